@@ -7,20 +7,19 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const LONG = [
   'test/containers/*.test.ts',
   'test/crash/crash.test.ts',
-  'test/faults/{hanging-disk,slow-disk}.test.ts',
+  'test/faults/*.test.ts',
   'test/store/sqlite/damage.test.ts',
   'test/{release,site}.test.ts',
-  'test/lifecycle/{deadletters,start,stop,trouble}.test.ts',
+  'test/lifecycle/{deadletters,log,npm-start,projects,start,stop,trouble}.test.ts',
   'test/processes/*.test.ts',
   'test/store/postgres/*.test.ts',
-  'test/store/sqlite/migration-kills.test.ts',
   'test/sandbox/{browser,lifecycle,page}.test.ts',
-  'test/services/proof/*.test.ts',
+  'test/{completeness,services}/proof/*.test.ts',
   'test/**/outage.test.ts',
 ];
 
 /** Tests that start processes and wait for them, or open a store for each of many cases. */
-const SLOW = /\/test\/((crash|faults|lifecycle|processes|sandbox)\/|store\/sqlite\/(contract|damage))/;
+const SLOW = /\/test\/((crash|end-to-end|lifecycle|operator|sandbox)\/|store\/sqlite\/(contract|damage))/;
 
 /** Runs slow files first. By default the largest files come first, and a small slow one may be left for the end. */
 class SlowestFirst extends BaseSequencer {
@@ -35,11 +34,7 @@ const isSlow = ({ moduleId }: TestSpecification): boolean => SLOW.test(moduleId)
 // Each store opens two threads, which compile what they import. With a cache on the disk they take a third of the time.
 process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'ledgerbell-test-compile-cache');
 
-// `npm run test:mutants` replaces exports of modules.
-const plugins = process.env.MUTANT ? [(await import('./test/crash/seams.ts')).mutantPlugin()] : [];
-
 export default defineConfig({
-  plugins,
   test: {
     // They end tests that hang, and measure nothing: a busy machine may take many times as long as an idle one.
     testTimeout: 300_000,

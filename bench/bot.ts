@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { request } from 'undici';
@@ -26,11 +26,8 @@ export interface Bot {
   kill(): Promise<void>;
 }
 
-/** What `npm start` runs in a shell, without anybody's `.env` file. */
-const START = packageJson.scripts.start
-  .split(' && ')
-  .at(-1)!
-  .replace(/--env-file\S* /, '');
+/** What `npm start` runs in a shell. */
+const START = packageJson.scripts.start;
 
 /**
  * Starts the bot; `environment` names the Discord that it talks to, and its Postgres if it has one; `onLog` gets each line of
@@ -97,26 +94,4 @@ export async function startBot(
 /** A process's resident memory, in MiB. */
 export function memoryOf(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1_024;
-}
-
-/** A process's peak resident memory, in MiB. */
-export function mostMemoryOf(pid: number): number {
-  return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1_024;
-}
-
-/** CPU seconds that a bot's threads have used. The database's writer starts before its reader. */
-export function threadsOf(pid: number): { loop: number; writer: number; others: number } {
-  const threads = readdirSync(`/proc/${pid}/task`).map((id) => {
-    const [, name, rest] = /\((.*)\) (.*)/s.exec(readFileSync(`/proc/${pid}/task/${id}/stat`, 'utf8'))!;
-    const fields = rest!.split(' ');
-    return { id: Number(id), name: name!, seconds: (Number(fields[11]) + Number(fields[12])) / 100 };
-  });
-  const writer = threads.filter(({ name }) => name === 'WorkerThread').sort((a, b) => a.id - b.id)[0];
-  const total = (of: typeof threads) => of.reduce((sum, { seconds }) => sum + seconds, 0);
-  const own = threads.filter(({ id }) => id === pid || id === writer?.id);
-  return {
-    loop: total(threads.filter(({ id }) => id === pid)),
-    writer: writer?.seconds ?? 0,
-    others: total(threads) - total(own),
-  };
 }

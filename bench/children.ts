@@ -5,12 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** A measured process. It writes lines of JSON, the first one when it is ready. */
+/** A measured process. It writes a line of JSON when it is ready. */
 export interface Measured<T> {
   child: ChildProcess;
   ready: T;
-  /** Sends it a request and waits for its next line. */
-  ask<A>(question: string): Promise<A>;
   stop(): Promise<void>;
 }
 
@@ -27,29 +25,20 @@ export const fileIn = (folder: string): string => join(folder, 'bot.sqlite');
 export async function start<T>(
   file: string,
   args: string[],
-  { env = {}, flags = [] }: { env?: Record<string, string>; flags?: string[] } = {},
+  { env = {} }: { env?: Record<string, string> } = {},
 ): Promise<Measured<T>> {
   const folder = newFolder();
-  const child = spawn(process.execPath, [...flags, file, ...args], {
+  const child = spawn(process.execPath, [file, ...args], {
     stdio: ['pipe', 'pipe', 'inherit'],
     env: { ...process.env, ...env, BENCH_FOLDER: folder.path },
   });
   const lines = createInterface({ input: child.stdout! });
   const failure = failed(child, file);
-  failure.catch(() => undefined); // The caller that waits for a line gets the error.
-  const next = async <A>() => {
-    const [line] = (await Promise.race([once(lines, 'line'), failure])) as [string];
-    return JSON.parse(line) as A;
-  };
-  const ready = await next<T>();
+  failure.catch(() => undefined); // It ends when it is stopped, too.
+  const [line] = (await Promise.race([once(lines, 'line'), failure])) as [string];
   return {
     child,
-    ready,
-    async ask(question) {
-      const answer = next<never>();
-      child.stdin!.write(`${question}\n`);
-      return answer;
-    },
+    ready: JSON.parse(line) as T,
     async stop() {
       if (child.exitCode === null && child.signalCode === null) {
         const ended = once(child, 'exit');
@@ -66,15 +55,11 @@ async function failed(child: ChildProcess, file: string): Promise<never> {
   throw new Error(`${file} ended with code ${code} before it answered.`);
 }
 
-/** Runs within a measured process: reports that it is ready, responds to requests, and exits when its parent does. */
-export function serve(ready: unknown, answer: (question: string) => unknown): void {
+/** Runs within a measured process: reports that it is ready, and exits when its parent does. */
+export function serve(ready: unknown): void {
   process.stdout.write(`${JSON.stringify(ready)}\n`);
-  const lines = createInterface({ input: process.stdin });
-  lines.on('line', (question) => {
-    void Promise.resolve(answer(question)).then((result) => process.stdout.write(`${JSON.stringify(result)}\n`));
-  });
   // The parent's end of this pipe closes however the parent ends.
-  lines.on('close', () => process.exit(0));
+  process.stdin.resume().on('close', () => process.exit(0));
 }
 
 /** The environment in which every sync takes 2 ms longer; null without a C compiler. */

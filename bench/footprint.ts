@@ -3,22 +3,16 @@ import { seed, startDiscord } from '../sandbox/discord/index.ts';
 import { SECOND } from '../src/domain/clock.ts';
 import { memoryOf, startBot } from './bot.ts';
 import { newFolder, start } from './children.ts';
-import { addressOf, bodyOf } from './event.ts';
-import { atRate } from './pace.ts';
 import { fill } from './sqlite/fill.ts';
 import { type Row, RUNS, ratioColumns, report, short, spread } from './table.ts';
 
 /** Start and memory are stable by then. */
 const IDLE_MS = 7 * SECOND;
 const ADDRESSES = 20;
-const EVENTS_PER_SECOND = 200;
-const LOAD_SECONDS = 5;
 
 interface Result {
   ms: number;
   idle: number;
-  /** Resident memory while events arrive; not for a bot that only logs in. */
-  load: number;
 }
 
 async function ours(env: Record<string, string>): Promise<Result> {
@@ -34,13 +28,7 @@ async function ours(env: Record<string, string>): Promise<Result> {
   await connected.promise;
   const ms = performance.now() - began;
   await wait(IDLE_MS);
-  const idle = memoryOf(bot.pid);
-  let load = idle;
-  await atRate(EVENTS_PER_SECOND, EVENTS_PER_SECOND * LOAD_SECONDS, (n) => {
-    load = memoryOf(bot.pid);
-    return bot.post(bodyOf(n, addressOf(n % ADDRESSES)));
-  });
-  return { ms, idle, load };
+  return { ms, idle: memoryOf(bot.pid) };
 }
 
 async function bare(env: Record<string, string>): Promise<Result> {
@@ -50,8 +38,7 @@ async function bare(env: Record<string, string>): Promise<Result> {
   stack.defer(() => client.stop());
   const ms = performance.now() - began;
   await wait(IDLE_MS);
-  const idle = memoryOf(client.child.pid!);
-  return { ms, idle, load: idle };
+  return { ms, idle: memoryOf(client.child.pid!) };
 }
 
 /** Time from the start until the gateway is ready, and memory, against a bare discord.js that only logs in. */
@@ -69,15 +56,14 @@ export async function footprint(): Promise<void> {
       mine.push(await ours(env));
       theirs.push(await bare(env));
     }
-    for (const [key, of, wanted] of [
-      ['ms', 'start, ms', 2],
-      ['idle', 'idle memory, MiB', 2],
-      ['load', `memory at ${EVENTS_PER_SECOND} events/s, MiB`, 1.5],
+    for (const [key, of] of [
+      ['ms', 'start, ms'],
+      ['idle', 'idle memory, MiB'],
     ] as const) {
       rows.push({
         guilds,
         of,
-        wanted,
+        wanted: 2,
         ...ratioColumns(mine.map((result, run) => result[key] / theirs[run]![key])),
         ours: short(spread(mine.map((result) => result[key])).median),
         'discord.js': short(spread(theirs.map((result) => result[key])).median),

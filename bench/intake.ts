@@ -1,5 +1,5 @@
 import { newFolder, slowSync, start, TOKEN } from './children.ts';
-import { LOADER, type Load, postTo } from './load.ts';
+import { type Load, postTo } from './load.ts';
 import { type Row, RUNS, ratioColumns, report, short, spread } from './table.ts';
 
 const SECONDS = 2;
@@ -23,27 +23,19 @@ const PLAN: Plan[] = [
   { connections: 1_000, peer: 'bare', wanted: 0.4, slow: true },
 ];
 
-interface Result extends Load {
-  /** The event loop's delay, the longest of 100, in milliseconds. */
-  loop: number;
-}
-
 /** Runs load against one server. */
-async function measure(name: string, connections: number, env: Record<string, string> = {}): Promise<Result> {
+async function measure(name: string, connections: number, env: Record<string, string> = {}): Promise<Load> {
   const server = await start<{ url: string }>('bench/servers.ts', [name], { env });
-  using folder = newFolder();
   const url = `${server.ready.url}/hooks/${TOKEN}`;
-  await postTo(url, connections, warmUp(connections), folder.path);
-  await server.ask('reset');
-  const result = await postTo(url, connections, SECONDS, folder.path);
-  const { loop } = await server.ask<{ loop: number }>('loop');
+  await postTo(url, connections, warmUp(connections));
+  const result = await postTo(url, connections, SECONDS);
   await server.stop();
-  return { ...result, loop };
+  return result;
 }
 
 async function compare({ connections, peer, wanted, slow }: Plan, env: Record<string, string>): Promise<Row> {
-  const ours: Result[] = [];
-  const peers: Result[] = [];
+  const ours: Load[] = [];
+  const peers: Load[] = [];
   for (let run = 0; run < RUNS; run++) {
     ours.push(await measure('receiver', connections, env));
     peers.push(await measure(peer, connections));
@@ -57,8 +49,6 @@ async function compare({ connections, peer, wanted, slow }: Plan, env: Record<st
     'ours/s': short(spread(ours.map(({ rate }) => rate)).median),
     'peer/s': short(spread(peers.map(({ rate }) => rate)).median),
     'p99 ms': short(spread(ours.map(({ p99 }) => p99)).median),
-    'loop p99 ms': short(spread(ours.map(({ loop }) => loop)).median),
-    'peer loop p99': short(spread(peers.map(({ loop }) => loop)).median),
     'not 200': ours.reduce((sum, { failed }) => sum + failed, 0),
   };
 }
@@ -68,7 +58,6 @@ export async function intake(): Promise<void> {
   using folder = newFolder();
   const slower = slowSync(folder.path);
   const rows: Row[] = [];
-  process.stdout.write(`Load by ${LOADER}.\n`);
   for (const one of PLAN) {
     if (one.slow && slower === null) {
       process.stdout.write('Left out: the rows with 2 ms more a sync; they need a C compiler named cc.\n');

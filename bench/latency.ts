@@ -6,14 +6,12 @@ import { addressOf, bodyOf, hashOf } from './event.ts';
 import { atRate, createTimer } from './pace.ts';
 import { fill } from './sqlite/fill.ts';
 import { type Stub, startStub } from './stub.ts';
-import { quantile, type Row, RUNS, ratioColumns, report, short, spread } from './table.ts';
+import { quantile, type Row, RUNS, report, short, spread } from './table.ts';
 
 /** At most 60 alerts per channel: more would be posted as digests. The bot limits itself to 40 requests/s. */
 const PLAN = [
   { perSecond: 25, channels: 20, events: 80 },
-  { perSecond: 35, channels: 20, events: 112 },
   { perSecond: 50, channels: 20, events: 100 },
-  { perSecond: 50, channels: 5, events: 75 },
   { perSecond: 50, channels: 1, events: 50 },
 ];
 /** Events before the measurement, each to its own channel. */
@@ -108,9 +106,6 @@ export async function latency(): Promise<void> {
         'events/s': step.perSecond,
         channels: step.channels,
         of: which,
-        // More events than the 40 requests per second allow: some must wait in any bot.
-        wanted: step.perSecond > 40 ? '' : 1.5,
-        ...ratioColumns(results.map((pair) => pair[0]![which] / pair[1]![which])),
         'ours ms': short(ours!),
         'naive ms': short(theirs!),
         'messages/s': short(spread(results.map((pair) => (pair[0]!.messages * step.perSecond) / step.events)).median),

@@ -1,12 +1,12 @@
 import { bursts } from './bursts.ts';
-import { chain } from './chain/index.ts';
+import { chain } from './chain.ts';
 import { footprint } from './footprint.ts';
 import { growth } from './growth.ts';
 import { intake } from './intake.ts';
 import { latency } from './latency.ts';
+import { path } from './path.ts';
 import { peers } from './peers.ts';
 import { postgres } from './postgres.ts';
-import { soak } from './soak/index.ts';
 import { whole } from './whole.ts';
 
 /** `npm run bench -- [name …]`: runs the named measurements, or all; README.md explains the figures. */
@@ -19,13 +19,11 @@ const MEASUREMENTS: Record<string, () => Promise<void>> = {
   whole,
   footprint,
   peers,
-  chain,
   postgres,
-  soak,
+  path,
+  chain,
 };
 const NAMES = Object.keys(MEASUREMENTS);
-/** It takes an hour, so it runs only if it is named. */
-const LONG = 'soak';
 
 const named = process.argv.slice(2);
 const unknown = named.filter((name) => !NAMES.includes(name));
@@ -33,4 +31,4 @@ if (unknown.length > 0) {
   process.stderr.write(`Unknown: ${unknown.join(', ')}. Choose among ${NAMES.join(', ')}.\n`);
   process.exit(1);
 }
-for (const name of named.length > 0 ? named : NAMES.filter((one) => one !== LONG)) await MEASUREMENTS[name]!();
+for (const name of named.length > 0 ? named : NAMES) await MEASUREMENTS[name]!();

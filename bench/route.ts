@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import pino from 'pino';
 import { systemClock } from '../src/domain/clock.ts';
-import { startRouter } from '../src/routing/route.ts';
-import type { OpenStore } from '../src/store/open-store.ts';
+import { startRouter } from '../src/routing/router.ts';
+import type { OpenStore } from '../src/store/open.ts';
 import { addressOf, bodyOf, strangerOf } from './event.ts';
 import { RUNS } from './table.ts';
 
@@ -17,7 +17,7 @@ const IDLE = { cores: 0.02, bytes: 1024 * 1024 };
 let sent = 0;
 
 /** The number of an event that none had before. */
-export const nextEvent = (): number => sent++;
+const nextEvent = (): number => sent++;
 
 /** A database that was filled for a measurement. */
 export interface Filled extends OpenStore {
@@ -49,15 +49,8 @@ async function untilIdle(): Promise<void> {
   }
 }
 
-/** Bytes that this process has read from files and sockets; 0 where the system does not count them. */
-function bytesRead(): number {
-  try {
-    return Number(/^rchar: (\d+)/m.exec(readFileSync('/proc/self/io', 'utf8'))?.[1] ?? 0);
-  } catch {
-    // Only Linux has this file.
-    return 0;
-  }
-}
+/** Bytes that this process has read from files and sockets. */
+const bytesRead = (): number => Number(/^rchar: (\d+)/m.exec(readFileSync('/proc/self/io', 'utf8'))![1]);
 
 /** Routes events once; each one comes from a stranger and matches one subscription. */
 async function route({ store, subscriptions }: Filled): Promise<number> {
@@ -65,24 +58,23 @@ async function route({ store, subscriptions }: Filled): Promise<number> {
     const n = nextEvent();
     return bodyOf(n, addressOf((n * 7_919) % subscriptions), strangerOf(n));
   });
-  await store.inbox.append(bodies.map((body) => ({ scope: 0, receivedAt: Date.now(), body: Buffer.from(body) })));
+  const place = { scope: 0, receivedAt: Date.now(), identity: null, run: 'bench' };
+  await store.inbox.append(bodies.map((body, runMs) => ({ ...place, body: Buffer.from(body), runMs })));
   const done = Promise.withResolvers<void>();
   let left = EVENTS;
   const router = startRouter({
     store,
     ...systemClock,
     log: pino({ level: 'silent' }),
-    responses: { next: store.inbox.next, ackedAt: () => null, forget: () => undefined },
-    operatorProject: null,
-    catalog: null,
-    nativeSymbol: undefined,
-    onAlerts: () => undefined,
-    onEdits: () => undefined,
-    onUnnamed: () => undefined,
-    onRouted({ ids }) {
-      left -= ids.length;
+    networks: new Map([[0, { chainId: null, operatorProject: null, catalog: null, nativeSymbol: undefined }]]),
+    outbox: { wake: () => undefined, rescan: async () => undefined },
+    count(events) {
+      left -= events;
       if (left === 0) done.resolve();
     },
+    receiver: { isBusy: () => false },
+    quarantine: { measure: async () => undefined, added: () => undefined },
+    isShared: false,
   });
   const began = performance.now();
   router.wake();

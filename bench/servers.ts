@@ -1,16 +1,13 @@
 import { fdatasync, openSync, writeSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import fastify from 'fastify';
 import pino from 'pino';
-import { readConfig } from '../src/config.ts';
+import { quotaLimits, readConfig } from '../src/config.ts';
 import { systemClock } from '../src/domain/clock.ts';
-import { createAcks } from '../src/receiver/acks.ts';
-import { createAdmission } from '../src/receiver/admission.ts';
-import { startReceiver } from '../src/receiver/start.ts';
-import { indexTokens } from '../src/receiver/token-index.ts';
-import { openStore } from '../src/store/sqlite/client.ts';
+import { indexTokens } from '../src/receiver/path-tokens.ts';
+import { startReceiver } from '../src/receiver/receiver.ts';
+import { openSqlite } from '../src/store/sqlite/open.ts';
 import { serve, TOKEN } from './children.ts';
 
 /**
@@ -20,24 +17,22 @@ import { serve, TOKEN } from './children.ts';
  */
 
 async function receiver(folder: string): Promise<string> {
-  const { store } = await openStore(join(folder, 'bench.sqlite'));
+  const { store } = await openSqlite(join(folder, 'bench.sqlite'), { clock: systemClock });
+  const config = readConfig({ DISCORD_TOKEN: 'none', PORT: '0', RECEIVER_SOURCES: '127.0.0.1' });
   const { url } = await startReceiver({
-    config: readConfig({ DISCORD_TOKEN: 'none', PORT: '0', RECEIVER_SOURCES: '127.0.0.1' }),
+    config,
     store,
-    acks: createAcks(),
-    admission: createAdmission(Date.now),
+    file: null,
+    inbox: { add: () => undefined },
+    sourcesOf: () => config.networks[0]!.RECEIVER_SOURCES,
     scopeOf: indexTokens([{ token: TOKEN, scope: 0 }]),
-    maxConnections: 10_000,
-    now: Date.now,
-    after: systemClock.after,
-    log: pino({ level: 'silent' }),
-    quotas: { admit: () => null, stored: () => undefined, diskFull: () => undefined },
-    onStored: () => undefined,
-    onResponseEnded: () => undefined,
     checkSignature: () => ({ status: 'unsigned' }),
-    onBadSignature: () => undefined,
-    onRefused: () => undefined,
-    onReceived: () => undefined,
+    limits: quotaLimits(config),
+    maxConnections: 10_000,
+    syncMs: () => 0,
+    count: { received: () => undefined, refused: () => undefined },
+    clock: systemClock,
+    log: pino({ level: 'silent' }),
   });
   return url;
 }
@@ -65,12 +60,5 @@ async function append(folder: string): Promise<string> {
 const servers: Record<string, (folder: string) => Promise<string>> = { receiver, bare, append };
 
 if (import.meta.main) {
-  const url = await servers[process.argv[2] ?? '']!(process.env.BENCH_FOLDER!);
-  const delay = monitorEventLoopDelay({ resolution: 1 });
-  delay.enable();
-  serve({ url }, (question) => {
-    const loop = delay.percentile(99) / 1e6;
-    if (question === 'reset') delay.reset();
-    return { loop };
-  });
+  serve({ url: await servers[process.argv[2] ?? '']!(process.env.BENCH_FOLDER!) });
 }

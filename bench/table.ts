@@ -1,21 +1,10 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { cpus, totalmem } from 'node:os';
-
 /** Runs of every measurement; peers take turns within each run. */
 export const RUNS = 5;
 
 /** One row of a table. */
 export type Row = Record<string, string | number>;
 
-/** The results of several runs. */
-export interface Spread {
-  median: number;
-  min: number;
-  max: number;
-}
-
-/** Median, minimum and maximum. */
-export function spread(values: number[]): Spread {
+export function spread(values: number[]) {
   const sorted = values.toSorted((a, b) => a - b);
   return { median: sorted[Math.floor(sorted.length / 2)]!, min: sorted[0]!, max: sorted.at(-1)! };
 }
@@ -35,18 +24,8 @@ export function ratioColumns(values: number[]): Row {
   return { 'ratio median': short(median), 'ratio min': short(min), 'ratio max': short(max) };
 }
 
-const FILE = 'bench/results.json';
-
-/** Prints a table and adds it to the file of results. */
+/** Prints a table. */
 export function report(name: string, rows: Row[]): void {
   process.stdout.write(`\n${name}\n`);
   console.table(rows);
-  const results = existsSync(FILE) ? (JSON.parse(readFileSync(FILE, 'utf8')) as object) : {};
-  const machine = {
-    node: process.version,
-    cpu: cpus()[0]?.model,
-    cores: cpus().length,
-    memoryGiB: Math.round(totalmem() / 1024 ** 3),
-  };
-  writeFileSync(FILE, `${JSON.stringify({ ...results, machine, runs: RUNS, [name]: rows }, null, 2)}\n`);
 }

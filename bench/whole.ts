@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import autocannon from 'autocannon';
-import { startBot, threadsOf } from './bot.ts';
+import { startBot } from './bot.ts';
 import { newFolder, start, TOKEN } from './children.ts';
 import { addressOf, bodyOf } from './event.ts';
+import { postTo } from './load.ts';
 import { fill } from './sqlite/fill.ts';
 import { hold } from './steady.ts';
 import { startStub } from './stub.ts';
@@ -22,11 +22,9 @@ const nextBody = (): string => {
 
 async function bareRate(): Promise<number> {
   const server = await start<{ url: string }>('bench/servers.ts', ['bare']);
-  const url = `${server.ready.url}/hooks/${TOKEN}`;
-  const headers = { 'content-type': 'application/json' };
-  const result = await autocannon({ url, method: 'POST', headers, body: nextBody(), duration: 2, connections: 100 });
+  const { rate } = await postTo(`${server.ready.url}/hooks/${TOKEN}`, 100, 2);
   await server.stop();
-  return result['2xx'] / result.duration;
+  return rate;
 }
 
 /** The highest constant rate from the request to Discord without a growing backlog. */
@@ -39,13 +37,12 @@ export async function whole(): Promise<void> {
 /**
  * Holds one rate after the other, until one is not held: the deliveries that wait for the router at the end are in flight.
  * Alerts wait for as long as it takes to post once to each channel. `environment` names the database if it is not in the
- * folder, `serverSeconds` are the CPU seconds of its server.
+ * folder.
  */
 export async function holdRates(
   folder: string,
   rates: readonly number[],
   environment: Record<string, string> = {},
-  serverSeconds: () => Promise<number> = async () => 0,
 ): Promise<Row[]> {
   await using stack = new AsyncDisposableStack();
   let messages = 0;
@@ -58,28 +55,22 @@ export async function holdRates(
   for (const rate of rates) {
     const bare = await bareRate();
     const before = messages;
-    const cpu = { ...threadsOf(bot.pid), server: await serverSeconds() };
-    let end = { waiting: { inbox: 0, alerts: 0 }, cpu, posted: 0 };
+    let [posted, waiting] = [0, { inbox: 0, alerts: 0 }];
     const atEnd = async () => {
-      const [threads, posted] = [threadsOf(bot.pid), messages - before];
-      end = { waiting: await bot.waiting(), cpu: { ...threads, server: await serverSeconds() }, posted };
+      posted = messages - before;
+      waiting = await bot.waiting();
     };
     const { perSecond, failed } = await hold(bot.url, { rate, seconds: SECONDS, body: nextBody, atEnd });
     // Only a moment's worth is in flight, and almost nothing was refused or had to wait for a connection.
-    const held = end.waiting.inbox < rate / 2 && failed <= (rate * SECONDS) / 100 && perSecond > rate * 0.98;
-    const share = (thread: keyof typeof cpu) => `${Math.round((100 * (end.cpu[thread] - cpu[thread])) / SECONDS)} %`;
+    const held = waiting.inbox < rate / 2 && failed <= (rate * SECONDS) / 100 && perSecond > rate * 0.98;
     rows.push({
       'events/s': short(perSecond),
       held: held ? 'yes' : 'no',
       'ratio to bare': short(perSecond / bare),
-      'wait for the router': end.waiting.inbox,
+      'wait for the router': waiting.inbox,
       'not 200': failed,
-      'alerts that wait': end.waiting.alerts,
-      'messages/s': short(end.posted / SECONDS),
-      loop: share('loop'),
-      writer: share('writer'),
-      'other threads': share('others'),
-      server: share('server'),
+      'alerts that wait': waiting.alerts,
+      'messages/s': short(posted / SECONDS),
     });
     if (!held) break;
     while ((await bot.waiting()).inbox > 0) await wait(100);

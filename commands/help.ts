@@ -1,18 +1,11 @@
 import { ApplicationCommandOptionType } from 'discord.js';
 import type { AnyCommand, Command } from '../src/discord/command.ts';
-import { pathIn, wordingsOf } from '../src/languages/definitions.ts';
-import type { Language } from '../src/languages/index.ts';
+import { type Language, pathIn, wordingsOf } from '../src/languages/index.ts';
 import { define } from './shared/define.ts';
 import { embedReply } from './shared/reply.ts';
 
-/** Commands in the order in which a newcomer needs them, by heading. */
-const SECTIONS = [
-  ['watch', ['subscription']],
-  ['understand', ['why', 'activity', 'label']],
-  ['lookUp', ['token', 'provider']],
-  ['service', ['webhook']],
-  ['server', ['setup', 'status']],
-] as const;
+/** The headings, in the order in which a newcomer needs them. */
+const SECTIONS = ['watch', 'understand', 'lookUp', 'service', 'server'] as const satisfies Command['section'][];
 
 /** Lists these commands with the descriptions of their definitions. */
 export function helpFor(commands: readonly AnyCommand<never>[]): Command {
@@ -20,7 +13,7 @@ export function helpFor(commands: readonly AnyCommand<never>[]): Command {
     data: define('help', 'What this bot can do'),
     access: 'all',
     async execute(_, { t, language, manages }) {
-      const sections = SECTIONS.map(([section, names]) => ({ section, lines: listed(commands, names, language) }));
+      const sections = SECTIONS.map((section) => ({ section, lines: listed(commands, section, language) }));
       const first = manages
         ? ['check', 'add', 'list'].map((step, index) => `${index + 1}. ${t(`help.first.${step as 'check'}`)}`)
         : [t('help.first.member')];
@@ -40,16 +33,15 @@ export function helpFor(commands: readonly AnyCommand<never>[]): Command {
   };
 }
 
-/** One line for each command that can be typed. */
-function listed(commands: readonly AnyCommand<never>[], names: readonly string[], language: Language): string[] {
+/** One line for each command of a section that can be typed. */
+function listed(commands: readonly AnyCommand<never>[], section: Command['section'], language: Language): string[] {
   const wordings = wordingsOf(language);
   const line = (path: string, english: string, needsManager: boolean) =>
     `\`/${pathIn(language, path)}\` – ${wordings[path]?.description ?? english}${needsManager ? ' 🔒' : ''}`;
-  return names.flatMap((wanted) => {
-    const found = commands.find((command) => !('kind' in command) && command.data.name === wanted);
-    if (!found || 'kind' in found) return [];
-    const { name, description, options = [] } = found.data.toJSON();
-    const { access } = found;
+  return commands.flatMap((command) => {
+    if ('kind' in command || command.section !== section) return [];
+    const { name, description, options = [] } = command.data;
+    const { access } = command;
     const needs = (subcommand: string) => (typeof access === 'string' ? access : access[subcommand]) !== 'all';
     const subs = options.filter(({ type }) => type === ApplicationCommandOptionType.Subcommand);
     return subs.length > 0

@@ -1,10 +1,12 @@
-import type { AnyCommand } from '../src/discord/command.ts';
+import type { AnyCommand, Command } from '../src/discord/command.ts';
 import { activity } from './activity.ts';
 import { helpFor } from './help.ts';
 import { label } from './label.ts';
 import { provider } from './provider.ts';
 import { setup } from './setup.ts';
-import type { CommandContext } from './shared/services.ts';
+import { namingNetworks } from './shared/foreign-networks.ts';
+import { NETWORK } from './shared/networks.ts';
+import type { Context } from './shared/services.ts';
 import { status } from './status.ts';
 import { subscription } from './subscription.ts';
 import { token } from './token.ts';
@@ -12,18 +14,38 @@ import { watchMessage } from './watch.ts';
 import { webhook } from './webhook.ts';
 import { why } from './why.ts';
 
-const served: readonly AnyCommand<CommandContext>[] = [
+/** In the order of `/help`. */
+const served: readonly AnyCommand<Context>[] = [
+  subscription,
+  watchMessage,
+  why,
   activity,
   label,
+  token,
   provider,
+  webhook,
   setup,
   status,
-  subscription,
-  token,
-  watchMessage,
-  webhook,
-  why,
 ];
 
-/** Every command that is registered and served. */
-export const commands: readonly AnyCommand<CommandContext>[] = [helpFor(served), ...served];
+/** Every command, with the options that it has where there are several networks. */
+export const commands: readonly AnyCommand<Context>[] = [
+  helpFor(served),
+  ...served.map((command) => ('kind' in command ? command : namingNetworks(command))),
+];
+
+/** The commands that are registered and served where there are this many networks. */
+export const commandsFor = (networks: number): readonly AnyCommand<Context>[] =>
+  networks > 1 ? commands : commands.map((command) => ('kind' in command ? command : withoutNetwork(command)));
+
+function withoutNetwork(command: Command<Context>): Command<Context> {
+  type Options = typeof command.data.options;
+  const without = (options: Options): Options =>
+    options
+      ?.filter(({ name }) => name !== NETWORK)
+      .map(
+        (option) => ('options' in option ? { ...option, options: without(option.options) } : option) as typeof option,
+      );
+  const { options, ...data } = command.data;
+  return { ...command, data: { ...data, ...(options && { options: without(options)! }) } };
+}

@@ -1,4 +1,3 @@
-import { ButtonStyle } from 'discord.js';
 import type { AutocompleteUse, ButtonUse, Choice, Command, CommandUse, Reply } from '../src/discord/command.ts';
 import { type AddressText, toAddress } from '../src/domain/address.ts';
 import type { Label } from '../src/domain/guild.ts';
@@ -6,20 +5,15 @@ import { checksumAddress } from '../src/domain/typed-address.ts';
 import { UserError } from '../src/errors.ts';
 import type { Translate } from '../src/languages/index.ts';
 import { record } from './shared/audit.ts';
-import { addressChoice, choicesWith } from './shared/choices.ts';
-import { button, pager, row, rows } from './shared/components.ts';
-import { bySubcommand, define } from './shared/define.ts';
-import { fingerprint } from './shared/fingerprint.ts';
+import { button, fingerprint, pager, question, row, rows } from './shared/components.ts';
+import { lookedUp, text, withSubcommands } from './shared/define.ts';
 import { lookAlikeLines, lookAlikes } from './shared/look-alike.ts';
 import { boldName, namesByAddress, notNamed, readName, titleName } from './shared/naming.ts';
-import { readAddress, readAddressOrName } from './shared/read-address.ts';
-import { embedReply, fullAddress, pageOf, withInput } from './shared/reply.ts';
-import type { ContextWith } from './shared/services.ts';
-import { seenBy } from './shared/subscriptions.ts';
-
-type Needs = ContextWith<
-  'guildChannels' | 'subscriptions' | 'labels' | 'audit' | 'history' | 'settings' | 'now' | 'onRelabeled'
->;
+import { bookOf, readAddress } from './shared/read-address.ts';
+import { embedReply, fullAddress, pageOf, readTyped } from './shared/reply.ts';
+import type { Context } from './shared/services.ts';
+import { addressChoice, choicesWith } from './shared/suggestions.ts';
+import { seenBy } from './shared/visibility.ts';
 
 const PER_PAGE = 12;
 /** How many recent decisions are searched for addresses to suggest. */
@@ -27,70 +21,49 @@ const LATEST_DECISIONS = 300;
 
 /** `/label`: the guild's address book, with its own names for addresses in alerts and replies. */
 export const label = {
-  data: define('label', 'Names for addresses, shown in this server’s alerts')
-    .addSubcommand((command) =>
-      command
-        .setName('set')
-        .setDescription('Name or rename an address')
-        .addStringOption((option) =>
-          option
-            .setName('address')
-            .setDescription('0x followed by 40 hexadecimal digits')
-            .setRequired(true)
-            .setAutocomplete(true)
-            .setMaxLength(300),
-        )
-        .addStringOption((option) =>
-          option.setName('name').setDescription('The name to show in alerts').setRequired(true).setMaxLength(60),
-        ),
-    )
-    .addSubcommand((command) =>
-      command
-        .setName('remove')
-        .setDescription('Remove the name of an address')
-        .addStringOption((option) =>
-          option
-            .setName('address')
-            .setDescription('The address, or its name')
-            .setRequired(true)
-            .setAutocomplete(true)
-            .setMaxLength(300),
-        ),
-    )
-    .addSubcommand((command) => command.setName('list').setDescription('List all names in this server')),
-  access: 'manage',
-  execute: bySubcommand<Needs>({
-    set,
-    remove: async (interaction, context) => askToRemove(await named(interaction, context), context),
-    list: ({ guildId }, context) => list(guildId, context, 0),
+  section: 'understand',
+  ...withSubcommands('label', 'Names for addresses, shown in this server’s alerts', {
+    set: {
+      description: 'Name or rename an address',
+      options: [
+        lookedUp('address', '0x followed by 40 hexadecimal digits'),
+        text('name', 'The name to show in alerts', { required: true, max_length: 60 }),
+      ],
+      execute: set,
+    },
+    remove: {
+      description: 'Remove the name of an address',
+      options: [lookedUp('address', 'The address, or its name')],
+      execute: async (interaction, context) => askToRemove(await named(interaction, context), context),
+    },
+    list: {
+      description: 'List all names in this server',
+      execute: ({ guildId }, context) => list(guildId, context, 0),
+    },
   }),
   autocomplete: offer,
   buttons: {
     /** `label:list:<page>` */
     list: {
-      access: 'manage',
-      response: 'update',
       press: ({ guildId }, [page], context) => list(guildId, context, Number(page)),
     },
     /** `label:drop:<address>:<fingerprint of the name>` */
     drop: {
-      access: 'manage',
-      response: 'update',
-      press: (interaction, [text, expected], context) => confirmRemove(interaction, text, expected, context),
+      press: (interaction, [address, expected], context) => confirmRemove(interaction, address, expected, context),
     },
     /** `label:keep:<address>` */
     keep: {
-      access: 'manage',
-      response: 'update',
       press: async (_, __, { t }) => embedReply('info', t('label.kept'), [t('label.unchanged')]),
     },
   },
-} satisfies Command<Needs>;
+} satisfies Command<Context>;
 
-async function set(interaction: CommandUse, context: Needs): Promise<Reply> {
-  const { labels, settings, onRelabeled, now, t } = context;
-  const address = readAddress(interaction.options.getString('address', true), t);
-  const name = readTypedName(interaction.options.getString('name', true), t);
+async function set(interaction: CommandUse, context: Context): Promise<Reply> {
+  const { labels, settings, relabel, now, t } = context;
+  const typed = interaction.options.getString('address', true);
+  const address = readAddress(typed, t, { names: await bookOf(interaction.guildId, context) });
+  const called = interaction.options.getString('name', true);
+  const name = readTyped(() => readName(called, t), called, t);
   const { guildId, user } = interaction;
   const outcome = await labels.set(guildId, { address, name, createdBy: user.id, at: now() });
   if (outcome.status !== 'set') throw notNamed(outcome, context);
@@ -98,7 +71,7 @@ async function set(interaction: CommandUse, context: Needs): Promise<Reply> {
   let changing: string | null = null;
   if (before !== name) {
     await record(interaction, context, 'label.set', { address: checksumAddress(address), name, before });
-    changing = changingLine(await onRelabeled(guildId, [address]), t);
+    changing = changingLine(await relabel(guildId, [address]), t);
   }
   const meaning =
     before === null
@@ -119,36 +92,35 @@ function changingLine({ messages, isAll }: { messages: number; isAll: boolean },
   return isAll ? t('label.changing', { count: messages }) : t('label.changingLatest', { max: messages });
 }
 
-function askToRemove({ address, name }: Label, { settings, t }: Needs): Reply {
+function askToRemove({ address, name }: Label, { settings, t }: Context): Reply {
   const text = checksumAddress(address);
-  const buttons = row(
-    button(t('label.yes'), `label:drop:${text}:${fingerprint(name)}`, ButtonStyle.Danger),
-    button(t('label.no'), `label:keep:${text}`),
+  return question(
+    t('label.remove', { name: titleName(name) }),
+    [fullAddress(address, settings), t('label.removeMeaning')],
+    [t('label.yes'), `label:drop:${text}:${fingerprint(name)}`],
+    [t('label.no'), `label:keep:${text}`],
   );
-  const title = t('label.remove', { name: titleName(name) });
-  const lines = [fullAddress(address, settings), t('label.removeMeaning')];
-  return embedReply('danger', title, lines, { components: [buttons] });
 }
 
 async function confirmRemove(
   interaction: ButtonUse,
   text: string | undefined,
   expected: string | undefined,
-  context: Needs,
+  context: Context,
 ): Promise<Reply> {
-  const { labels, settings, onRelabeled, t } = context;
+  const { labels, settings, relabel, t } = context;
   const found = (await labels.list(interaction.guildId)).find(({ address }) => address === toAddress(text));
   // It may have been renamed since the question.
   if (found && fingerprint(found.name) !== expected) return askToRemove(found, context);
   if (!found || !(await labels.remove(interaction.guildId, found))) throw new UserError(t('label.removedGone'));
   const { address, name } = found;
   await record(interaction, context, 'label.remove', { address: checksumAddress(address), name });
-  const changing = changingLine(await onRelabeled(interaction.guildId, [address]), t);
+  const changing = changingLine(await relabel(interaction.guildId, [address]), t);
   return embedReply('good', t('label.removed', { name: titleName(name) }), [fullAddress(address, settings), changing]);
 }
 
 /** A page of the names, counted from 0. */
-async function list(guildId: string, { labels, settings, t }: Needs, wanted: number): Promise<Reply> {
+async function list(guildId: string, { labels, settings, t }: Context, wanted: number): Promise<Reply> {
   const all = await labels.list(guildId);
   if (all.length === 0) return embedReply('info', t('label.listNone'), [t('label.listStart')]);
   const { page, pages, shown: listed } = pageOf(all, PER_PAGE, wanted);
@@ -161,7 +133,7 @@ async function list(guildId: string, { labels, settings, t }: Needs, wanted: num
 }
 
 /** For `remove` labeled addresses; for `set` also watched ones and their recent counterparties. */
-async function offer(interaction: AutocompleteUse, context: Needs): Promise<Choice[]> {
+async function offer(interaction: AutocompleteUse, context: Context): Promise<Choice[]> {
   const { guildId, options } = interaction;
   const names = new Map<AddressText, string | null>(await namesByAddress(guildId, context));
   if (options.getSubcommand(false) === 'set') {
@@ -176,20 +148,11 @@ async function offer(interaction: AutocompleteUse, context: Needs): Promise<Choi
 }
 
 /** The label with the typed address or name. */
-async function named(interaction: CommandUse, { labels, settings, t }: Needs): Promise<Label> {
+async function named(interaction: CommandUse, { labels, settings, t }: Context): Promise<Label> {
   const all = await labels.list(interaction.guildId);
   const names = all.map(({ address, name }) => [address, name] as const);
-  const address = readAddressOrName(interaction.options.getString('address', true), names, t);
+  const address = readAddress(interaction.options.getString('address', true), t, { names, noName: t('label.noName') });
   const found = all.find((one) => one.address === address);
   if (!found) throw new UserError(t('label.none', { address: fullAddress(address, settings) }));
   return found;
-}
-
-/** Reads a name; the refusal shows what was typed. */
-function readTypedName(text: string, t: Translate): string {
-  try {
-    return readName(text, t);
-  } catch (error) {
-    throw error instanceof UserError ? withInput(error, text, t) : error;
-  }
 }

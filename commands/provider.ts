@@ -5,21 +5,20 @@ import type { Translate } from '../src/languages/index.ts';
 import type { Discovery, ProviderQuery } from '../src/upstream/discovery.ts';
 import { closestProvider, decodeNames, encodeNames, namesIn, offerProviders } from './provider/names.ts';
 import { groupProviders, linksOf, sectionOf } from './provider/show.ts';
-import { choicesWith } from './shared/choices.ts';
 import { linkButton, pager, rows } from './shared/components.ts';
-import { countLookUp } from './shared/cooldown.ts';
-import { bySubcommand, defineAnywhere } from './shared/define.ts';
+import { integer, text, withSubcommands } from './shared/define.ts';
 import { explain, notConfigured } from './shared/failure.ts';
+import { countLookUp } from './shared/fair-use.ts';
+import { networkOption, perNetwork } from './shared/networks.ts';
 import { embedReply, listInCode, pageOf, quoted, thirdPartyName, withInput } from './shared/reply.ts';
-import type { ContextWith } from './shared/services.ts';
-import { suggestionError } from './shared/suggestions.ts';
+import type { Context } from './shared/services.ts';
+import { choicesWith, suggestionError } from './shared/suggestions.ts';
 
-type Needs = ContextWith<'discovery' | 'cooldown' | 'after'>;
+const NETWORK_OPTION = networkOption('The network whose directory is searched (default: the first)');
 
 const PER_PAGE = 5;
 /** How long choices wait for the service. After that, the last known or the specified categories are offered. */
 const CHOICES_MS = 1_000;
-/** How many categories one line lists. */
 const KEYS_PER_LINE = 20;
 const CATEGORY = /^[\w-]{1,50}$/;
 /** Maximum characters of a provider's name in a custom ID, which has at most 100. */
@@ -30,41 +29,35 @@ const keyOf = (typed: string | null, keys: readonly string[]): string =>
   keys.find((key) => key.toLowerCase() === typed?.trim().toLowerCase()) ?? typed?.trim() ?? '';
 
 /** `/provider`: the directory of infrastructure providers. */
-export const provider = {
-  data: defineAnywhere('provider', 'Find infrastructure providers: RPC, oracles, wallets and more')
-    .addSubcommand((command) =>
-      command
-        .setName('search')
-        .setDescription('Search for providers in a category')
-        .addStringOption((option) =>
-          option
-            .setName('category')
-            .setDescription('Category of providers')
-            .setRequired(true)
-            .setAutocomplete(true)
-            .setMaxLength(50),
-        )
-        .addStringOption((option) => option.setName('search').setDescription('Words to search for').setMaxLength(32))
-        .addStringOption((option) =>
-          option
-            .setName('provider')
-            .setDescription('Only these providers, by their exact names, separated by commas')
-            .setAutocomplete(true)
-            .setMaxLength(400),
-        )
-        .addIntegerOption((option) =>
-          option.setName('page').setDescription('Page number, starting at 1').setMinValue(1).setMaxValue(1_000),
-        ),
-    )
-    .addSubcommand((command) => command.setName('categories').setDescription('List the provider categories')),
-  access: 'all',
+export const provider = perNetwork<Command<Context>>({
+  section: 'lookUp',
+  ...withSubcommands('provider', 'Find infrastructure providers: RPC, oracles, wallets and more', {
+    search: {
+      description: 'Search for providers in a category',
+      access: 'all',
+      options: [
+        text('category', 'Category of providers', { required: true, autocomplete: true, max_length: 50 }),
+        text('search', 'Words to search for', { max_length: 32 }),
+        text('provider', 'Only these providers, by their exact names, separated by commas', {
+          autocomplete: true,
+          max_length: 400,
+        }),
+        integer('page', 'Page number, starting at 1', 1, 1_000),
+        NETWORK_OPTION,
+      ],
+      execute: (interaction, context) => search(interaction, context),
+    },
+    categories: {
+      description: 'List the provider categories',
+      access: 'all',
+      options: [NETWORK_OPTION],
+      execute: (_, context) => categories(discoveryOf(context), context.t),
+    },
+  }),
   public: true,
   anywhere: true,
-  execute: bySubcommand<Needs>({
-    search: (interaction, context) => search(interaction, lookUp(interaction, context), context),
-    categories: (interaction, context) => categories(lookUp(interaction, context), context.t),
-  }),
-  async autocomplete(interaction, { discovery, after, t }) {
+  async autocomplete(interaction, { after, t, ...context }) {
+    const discovery = ofNetwork(context);
     if (!discovery) return [];
     const { keys } = await discovery.categories(CHOICES_MS);
     if (interaction.options.getFocused(true).name === 'provider') {
@@ -78,11 +71,10 @@ export const provider = {
     /** `provider:page:<category>:<page>:<search>:<provider>`; options that were not set are empty. */
     page: {
       access: 'all',
-      response: 'update',
       anywhere: true,
-      async press(interaction: ButtonUse, [category = '', page = '0', words = '', only = ''], context) {
+      async press(_: ButtonUse, [category = '', page = '0', words = '', only = ''], context) {
         if (!CATEGORY.test(category)) throw new UserError(context.own('provider.oldPage'));
-        const discovery = lookUp(interaction, context);
+        const discovery = discoveryOf(context);
         const providers = await decodeNames(namesIn(decode(only)), category, discovery);
         if (providers === null) throw new UserError(context.own('provider.oldPage'));
         const query = { category, search: decode(words), providers };
@@ -90,13 +82,15 @@ export const provider = {
       },
     },
   },
-} satisfies Command<Needs>;
+});
 
-/** Counts a lookup and returns the directory; throws a {@link UserError} if it is off or the person has to wait. */
-function lookUp(interaction: CommandUse | ButtonUse, context: Needs): Discovery {
-  const { own, discovery } = context;
+/** The network's directory; for the first network, which is the default, the first one that there is. */
+const ofNetwork = ({ discovery, network, networks }: Pick<Context, 'discovery' | 'network' | 'networks'>) =>
+  discovery ?? (network === networks[0]!.network ? networks.slice(1).find((one) => one.discovery)?.discovery : null);
+
+function discoveryOf({ own, ...context }: Context): Discovery {
+  const discovery = ofNetwork(context);
   if (!discovery) throw notConfigured(own, 'discovery', 'DISCOVERY_URL');
-  countLookUp('discovery', interaction, context);
   return discovery;
 }
 
@@ -118,8 +112,10 @@ const keyLines = (keys: readonly string[]): string[] =>
       .join(' · '),
   );
 
-async function search({ options }: CommandUse, discovery: Discovery, context: Needs): Promise<Reply> {
+async function search(interaction: CommandUse, context: Context): Promise<Reply> {
+  const { options } = interaction;
   const { own } = context;
+  const discovery = discoveryOf(context);
   const typed = options.getString('category', true).trim();
   const { keys, live } = await discovery.categories(CHOICES_MS);
   const category = keyOf(typed, keys);
@@ -131,12 +127,19 @@ async function search({ options }: CommandUse, discovery: Discovery, context: Ne
   const providers = await decodeNames(named, category, discovery);
   if (providers === null) throw withInput(new UserError(own('provider.none')), named[0] ?? '', own);
   const query = { category, search: options.getString('search')?.trim() || null, providers };
-  return results(query, (options.getInteger('page') ?? 1) - 1, discovery, context);
+  const count = () => countLookUp('discovery', interaction, context);
+  return results(query, (options.getInteger('page') ?? 1) - 1, discovery, context, count);
 }
 
-/** A page of the providers, counted from 0. */
-async function results(query: ProviderQuery, wanted: number, discovery: Discovery, { t, own }: Needs): Promise<Reply> {
-  const response = await discovery.rows(query);
+/** A page of the providers, counted from 0. `count` counts a lookup; turning pages is none. */
+async function results(
+  query: ProviderQuery,
+  wanted: number,
+  discovery: Discovery,
+  { t, own }: Context,
+  count?: () => void,
+): Promise<Reply> {
+  const response = await discovery.rows(query, count);
   if (response.status !== 'ok') {
     const refusal = new UserError(explain(own, response, 'discovery'));
     throw response.status === 'rejected' ? withInput(refusal, wordsOf(query), own) : refusal;
@@ -173,6 +176,7 @@ async function results(query: ProviderQuery, wanted: number, discovery: Discover
 const wordsOf = ({ category, search, providers }: ProviderQuery): string =>
   [category, search, providers[0]].filter(Boolean).join(' · ');
 
-/** Colons separate the parts of a custom ID. */
-const encode = (text: string | null) => (text ?? '').replaceAll('%', '%25').replaceAll(':', '%3A');
-const decode = (text: string) => text.replaceAll('%3A', ':').replaceAll('%25', '%') || null;
+/** Colons separate the parts of a custom ID, and the last one may name a network by `@`. */
+const encode = (text: string | null) =>
+  (text ?? '').replaceAll('%', '%25').replaceAll(':', '%3A').replaceAll('@', '%40');
+const decode = (text: string) => text.replaceAll('%3A', ':').replaceAll('%40', '@').replaceAll('%25', '%') || null;

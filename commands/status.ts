@@ -1,82 +1,100 @@
 import { type APIEmbedField, version as discordVersion } from 'discord.js';
 import type { Command } from '../src/discord/command.ts';
-import type { GuildOverview } from '../src/domain/overview.ts';
-import type { GuildHold, SendingPause } from '../src/domain/sending-pause.ts';
+import { mayHold } from '../src/domain/alert.ts';
+import type { GuildOverview } from '../src/domain/guild.ts';
+import { operatorScope } from '../src/domain/project.ts';
+import type { GuildPause, SendingPause } from '../src/domain/sender.ts';
 import type { Silence } from '../src/domain/silence.ts';
 import { isMuted, type Subscription } from '../src/domain/subscription.ts';
 import { inCode } from '../src/domain/text.ts';
 import type { Translate } from '../src/languages/index.ts';
 import type { ProjectAccess } from '../src/upstream/projects.ts';
+import { rows } from './shared/components.ts';
 import { define } from './shared/define.ts';
+import { gapsOf, missedButtons, missedLine } from './shared/missed.ts';
 import { boldName } from './shared/naming.ts';
-import { pauseLines } from './shared/pauses.ts';
-import { quotaLine, refusedFor, usageLine } from './shared/receiver.ts';
-import { embedReply, firstOf, fullAddress, relativeTime, thirdPartyText } from './shared/reply.ts';
-import type { ContextWith } from './shared/services.ts';
+import { eachNetwork, hasSeveral, ofNetwork } from './shared/networks.ts';
+import {
+  asManyAsFit,
+  embedReply,
+  firstOf,
+  fullAddress,
+  MAX_FIELD_TEXT,
+  relativeTime,
+  thirdPartyText,
+} from './shared/reply.ts';
+import type { Context } from './shared/services.ts';
+import { completenessLines, pauseLines, quotaLine, refusedFor, usageLine } from './shared/state-lines.ts';
 import { hiddenFrom } from './shared/visibility.ts';
 
-type Needs = ContextWith<
-  | 'guildChannels'
-  | 'subscriptions'
-  | 'silence'
-  | 'metrics'
-  | 'projects'
-  | 'settings'
-  | 'now'
-  | 'lastRefused'
-  | 'sendingHold'
-  | 'sendingPauses'
-  | 'receiverQuota'
->;
-
-/** Maximum characters of a field (Discord allows 1,024) without the last line, which counts the omitted entries. */
-const MAX_FIELD_TEXT = 950;
-/** Maximum number of silent addresses in the list. */
 const MAX_SILENCES = 5;
 
 /** `/status`: whether the bot works for this guild, and what waits. */
 export const status = {
+  section: 'server',
   data: define('status', 'Show the last event, waiting alerts and blocked channels'),
   access: 'manage',
   async execute(interaction, context) {
     const { guildId } = interaction;
     const { t, metrics, silence, now } = context;
-    const [overview, subscriptions, silences, access] = await Promise.all([
+    const { version, schema } = context.settings;
+    const [overview, subscriptions, silences, sizes, networks] = await Promise.all([
       metrics.guild(guildId),
       context.subscriptions.list(guildId),
       silence.current(guildId, now()),
-      context.projects.of(guildId),
+      context.quarantine.sizes(),
+      Promise.all(eachNetwork(context).map(async (on) => ({ on, access: await on.projects.of(guildId) }))),
     ]);
     const pauses = context.sendingPauses(guildId);
     const dead = overview.lastDeadLetter ? [overview.lastDeadLetter] : [];
-    const places = [...silences, ...overview.blocked, ...pauses, ...dead];
+    // Only what was found on the chain has these channels.
+    const watching = context.completeness().length > 0 ? subscriptions : [];
+    const places = [...watching, ...silences, ...overview.blocked, ...pauses, ...dead];
     const channels = places.flatMap(({ channelId }) => channelId ?? []);
     const hidden = await hiddenFrom(interaction, channels, context);
     const isSeen = ({ channelId }: { channelId: string | null }) => channelId === null || !hidden.has(channelId);
-    const own = access.own ? access.scope : null;
-    const blocked = blockedLines(overview.blocked.filter(isSeen), context.sendingHold(guildId), context);
+    const missed = await gapsOf(guildId, context, isSeen);
+    const gaps = missed.map((gap) => {
+      const mark = gap.cause.kind === 'added' ? '✅' : '⚠️';
+      return `${mark} ${missedLine(t, gap, hasSeveral(context.settings))}`;
+    });
+    const blocked = blockedLines(overview.blocked.filter(isSeen), context.guildPause(guildId), context);
     const errors = [
       ...dead.filter(isSeen).map((last) => deadLetterLine(last, context)),
-      refusedLine(access, context),
-      own === null ? null : quotaLine(own, context),
+      ...networks.flatMap(({ on, access }) => {
+        const quota = access.own ? quotaLine(access.scope!, on) : null;
+        const lines = [refusedLine(access, on), quota, ...unreadableLines(access, sizes, on)];
+        return lines.flatMap((line) => (line === null ? [] : ofNetwork(line, on)));
+      }),
     ].filter((line) => line !== null);
-    return embedReply(blocked.length + errors.length > 0 ? 'warn' : 'info', t('status.title'), [t('status.hint')], {
-      fields: [
-        ...alertFields(overview, pauses.filter(isSeen), t),
-        ...field(t('status.subscriptions'), subscriptionLines(subscriptions, context)),
-        ...field(t('status.receiver'), own === null ? [] : [usageLine(own, context)]),
-        ...field(t('status.silent'), silenceLines(silences.filter(isSeen), context)),
-        ...field(t('status.stopped'), blocked),
-        ...field(t('status.lastError'), errors),
-      ],
-      footer: { text: versionLine(context) },
-    });
+    const usage = networks.flatMap(({ on, access }) => (access.own ? ofNetwork(usageLine(access.scope!, on), on) : []));
+    return embedReply(
+      blocked.length + errors.length > 0 || missed.some(({ cause }) => cause.kind !== 'added') ? 'warn' : 'info',
+      t('status.title'),
+      [t('status.hint')],
+      {
+        fields: [
+          ...alertFields(overview, pauses.filter(isSeen), t),
+          ...field(t('status.subscriptions'), subscriptionLines(subscriptions, context)),
+          ...field(t('status.receiver'), usage),
+          ...field(t('status.silent'), silenceLines(silences.filter(isSeen), context)),
+          ...field(t('chain.title'), [...gaps, ...chainLines(context)]),
+          ...field(t('status.networks'), networkLines(context)),
+          ...field(t('status.stopped'), blocked),
+          ...field(t('status.lastError'), errors),
+        ],
+        footer: {
+          text: t('status.footer', { version, node: process.version.slice(1), discord: discordVersion, schema }),
+        },
+        components: rows(missedButtons(context, missed, true)),
+      },
+    );
   },
-} satisfies Command<Needs>;
+} satisfies Command<Context>;
 
 /** A field with these lines; none without lines. */
 const field = (name: string, lines: readonly string[]): APIEmbedField[] =>
-  lines.length > 0 ? [{ name, value: lines.join('\n') }] : [];
+  lines.length > 0 ? [{ name, value: asManyAsFit(lines) }] : [];
 
 function alertFields(
   { lastEventAt, waiting, held, deadLetters }: GuildOverview,
@@ -99,17 +117,26 @@ function alertFields(
   ];
 }
 
-function subscriptionLines(subscriptions: readonly Subscription[], { t, settings, now }: Needs): string[] {
+function subscriptionLines(subscriptions: readonly Subscription[], { t, settings, now }: Context): string[] {
   const paused = subscriptions.filter((one) => one.paused).length;
   const muted = subscriptions.filter((one) => isMuted(one, now())).length;
+  const [holding, ...others] = subscriptions.filter((one) => one.holdAll && mayHold(one));
   return [
     t('status.subscriptionsOf', { count: subscriptions.length, max: settings.maxSubscriptions }),
     ...(paused > 0 ? [t('status.paused', { count: paused })] : []),
     ...(muted > 0 ? [t('status.muted', { count: muted })] : []),
+    ...(holding
+      ? [
+          t('status.holdsAll', {
+            count: others.length + 1,
+            until: holding.quiet?.slice(-5) ?? t(`status.until.${holding.digest!}`),
+          }),
+        ]
+      : []),
   ];
 }
 
-function blockedLines(blocked: GuildOverview['blocked'], hold: GuildHold | null, { t }: Needs): string[] {
+function blockedLines(blocked: GuildOverview['blocked'], hold: GuildPause | null, { t }: Context): string[] {
   const together = hold ? [t('status.together', { refusals: hold.refusals, due: relativeTime(hold.probeAt) })] : [];
   const lines = firstOf(t, blocked, hold ? 5 : 10, ({ channelId, state, since }) =>
     t(state === 'parked' ? 'status.parked' : 'status.gone', {
@@ -120,8 +147,31 @@ function blockedLines(blocked: GuildOverview['blocked'], hold: GuildHold | null,
   return [...together, ...lines];
 }
 
+/** Where there are several: each network, with what of it is away. */
+function networkLines(context: Context): string[] {
+  const { t, settings } = context;
+  if (!hasSeveral(settings)) return [];
+  const fine: string[] = [];
+  const lines = eachNetwork(context).flatMap(({ network, interfaces }) => {
+    const away = [...interfaces.outages()].map(([name, { since }]) =>
+      t('status.away', { service: t(`failure.${name}.name`), ago: relativeTime(since) }),
+    );
+    if (away.length > 0) return `⚠️ **${network.title}**: ${away.join(' · ')}`;
+    fine.push(network.title);
+    return [];
+  });
+  return [...(fine.length > 0 ? [`✅ ${fine.join(' · ')}`] : []), ...lines];
+}
+
+function chainLines({ t, completeness }: Context): string[] {
+  return completeness().flatMap((one) => {
+    const { complete, open } = completenessLines(t, one);
+    return [...(complete === null ? [] : [complete]), ...open];
+  });
+}
+
 /** Busy addresses that have gone quiet. */
-function silenceLines(silences: readonly Silence[], { t, settings }: Needs): string[] {
+function silenceLines(silences: readonly Silence[], { t, settings }: Context): string[] {
   const lines = silences.slice(0, MAX_SILENCES).map(({ address, label, lastEventAt }) =>
     t('status.silentOne', {
       name: label === null ? fullAddress(address, settings) : boldName(label),
@@ -134,7 +184,7 @@ function silenceLines(silences: readonly Silence[], { t, settings }: Needs): str
   return lines;
 }
 
-function deadLetterLine(last: NonNullable<GuildOverview['lastDeadLetter']>, { t }: Needs): string {
+function deadLetterLine(last: NonNullable<GuildOverview['lastDeadLetter']>, { t }: Context): string {
   return t('status.deadLetter', {
     ago: relativeTime(last.at),
     channel: `<#${last.channelId}>`,
@@ -142,12 +192,23 @@ function deadLetterLine(last: NonNullable<GuildOverview['lastDeadLetter']>, { t 
   });
 }
 
-/** The last delivery from an address that is not a source, if the guild may know about it; null: none. */
-function refusedLine(access: ProjectAccess, context: Needs): string | null {
-  const last = refusedFor(access, context);
-  return last && context.t('status.refused', { ago: relativeTime(last.at), source: inCode(last.source, '?') });
+/** How many deliveries could not be read, if the guild may know about them. */
+function unreadableLines(
+  { scope }: ProjectAccess,
+  sizes: Awaited<ReturnType<Context['quarantine']['sizes']>>,
+  { t, projects, network }: Context,
+): string[] {
+  const asked = scope ?? (projects.hasOperators ? null : operatorScope(network.id));
+  const size = sizes.find((one) => one.scope === asked);
+  if (!size) return [];
+  return [
+    t('status.unreadable', { count: size.rows + size.givenUp }),
+    ...(size.givenUp > 0 ? [t('status.givenUp', { count: size.givenUp })] : []),
+  ];
 }
 
-function versionLine({ t, settings: { version, schema } }: Needs): string {
-  return t('status.footer', { version, node: process.version.slice(1), discord: discordVersion, schema });
+/** The last delivery from an address that is not a source, if the guild may know about it; null: none. */
+function refusedLine(access: ProjectAccess, context: Context): string | null {
+  const last = refusedFor(access, context);
+  return last && context.t('status.refused', { ago: relativeTime(last.at), source: inCode(last.source, '?') });
 }

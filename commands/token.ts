@@ -1,112 +1,159 @@
 import { ButtonStyle } from 'discord.js';
-import type { Choice, Command, Reply } from '../src/discord/command.ts';
+import type { AutocompleteUse, Command, CommandUse, Reply, Use } from '../src/discord/command.ts';
 import { type AddressText, NATIVE_SENTINEL } from '../src/domain/address.ts';
 import { inUnits, wholeDigits } from '../src/domain/amount.ts';
 import { addressPage } from '../src/domain/explorer.ts';
 import { imitatedBy } from '../src/domain/guard.ts';
-import { DEFAULT_CHOICES } from '../src/domain/subscription.ts';
+import { type Asset, DEFAULT_CHOICES, type Subscription } from '../src/domain/subscription.ts';
 import { asName, asSymbol } from '../src/domain/text.ts';
 import type { Token } from '../src/domain/token.ts';
-import { checksumAddress, parseWatchable } from '../src/domain/typed-address.ts';
+import { checksumAddress, parseAddress, parseWatchable } from '../src/domain/typed-address.ts';
 import { UserError } from '../src/errors.ts';
-import type { Language, Translate } from '../src/languages/index.ts';
-import { writeNumber } from '../src/languages/number.ts';
-import { addressChoice, choicesWith } from './shared/choices.ts';
+import type { Translate } from '../src/languages/index.ts';
+import { type Language, writeNumber } from '../src/languages/languages.ts';
 import { button, linkButton, rows } from './shared/components.ts';
-import { countLookUp } from './shared/cooldown.ts';
-import { defineAnywhere } from './shared/define.ts';
+import { define, lookedUp } from './shared/define.ts';
 import { explain, notConfigured } from './shared/failure.ts';
+import { countLookUp } from './shared/fair-use.ts';
+import { eachNetwork, hasSeveral, naming, networkOption, ofNetwork, pickedNetwork } from './shared/networks.ts';
 import { readAddress } from './shared/read-address.ts';
-import { addressInCode, embedReply, fullAddress, thirdPartyName, withInput } from './shared/reply.ts';
-import type { ContextWith } from './shared/services.ts';
-import { seenBy } from './shared/subscriptions.ts';
+import { addressInCode, embedReply, fullAddress, readTyped, thirdPartyName, withInput } from './shared/reply.ts';
+import type { Context } from './shared/services.ts';
+import { addressChoice, choicesWith } from './shared/suggestions.ts';
 import { checkTarget } from './shared/target.ts';
-import { imitationsAmong, knownIn, tokenChoice } from './shared/tokens.ts';
-import { type AddNeeds, watch } from './subscription/add.ts';
+import { knownIn, tokenChoices } from './shared/tokens.ts';
+import { seenBy } from './shared/visibility.ts';
+import { watch } from './subscription/add.ts';
+import { tokenBook } from './subscription/token-book.ts';
 
-type Needs = AddNeeds & ContextWith<'cooldown' | 'explorer'>;
+const MAX_NETWORKS = 3;
 
 /** `/token`: what the explorer knows about a token. */
 export const token = {
-  data: defineAnywhere('token', 'Look up a token by its contract address').addStringOption((option) =>
-    option
-      .setName('address')
-      .setDescription('The token’s contract: 0x followed by 40 hexadecimal digits')
-      .setRequired(true)
-      .setAutocomplete(true)
-      .setMaxLength(300),
-  ),
+  section: 'lookUp',
+  data: define('token', 'Look up a token by its contract address', [
+    lookedUp('address', 'The token’s contract: 0x followed by 40 hexadecimal digits'),
+    networkOption('Its network (default: the first that knows it)'),
+  ]),
   access: 'all',
   public: true,
   anywhere: true,
   async execute(interaction, context) {
-    const { own, explorer, settings } = context;
-    if (!explorer) throw notConfigured(own, 'explorer', 'EXPLORER_API_URL');
+    const { own, settings } = context;
+    const picked = pickedNetwork(interaction, { ...context, t: own });
+    const networks = eachNetwork(context, picked).filter(({ explorer }) => explorer !== null);
+    if (networks.length === 0) throw notConfigured(own, 'explorer', 'EXPLORER_API_URL');
     const typed = interaction.options.getString('address', true);
-    const address = readAddress(typed, own);
-    if (address === NATIVE_SENTINEL) throw withInput(new UserError(own('token.native')), typed, own);
-    countLookUp('explorer', interaction, context);
-    const response = await explorer.token(address);
-    switch (response.status) {
-      case 'found':
-        return show(response.token, await warningOf(response.token, interaction.guildId, context), context);
-      case 'not-found':
-        throw new UserError(own('token.notFound', { address: fullAddress(address, settings) }));
-      case 'invalid':
-        throw new UserError(own('token.invalid', { address: fullAddress(address, settings) }));
-      case 'rejected':
-        throw withInput(new UserError(explain(own, response, 'explorer')), typed, own);
-      default:
-        if (response.status === 'limited') context.cooldown.limited('explorer');
-        throw new UserError(explain(own, response, 'explorer'));
+    const address = await contractOf(typed, interaction, context, picked);
+    if (address === 'native' || address === NATIVE_SENTINEL)
+      throw withInput(new UserError(own('token.native')), typed, own);
+    const refusals: { on: Context; error: UserError }[] = [];
+    for (const on of networks.slice(0, MAX_NETWORKS)) {
+      const { explorer, cooldown } = on;
+      const response = await explorer!.token(address, () => countLookUp('explorer', interaction, on));
+      if (response.status === 'found') {
+        const reply = show(response.token, await warningOf(response.token, interaction.guildId, on), on);
+        return naming(reply, on);
+      }
+      if (response.status === 'limited') cooldown.limited('explorer');
+      const isUnknown = response.status === 'not-found' || response.status === 'invalid';
+      const text = isUnknown
+        ? own(response.status === 'invalid' ? 'token.invalid' : 'token.notFound', {
+            address: fullAddress(address, hasSeveral(settings) ? { explorerUrl: undefined } : settings),
+          })
+        : explain(own, response, 'explorer');
+      const error = new UserError(text);
+      refusals.push({ on, error: response.status === 'rejected' ? withInput(error, typed, own) : error });
     }
+    if (!hasSeveral(settings)) throw refusals[0]!.error;
+    const lines = refusals.map(({ on, error }) => ofNetwork(error.message, on));
+    const left = networks.slice(MAX_NETWORKS).map(({ network }) => network.title);
+    if (left.length > 0) lines.push(own('token.notAsked', { networks: left.join(own('reply.comma')) }));
+    throw new UserError(lines.join('\n'));
   },
   async autocomplete(interaction, context) {
-    const { t, labels, tokens } = context;
-    if (context.isOutside) return [];
-    const { visible, unseen } = await seenBy(interaction, context);
-    const shown = new Set(visible.map(({ address }) => address));
-    const secret = new Set(unseen.map(({ address }) => address).filter((address) => !shown.has(address)));
-    // Only people who manage the bot see all labels: others get the names that alerts show them.
-    const mayKnow = (address: AddressText) => (context.manages ? !secret.has(address) : shown.has(address));
-    const book = (await labels.list(interaction.guildId)).filter(({ address }) => mayKnow(address));
-    const found = new Map<string, Choice>();
-    const offer = (choice: Choice) => {
-      if (!found.has(choice.value)) found.set(choice.value, choice);
-    };
-    for (const { address, label } of visible) if (label !== null) offer(addressChoice(address, label));
-    for (const { address, name } of book) offer(addressChoice(address, name));
-    for (const asset of visible.flatMap((one) => [one.token, ...one.filters.tokens])) {
-      if (asset === null || asset === 'native') continue;
-      const value = checksumAddress(asset);
-      offer({ name: t('token.choice', { address: value }), value });
-    }
+    const { t } = context;
+    const picked = pickedNetwork(interaction, context);
+    const typed = interaction.options.getFocused();
+    const { visible, names, seesAll } = await namesFor(interaction, context);
     // Recent tokens are those of the whole guild, so only people who see all of its channels get them.
-    const moved = secret.size === 0 ? await tokens.known(interaction.guildId) : [];
-    const imitations = imitationsAmong(moved);
-    for (const one of moved) if (one.seen && one.token !== 'native') offer(tokenChoice(one, imitations, t));
-    return choicesWith(interaction.options.getFocused(), [...found.values()]);
+    const known = await knownIn(seesAll ? interaction.guildId : null, context, picked);
+    const moved = known.filter((one) => one.token !== 'native' && (one.seen || typed !== '' || names.has(one.token)));
+    const offered = tokenChoices(moved, t, names);
+    const listed = new Set(moved.map(({ token }) => token));
+    const filters = visible.flatMap((one) => [one.token, ...one.filters.tokens]);
+    return choicesWith(typed, [
+      ...offered.flatMap(({ choice, isGenuine }) => (isGenuine ? choice : [])),
+      ...[...names].flatMap(([address, name]) => (listed.has(address) ? [] : addressChoice(address, name))),
+      ...[...new Set(filters)].flatMap((asset) => {
+        if (asset === null || asset === 'native' || listed.has(asset) || names.has(asset)) return [];
+        const value = checksumAddress(asset);
+        return { name: t('token.choice', { address: value }), value };
+      }),
+      ...offered.flatMap(({ choice, isGenuine }) => (isGenuine ? [] : choice)),
+    ]);
   },
   buttons: {
     /** `token:watch:<address>` */
     watch: {
-      access: 'manage',
       response: 'reply',
       async press(interaction, [text = ''], context) {
-        const address = readAddress(text, context.t, parseWatchable);
+        const address = readAddress(text, context.t, { parse: parseWatchable });
         const { channelId } = interaction;
         await checkTarget(interaction, channelId, null, context);
         return watch(interaction, context, { ...DEFAULT_CHOICES, address, channelId });
       },
     },
   },
-} satisfies Command<Needs>;
+} satisfies Command<Context>;
+
+/** The names that this person may know, and whether they see every channel that watches something. */
+async function namesFor(
+  interaction: Use | AutocompleteUse,
+  context: Context,
+): Promise<{ visible: Subscription[]; names: Map<AddressText, string>; seesAll: boolean }> {
+  if (context.isOutside) return { visible: [], names: new Map(), seesAll: false };
+  const { visible, unseen } = await seenBy(interaction, context);
+  const shown = new Set(visible.map(({ address }) => address));
+  const secret = new Set(unseen.map(({ address }) => address).filter((address) => !shown.has(address)));
+  // Only people who manage the bot see all labels: others get the names that alerts show them.
+  const mayKnow = (address: AddressText) => (context.manages ? !secret.has(address) : shown.has(address));
+  const book = (await context.labels.list(interaction.guildId)).filter(({ address }) => mayKnow(address));
+  const names = new Map([
+    ...book.map(({ address, name }) => [address, name] as const),
+    ...visible.flatMap(({ address, label }) => (label === null ? [] : [[address, label] as const])),
+  ]);
+  return { visible, names, seesAll: secret.size === 0 };
+}
+
+/** The contract that somebody typed as an address, as the name of one, or as a token's symbol; throws a {@link UserError}. */
+async function contractOf(
+  typed: string,
+  interaction: CommandUse,
+  context: Context,
+  network: number | null,
+): Promise<Asset> {
+  const { own } = context;
+  const { names: known, seesAll } = await namesFor(interaction, context);
+  const names = [...known];
+  const isNamed = names.some(([, name]) => name.toLowerCase() === typed.trim().toLowerCase());
+  const parsed = parseAddress(typed);
+  if (isNamed || parsed.ok || parsed.fault !== 'form' || /^0x/i.test(typed.trim()))
+    return readAddress(typed, own, { names });
+  // No guild has an empty ID: that leaves the catalog.
+  const tokens = await tokenBook(seesAll ? interaction.guildId : '', { ...context, t: own }, [], network);
+  return readTyped(() => tokens.find(typed), typed, own);
+}
 
 /** A warning, as in alerts, if the token copies the symbol of a cataloged one or of the native coin; null: none. */
-async function warningOf(found: Token, guildId: string, context: Needs): Promise<string | null> {
+async function warningOf(found: Token, guildId: string, context: Context): Promise<string | null> {
   const { t, isOutside } = context;
   if (found.cataloged === true) return null;
-  const genuine = imitatedBy(found.address, found.symbol, await knownIn(isOutside ? null : guildId, context));
+  const genuine = imitatedBy(
+    found.address,
+    found.symbol,
+    await knownIn(isOutside ? null : guildId, context, context.network.id),
+  );
   if (genuine === null) return null;
   const symbol = thirdPartyName(t, found.symbol, '?');
   return genuine === 'native'
@@ -114,7 +161,7 @@ async function warningOf(found: Token, guildId: string, context: Needs): Promise
     : t('alert.imitationOf', { symbol, address: addressInCode(genuine) });
 }
 
-function show(found: Token, warning: string | null, { t, language, settings, isOutside }: Needs): Reply {
+function show(found: Token, warning: string | null, { t, language, settings, isOutside }: Context): Reply {
   const { address, name, type, decimals, cataloged } = found;
   const watchIt = button(t('token.watch'), `token:watch:${checksumAddress(address)}`, ButtonStyle.Primary);
   const buttons = isOutside ? [] : [watchIt];

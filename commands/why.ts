@@ -1,47 +1,41 @@
-import type { ButtonUse, Command, CommandUse, MenuUse, Reply } from '../src/discord/command.ts';
+import type { Command, FormUse, Reply, Use } from '../src/discord/command.ts';
+import { replyHeadline } from '../src/discord/render/compact.ts';
+import { whatMoved } from '../src/discord/render/wording.ts';
+import type { AddressText } from '../src/domain/address.ts';
 import { transactionPage } from '../src/domain/explorer.ts';
-import type { TransferHistory } from '../src/domain/history.ts';
+import type { MessageTransaction, TransferHistory } from '../src/domain/history.ts';
+import { plainText } from '../src/domain/text.ts';
+import type { KnownToken } from '../src/domain/token.ts';
+import { shortAddress } from '../src/domain/typed-address.ts';
 import { UserError } from '../src/errors.ts';
-import { MAX_MENU_OPTIONS, menuRow } from './shared/components.ts';
-import { define } from './shared/define.ts';
-import { namesByAddress } from './shared/naming.ts';
+import { MAX_MENU_OPTIONS, menuRow, pager, rows } from './shared/components.ts';
+import { define, text } from './shared/define.ts';
+import { namesByAddress, titleName } from './shared/naming.ts';
+import { eachNetwork, hasSeveral, onNetwork, titleOf } from './shared/networks.ts';
 import { embedReply, withInput } from './shared/reply.ts';
-import type { ContextWith } from './shared/services.ts';
-import { catalogedAmong } from './shared/tokens.ts';
+import type { Context } from './shared/services.ts';
+import { renderingOn } from './shared/tokens.ts';
 import { hiddenFrom } from './shared/visibility.ts';
 import { muteRow } from './subscription/mute.ts';
+import { balanceLines } from './why/balances.ts';
 import { describeTransfer } from './why/transfer.ts';
-
-type Needs = ContextWith<
-  | 'guildChannels'
-  | 'labels'
-  | 'history'
-  | 'tokens'
-  | 'projects'
-  | 'guildQueue'
-  | 'settings'
-  | 'now'
-  | 'moved'
-  | 'sendingHold'
-  | 'sendingPauses'
->;
 
 /** Maximum number of a transaction's transfers that are shown in full. */
 const MAX_TRANSFERS = 5;
 /** Maximum characters of all embeds (Discord allows 6,000 in one message). */
 const MAX_CHARACTERS = 5_400;
-/** Maximum number of subscriptions with mute buttons: a message has at most 5 rows, and one may be the menu. */
-const MAX_MUTES = 4;
+/** Maximum number of subscriptions with mute buttons: a message has at most 5 rows, of which a menu and its pages take two. */
+const MAX_MUTES = 3;
 
 /** `/why`: what arrived about a transaction, what was posted or hidden, and why, from recorded decisions only. */
 export const why = {
-  data: define('why', 'Find out why an alert was posted or hidden').addStringOption((option) =>
-    option
-      .setName('transaction')
-      .setDescription('Transaction hash (0x followed by 64 hexadecimal digits) or its explorer link')
-      .setRequired(true)
-      .setMaxLength(300),
-  ),
+  section: 'understand',
+  data: define('why', 'Find out why an alert was posted or hidden', [
+    text('transaction', 'Transaction hash (0x followed by 64 hexadecimal digits) or its explorer link', {
+      required: true,
+      max_length: 300,
+    }),
+  ]),
   access: 'manage',
   execute(interaction, context) {
     const typed = interaction.options.getString('transaction', true);
@@ -54,62 +48,97 @@ export const why = {
     show: {
       access: 'all',
       response: 'reply',
-      press: (interaction, [reference = ''], context) => explainMessage(interaction, context, reference, null),
+      press: (interaction, [reference = ''], context) => explainMessage(interaction, context, reference, 0, null),
+    },
+    /** `why:page:<reference>:<page>`, in the reply. */
+    page: {
+      access: 'all',
+      press: (interaction, [reference = '', page], context) =>
+        explainMessage(interaction, context, reference, pageOf(page), null),
     },
   },
   menus: {
-    /** `why:pick:<reference>`; the value is a transaction's hash. */
+    /** `why:pick:<reference>:<page>`; the value is of `keyOf`. */
     pick: {
       access: 'all',
-      response: 'update',
-      choose: (interaction, [reference = ''], [hash = null], context) =>
-        explainMessage(interaction, context, reference, hash),
+      choose: (interaction, [reference = '', page], context, [hash = null]) =>
+        explainMessage(interaction, context, reference, pageOf(page), hash),
     },
   },
-} satisfies Command<Needs>;
+} satisfies Command<Context>;
 
-type Use = CommandUse | ButtonUse | MenuUse;
+/** A page's number in a custom ID; 0 in those of earlier messages. */
+const pageOf = (text = '0'): number => (/^\d{1,6}$/.test(text) ? Number(text) : 0);
 
 /** Explains a transaction's transfers; `reference`: only as far as this message in its channel shows them. */
 async function explain(
-  interaction: Use,
-  context: Needs,
+  interaction: Exclude<Use, FormUse>,
+  context: Context,
   txHash: string,
   reference: string | null = null,
+  network: number | null = null,
 ): Promise<Reply> {
-  const { settings, projects, t } = context;
+  const { settings, t } = context;
   const { guildId } = interaction;
-  const { scope } = await projects.of(guildId);
-  const read = () => context.history.transfers(guildId, txHash, scope, context.now(), MAX_TRANSFERS);
+  const accesses = await Promise.all(eachNetwork(context).map(({ projects }) => projects.of(guildId)));
+  const ownScopes = accesses.flatMap(({ scope }) => scope ?? []);
+  const read = () => context.history.transfers({ guildId, txHash, ownScopes, network }, context.now(), MAX_TRANSFERS);
   const { total, first } = await context.guildQueue.run(guildId, 'read', read);
   const shown =
     reference === null || context.manages
       ? await visibleParts(interaction, context, first)
       : first.flatMap((history) => onlyHere(history, interaction.channelId));
-  const url = transactionPage(settings, txHash);
   if (total === 0) {
+    const url = hasSeveral(settings) ? null : transactionPage(settings, txHash);
     const transaction = url ? `[\`${txHash}\`](${url})` : `\`${txHash}\``;
     return embedReply('info', t('why.title'), [t('why.unknown', { transaction }), '', t('why.unknownHints')]);
   }
-  const cataloged = catalogedAmong(await context.tokens.known(guildId));
+  const known = await context.tokens.known(guildId);
   const labels = await namesByAddress(guildId, context);
-  const hold = context.sendingHold(guildId);
+  const hold = context.guildPause(guildId);
   const pauses = context.sendingPauses(guildId);
   if (shown.length === 0) throw new UserError(t('why.goneMessage'));
   const max = Math.floor(MAX_CHARACTERS / shown.length);
-  const embeds = shown.map((history) =>
-    describeTransfer(history, { ...context, guildId, hold, pauses, labels, cataloged, url, max, reference }),
-  );
+  const embedOf = async (history: (typeof shown)[number]) => {
+    const on = onNetwork(context, history.network);
+    const url = transactionPage(on.settings, txHash);
+    const rendering = renderingOn(context, history.network, known);
+    const balances = await balanceLines(history, { ...on, names: labels, rendering });
+    const words = { guildId, hold, pauses, names: labels, rendering, url, max, reference, balanceLines: balances };
+    const embed = describeTransfer(history, { ...on, ...words });
+    return hasSeveral(settings) ? { author: { name: titleOf(history.network, settings) }, ...embed } : embed;
+  };
+  const embeds = await Promise.all(shown.map(embedOf));
   const left = reference === null || context.manages ? total - shown.length : 0;
+  // What is left out would be missing from its amounts.
+  const whole = total > first.length ? [] : headlines(shown, labels, known, context);
+  const contents = [...whole, ...(left > 0 ? [t('why.more', { count: left })] : [])];
   return {
     embeds,
-    ...(left > 0 && { content: t('why.more', { count: left }) }),
+    ...(contents.length > 0 && { content: contents.join('\n') }),
     components: reference === null || !context.manages ? [] : muteRows(shown, interaction.channelId, context),
   };
 }
 
+/** What several transfers of a transaction are together, such as a swap, on each network that has it. */
+function headlines(
+  all: readonly TransferHistory[],
+  labels: ReadonlyMap<AddressText, string>,
+  known: readonly KnownToken[],
+  context: Context,
+): string[] {
+  const several = [...Map.groupBy(all, ({ network }) => network)].filter(([, { length }]) => length > 1);
+  return several.map(([network, histories]) => {
+    const transfers = histories.map(({ transfer, count, decisions }) => {
+      const watched = decisions.flatMap(({ address, outcome }) => (outcome === 'matched' && address) || []);
+      return { transfer, count, watched: [...new Set(watched)] };
+    });
+    return `**${replyHeadline(transfers, labels, renderingOn(context, network, known))}**`;
+  });
+}
+
 /** Buttons that mute what posted an alert in a channel: a row for each subscription. */
-function muteRows(histories: readonly TransferHistory[], channelId: string, context: Needs) {
+function muteRows(histories: readonly TransferHistory[], channelId: string, context: Context) {
   const posted = histories
     .flatMap(({ decisions }) => decisions)
     .filter((one) => one.outcome === 'matched' && one.channelId === channelId);
@@ -119,37 +148,63 @@ function muteRows(histories: readonly TransferHistory[], channelId: string, cont
   return [...new Map(known).values()].slice(0, MAX_MUTES).map((one) => muteRow(one, context));
 }
 
-/** Explains the transaction of one message; of several, the chosen one, with a menu of all. */
+/** Explains the transaction of one message; of several, the chosen one, with a menu of all, in pages. */
 async function explainMessage(
-  interaction: ButtonUse | MenuUse,
-  context: Needs,
+  interaction: Exclude<Use, FormUse>,
+  context: Context,
   reference: string,
+  page: number,
   chosen: string | null,
 ): Promise<Reply> {
-  const { history, moved, language, t } = context;
+  const { history, t } = context;
   const { guildId } = interaction;
-  const read = () => history.transactionsOfMessage(guildId, reference, MAX_MENU_OPTIONS);
-  const { total, first: transactions } = await context.guildQueue.run(guildId, 'read', read);
-  const [first, ...others] = transactions;
+  const from = page * MAX_MENU_OPTIONS;
+  const read = () => history.transactionsOfMessage(guildId, reference, MAX_MENU_OPTIONS, from);
+  const { total, shown } = await context.guildQueue.run(guildId, 'read', read);
+  const [first] = shown;
   if (!first) throw new UserError(t('why.goneMessage'));
-  if (others.length === 0) return explain(interaction, context, first.txHash, reference);
-  const known = transactions.find(({ txHash }) => txHash === chosen);
-  const reply = known
-    ? await explain(interaction, context, known.txHash, reference)
-    : embedReply('info', t('why.title'), [t('why.several', { count: total })]);
-  const cataloged = catalogedAmong(await context.tokens.known(guildId));
-  const options = transactions.map(({ txHash, transfers, transfer }) => {
-    const what = moved(transfer, language, cataloged).replaceAll('`', '');
-    const more = transfers > 1 ? ` +${transfers - 1}` : '';
-    return {
-      label: `${what}${more}`,
-      description: txHash,
-      value: txHash,
-      default: txHash === known?.txHash,
-    };
-  });
-  const menu = menuRow(`why:pick:${reference}`, t('why.choose'), options);
-  return { ...reply, components: [menu, ...(reply.components ?? [])] };
+  const show = ({ txHash, network }: MessageTransaction) =>
+    explain(interaction, context, txHash, reference, hasSeveral(context.settings) ? network : null);
+  if (total === 1) return show(first);
+  const known = shown.find((one) => keyOf(one, context) === chosen);
+  const reply = known ? await show(known) : embedReply('info', t('why.title'), [t('why.several', { count: total })]);
+  const tokens = await context.tokens.known(guildId);
+  const labels = await namesByAddress(guildId, context);
+  const options = shown.map((transaction) => ({
+    ...rowOf(transaction, tokens, labels, context),
+    value: keyOf(transaction, context),
+    default: transaction === known,
+  }));
+  const range = { first: from + 1, last: from + shown.length, total };
+  const placeholder = total > shown.length ? t('why.chooseOf', range) : t('why.choose');
+  const pages = pager(t, page, Math.ceil(total / MAX_MENU_OPTIONS), (next) => `why:page:${reference}:${next}`);
+  const menu = menuRow(`why:pick:${reference}:${page}`, placeholder, options);
+  return { ...reply, components: [menu, ...rows(pages), ...(reply.components ?? [])] };
+}
+
+/** What stands for a transaction in the menu: several networks may have one with the same hash. */
+const keyOf = ({ txHash, network }: MessageTransaction, { settings }: Context): string =>
+  hasSeveral(settings) ? `${txHash}@${network}` : txHash;
+
+/** A transaction in the menu: its direction and what moved, then whose it was and its hash. */
+function rowOf(
+  { network, txHash, transfers, transfer, perspectives }: MessageTransaction,
+  tokens: readonly KnownToken[],
+  labels: ReadonlyMap<AddressText, string>,
+  context: Context,
+): { label: string; description: string } {
+  const { settings, t } = context;
+  const { from, to, token } = transfer;
+  const what = whatMoved(transfer, renderingOn(context, network, tokens)).replaceAll('`', '');
+  const nameOf = (address: AddressText | null) =>
+    address === null ? t('alert.unknown') : titleName(labels.get(address), shortAddress(address));
+  const [isOut, isIn] = [perspectives.includes('outgoing'), perspectives.includes('incoming')];
+  const way = isOut && isIn ? '🔁' : isOut ? '📤' : isIn ? '📥' : '🪙';
+  const parties = perspectives.includes('token') ? nameOf(token) : `${nameOf(from)} → ${nameOf(to)}`;
+  return {
+    label: `${way} ${what}${transfers > 1 ? ` +${transfers - 1}` : ''}`,
+    description: `${plainText(parties)} · ${txHash.slice(0, 10)}…${txHash.slice(-8)}${hasSeveral(settings) ? ` · ${titleOf(network, settings)}` : ''}`,
+  };
 }
 
 /** The part that everybody who sees a channel may know: what its alert shows, and why it was posted. */
@@ -164,7 +219,7 @@ function onlyHere(history: TransferHistory, channelId: string): (TransferHistory
 /** The parts of histories that a person may know: nothing about channels that they cannot see. */
 async function visibleParts(
   interaction: Use,
-  context: Needs,
+  context: Context,
   histories: readonly TransferHistory[],
 ): Promise<(TransferHistory & { hidden: number })[]> {
   const channelsOf = (history: TransferHistory) =>

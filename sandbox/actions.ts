@@ -4,6 +4,7 @@ import type { Notification } from '../services/notification/types.ts';
 import type { Bot } from './bot.ts';
 import { type Address, type Chain, type Mined, type Party, type TransferRequest, WALLET_NAMES } from './chain/index.ts';
 import type { PageAction } from './page/protocol.ts';
+import type { PriceSource } from './prices.ts';
 import type { Webhook } from './webhook.ts';
 
 /** An action that is not possible. The message is a sentence for the person at the page. */
@@ -15,6 +16,9 @@ export interface ActionOptions {
   notification: Notification;
   webhook: Webhook;
   bot: Bot;
+  prices: Pick<PriceSource, 'setFault'>;
+  /** Starts the second network; returns a sentence about it. */
+  startSecond(): Promise<string>;
   /** Turns everyday transfers on or off. Resolves when the last one is mined. */
   setTraffic(on: boolean): Promise<void>;
 }
@@ -37,10 +41,6 @@ export async function perform(options: ActionOptions, action: PageAction): Promi
       const mined = await chain.lookalike({ like: party(action.like), to: party(action.to) });
       return `${sentence(mined)} The sender ${mined.address} looks like ${action.like}.`;
     }
-    case 'hostile':
-      return sentence(await chain.hostile(pair(action)));
-    case 'fake':
-      return sentence(await chain.fake(pair(action)));
     case 'identical-transfers':
       return sentence(await chain.identicalTransfers(pair(action)));
     case 'mint':
@@ -59,6 +59,9 @@ export async function perform(options: ActionOptions, action: PageAction): Promi
     case 'notification':
       notification.setFaults(action.faults);
       return 'The notification service has changed its behavior.';
+    case 'prices':
+      options.prices.setFault(action.fault);
+      return 'The price source has changed its behavior. The bot asks it again within 4 minutes.';
     case 'deliver': {
       if (bot.state.state !== 'running') throw new CannotDo('The bot is down. Start it first.');
       const waiting = notification.pending();
@@ -66,6 +69,8 @@ export async function perform(options: ActionOptions, action: PageAction): Promi
       notification.deliverNow();
       return `Delivering ${waiting} waiting ${waiting === 1 ? 'event' : 'events'} now.`;
     }
+    case 'second-network':
+      return options.startSecond();
     case 'bot':
       return performOnBot(bot, action);
   }

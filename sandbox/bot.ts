@@ -25,7 +25,7 @@ export interface Bot {
 }
 
 /**
- * Prepares the bot's process with exactly this environment. `start` runs it.
+ * Prepares the bot's process with exactly the environment of the moment. `start` runs it.
  *
  * @param options.inspect whether a debugger can attach to it.
  * @param options.onChange called whenever the state changes.
@@ -33,13 +33,13 @@ export interface Bot {
  * @param options.onCrash called when it exits without being asked to.
  */
 export function superviseBot(options: {
-  environment: Record<string, string>;
+  environment: () => Record<string, string>;
   inspect: boolean;
   onChange: () => void;
   onLine: (line: string) => void;
   onCrash: (bot: Bot) => void;
 }): Bot {
-  const log = createLog();
+  let log: readonly string[] = [];
   let state: BotState = { state: 'stopped', pid: null, starts: 0, since: Date.now(), note: null };
   let running: { child: ChildProcess; isEnding: boolean } | undefined;
 
@@ -50,13 +50,13 @@ export function superviseBot(options: {
 
   function start(): void {
     if (running !== undefined) return;
-    const child = spawnBot(options.environment, options.inspect);
+    const child = spawnBot(options.environment(), options.inspect);
     const started = { child, isEnding: false };
     running = started;
     for (const stream of [child.stdout, child.stderr])
       createInterface({ input: stream }).on('line', (line) => {
         options.onLine(line);
-        log.add(line);
+        if (!line.startsWith('{"level":20,')) log = [...log, line].slice(-MAX_LINES);
       });
     child.stdin.on('error', () => undefined);
     child.once('exit', (code, signal) => {
@@ -85,7 +85,7 @@ export function superviseBot(options: {
       return state;
     },
     get log() {
-      return log.lines();
+      return log;
     },
     start,
     kill: () => end('SIGKILL'),
@@ -94,20 +94,9 @@ export function superviseBot(options: {
   return bot;
 }
 
-/** Keeps the newest lines, without those of the level `debug`. */
-function createLog() {
-  let lines: string[] = [];
-  return {
-    add(line: string): void {
-      if (!line.startsWith('{"level":20,')) lines = [...lines, line].slice(-MAX_LINES);
-    },
-    lines: () => lines,
-  };
-}
-
 function spawnBot(environment: Record<string, string>, inspect: boolean) {
   const flags = [...(inspect ? ['--inspect'] : []), '--import', path('exit-with-parent.ts')];
-  return spawn(process.execPath, [...flags, path('../src/main.ts')], {
+  return spawn(process.execPath, [...flags, path('bot-main.ts')], {
     cwd: path('..'),
     env: environment,
     stdio: ['pipe', 'pipe', 'pipe'],

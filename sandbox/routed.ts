@@ -29,6 +29,7 @@ const HIDDEN: Record<HiddenReason, string> = {
   kind: 'other kind',
   token: 'other token',
   minimum: 'below the minimum',
+  'minimum-usd': 'worth less than the minimum',
   internal: 'internal transfer',
   zero: 'zero amount',
   self: 'self-transfer',
@@ -40,6 +41,15 @@ const HIDDEN: Record<HiddenReason, string> = {
   guard: 'spam',
 };
 const wordsOf = (reason: string): string => HIDDEN[reason as HiddenReason];
+
+/** Returns how many transfers a line of the log reports as found on the chain, and how many as not there. */
+export function comparedIn(line: string): { found: number; marked: number } {
+  const count = (pattern: RegExp): number => Number(pattern.exec(line)?.[1] ?? 0);
+  return {
+    found: count(/"found":(\d+),"msg":"found transfers on the chain/),
+    marked: count(/"transfers":(\d+),"msg":"the chain does not have transfers/),
+  };
+}
 
 /** Returns the decision that a line of the log reports; null for other lines. */
 export function routedIn(line: string): Routed | null {

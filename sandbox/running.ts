@@ -1,20 +1,20 @@
 /** The sandbox as the page sees it: one world that changes, and the actions that change it. */
 import type { Services } from '../services/start.ts';
 import { SECOND } from '../src/domain/clock.ts';
-import { perform } from './actions.ts';
+import { CannotDo, perform } from './actions.ts';
 import { type Bot, superviseBot } from './bot.ts';
 import { type Chain, startTraffic } from './chain/index.ts';
 import type { Discord } from './discord/index.ts';
-import type { PageAction, TrackedTransaction, WorldState } from './page/protocol.ts';
-import { routedIn } from './routed.ts';
+import type { NetworkState, PageAction, PageEvent, TrackedTransaction, WorldState } from './page/protocol.ts';
+import type { PriceSource } from './prices.ts';
+import { comparedIn, routedIn } from './routed.ts';
 import { createTransactionTracker } from './transaction-tracker.ts';
 import type { Webhook } from './webhook.ts';
 
 const TRAFFIC_MS = 3 * SECOND;
 const WATCHED_POLL_MS = 2 * SECOND;
 
-/** A change outside Discord. */
-export type SandboxEvent = { world: WorldState } | { transactions: TrackedTransaction[] };
+type SandboxEvent = Exclude<PageEvent, { type: 'hello' | 'discord' }>;
 
 /** A running sandbox. */
 export interface Sandbox {
@@ -22,9 +22,17 @@ export interface Sandbox {
   readonly world: WorldState;
   readonly transactions: TrackedTransaction[];
   /** Performs an action of the page and returns a sentence about the result. @throws {@link CannotDo} */
-  act(action: PageAction): Promise<string>;
+  act(action: PageAction, network?: number): Promise<string>;
   /** Calls the listener with each change outside Discord. Returns a function that stops that. */
   on(listener: (event: SandboxEvent) => void): () => void;
+}
+
+/** One network: a chain and its services. */
+export interface SandboxNetwork {
+  title: string;
+  chain: Chain;
+  services: Services;
+  webhook: Webhook;
 }
 
 /** A sandbox whose bot is yet to be started. */
@@ -37,62 +45,100 @@ export interface RunningSandbox extends Sandbox {
 /**
  * Connects the parts, and prepares the bot.
  *
- * @param options.environment the bot's environment.
+ * @param options.environment the bot's environment at each of its starts.
+ * @param options.startSecond starts the second network; from then on `environment` describes both.
  * @param options.inspect whether a debugger can attach to the bot.
  * @param options.onCrash called when the bot exits without being asked to.
  */
 export function runSandbox(options: {
-  chain: Chain;
   discord: Discord;
-  services: Services;
-  webhook: Webhook;
-  environment: Record<string, string>;
+  first: SandboxNetwork;
+  prices: PriceSource;
+  startSecond: () => Promise<SandboxNetwork>;
+  environment: () => Record<string, string>;
   inspect: boolean;
   onCrash: (bot: Bot) => void;
 }): RunningSandbox {
-  const { chain, discord, services, webhook, environment, inspect, onCrash } = options;
-  const notification = services.notification!;
+  const { discord, first, prices, startSecond, environment, inspect, onCrash } = options;
+  const { chain } = first;
   const listeners = new Set<(event: SandboxEvent) => void>();
-  const traffic = createTraffic(chain);
-  const watched = createWatchedAddresses(webhook, reportWorld);
-  const tracker = createTransactionTracker((changed) => report({ transactions: changed }));
+  const networks: ReturnType<typeof follow>[] = [];
+  let isStarting = false;
+  const compared = { found: 0, marked: 0 };
   const bot = superviseBot({
     environment,
     inspect,
     onChange: reportWorld,
     onLine(line) {
       const routed = routedIn(line);
-      if (routed) tracker.recordRouted(routed);
+      const { found, marked } = comparedIn(line);
+      compared.found += found;
+      compared.marked += marked;
+      if (found + marked > 0) reportWorld();
+      if (routed) for (const { tracker } of networks) tracker.recordRouted(routed);
     },
     onCrash,
   });
   const stack = new DisposableStack();
   stack.defer(() => listeners.clear());
-  stack.defer(() => tracker.close());
-  stack.defer(() => watched.close());
-  stack.defer(chain.onMined((mined) => tracker.recordMined(mined)));
-  stack.defer(notification.onProgress((progress) => tracker.recordProgress(progress)));
-  stack.defer(discord.on((event) => tracker.recordMessage(event, discord.botId)));
+  networks.push(follow(first, 0));
+
+  function follow(network: SandboxNetwork, index: number) {
+    const { title, chain: own, services, webhook } = network;
+    const notification = services.notification!;
+    const traffic = createTraffic(own);
+    const watched = createWatchedAddresses(webhook, reportWorld);
+    const tracker = createTransactionTracker(index, (changed) =>
+      report({ type: 'transactions', transactions: changed }),
+    );
+    stack.defer(() => tracker.close());
+    stack.defer(() => watched.close());
+    stack.defer(own.onMined((mined) => tracker.recordMined(mined)));
+    stack.defer(notification.onProgress((progress) => tracker.recordProgress(progress)));
+    stack.defer(discord.on((event) => tracker.recordMessage(event, discord.botId)));
+    const state = (): NetworkState => ({
+      title,
+      watched: watched.list(),
+      notification: notification.faults(),
+      traffic: traffic.isOn(),
+      explorerUrl: services.explorerUrl,
+    });
+    return { ...network, notification, traffic, watched, tracker, state };
+  }
+
+  async function second(): Promise<string> {
+    if (isStarting || networks.length > 1) throw new CannotDo('The second network was started already.');
+    isStarting = true;
+    reportWorld();
+    try {
+      const started = await startSecond();
+      await bot.stop();
+      networks.push(follow(started, 1));
+      bot.start();
+      await discord.until('the bot is connected again', ({ state }) => state.sessions.some((one) => one.connected));
+      return `${started.title} is running, with the same addresses. The bot runs with both networks.`;
+    } finally {
+      isStarting = false;
+    }
+  }
 
   function report(event: SandboxEvent): void {
     for (const listener of listeners) listener(event);
   }
 
   function reportWorld(): void {
-    report({ world: world() });
+    report({ type: 'world', world: world() });
   }
 
   function world(): WorldState {
-    const { kind, notice, wallets, tokens } = chain;
     return {
-      chain: { kind, notice },
-      wallets: { ...wallets },
-      tokens: { ...tokens },
-      watched: watched.list(),
-      notification: notification.faults(),
+      ...networks[0]!.state(),
+      wallets: { ...chain.wallets },
+      tokens: { ...chain.tokens },
       bot: bot.state,
-      traffic: traffic.isOn(),
-      explorerUrl: services.explorerUrl,
+      prices: prices.fault(),
+      ...compared,
+      second: networks[1]?.state() ?? (isStarting ? 'starting' : null),
     };
   }
 
@@ -100,16 +146,18 @@ export function runSandbox(options: {
     discord,
     bot,
     get transactions() {
-      return tracker.list();
+      return networks.flatMap(({ tracker }) => tracker.list());
     },
     get world() {
       return world();
     },
-    async act(action) {
+    async act(action, index = 0) {
+      const network = networks[index];
+      if (!network) throw new CannotDo('There is no second network yet.');
       try {
-        return await perform({ chain, notification, webhook, bot, setTraffic: traffic.set }, action);
+        return await perform({ ...network, bot, prices, startSecond: second, setTraffic: network.traffic.set }, action);
       } finally {
-        await watched.read();
+        await network.watched.read();
         reportWorld();
       }
     },
@@ -120,7 +168,7 @@ export function runSandbox(options: {
     async close() {
       await bot.stop();
       stack.dispose();
-      await traffic.set(false);
+      await Promise.all(networks.map(({ traffic }) => traffic.set(false)));
     },
   };
 }

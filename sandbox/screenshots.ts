@@ -1,13 +1,14 @@
 /** `npm run screenshots`: draws the pictures of the docs from a running sandbox into docs/pictures/. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import '../services/v8-options.ts';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { makeFolder } from '../src/domain/folder.ts';
 import { findChromium, launchChromium } from './browser.ts';
-import type { FaultRule } from './discord/control.ts';
+import { type InteractionState, type OptionInput, seed } from './discord/index.ts';
 import type { PageAction } from './page/protocol.ts';
-import { drawReplies, post } from './screenshot-replies.ts';
+import { listenForPage } from './page/server.ts';
+import type { Sandbox } from './running.ts';
+import { startSandbox } from './start.ts';
 
 const FOLDER = fileURLToPath(new URL('../docs/pictures/', import.meta.url));
 const DESKTOP = { width: 1280, height: 800 };
@@ -51,30 +52,29 @@ async function use(page: Page, command: string): Promise<void> {
   await page.locator('.thinking').waitFor({ state: 'detached' });
 }
 
-const act = (url: string, action: PageAction): Promise<unknown> => post(`${url}/_sandbox/act`, action);
-
 const goTo = (page: Page, channel: string): Promise<void> =>
   page.locator('.channels li button', { hasText: channel }).first().click();
 
-/** Sends the ten transfers that the pictures show, in their order. */
-async function stage(url: string): Promise<void> {
-  const between = { from: 'Alice', to: 'Treasury' };
-  await act(url, { do: 'transfer', kind: 'erc20', from: 'Bob', to: 'Treasury', amount: '75' });
-  await act(url, { do: 'transfer', kind: 'native', from: 'Payroll', to: 'Carol', amount: '0.85' });
-  await act(url, { do: 'transfer', kind: 'native', from: 'Treasury', to: 'Grants', amount: '6' });
-  await act(url, { do: 'transfer', kind: 'erc20', from: 'Payroll', to: 'Bob', amount: '940' });
-  await act(url, { do: 'transfer', kind: 'internal', from: 'Grants', to: 'Treasury', amount: '0.4' });
-  await act(url, { do: 'transfer', kind: 'native', from: 'Whale', to: 'Treasury', amount: '12.5' });
-  await act(url, { do: 'transfer', kind: 'erc721', from: 'Treasury', to: 'Market' });
-  await act(url, { do: 'transfer', kind: 'erc1155', ...between, amount: '3' });
-  await act(url, { do: 'transfer', kind: 'erc20', from: 'Treasury', to: 'Payroll', amount: '1250' });
-  await act(url, { do: 'transfer', kind: 'erc20', ...between, amount: '18400.75' });
-}
+type Kind = Extract<PageAction, { do: 'transfer' }>['kind'];
+
+/** The ten transfers that the pictures show, in their order. */
+const TRANSFERS: [kind: Kind, from: string, to: string, amount?: string][] = [
+  ['erc20', 'Bob', 'Treasury', '75'],
+  ['native', 'Payroll', 'Carol', '0.85'],
+  ['native', 'Treasury', 'Grants', '6'],
+  ['erc20', 'Payroll', 'Bob', '940'],
+  ['internal', 'Grants', 'Treasury', '0.4'],
+  ['native', 'Whale', 'Treasury', '12.5'],
+  ['erc721', 'Treasury', 'Market'],
+  ['erc1155', 'Alice', 'Treasury', '3'],
+  ['erc20', 'Treasury', 'Payroll', '1250'],
+  ['erc20', 'Alice', 'Treasury', '18400.75'],
+];
 
 /** Sends the rarer kinds one after another, and waits for each alert by its title. */
-async function stageRest(page: Page, url: string): Promise<void> {
+async function stageRest(page: Page, sandbox: Sandbox): Promise<void> {
   const rest: [action: PageAction, title: string][] = [
-    [{ do: 'fake', from: 'Alice', to: 'Treasury' }, 'Imitation!'],
+    [{ do: 'transfer', kind: 'erc20', token: 'fake', from: 'Alice', to: 'Treasury' }, 'Imitation!'],
     [{ do: 'lookalike', like: 'Payroll', to: 'Treasury' }, 'Look-alike address!'],
     [{ do: 'sweep', from: 'Treasury', to: 'Market', count: 5 }, '−5 × '],
     [{ do: 'swap', from: 'Treasury' }, '🔄'],
@@ -82,7 +82,7 @@ async function stageRest(page: Page, url: string): Promise<void> {
     [{ do: 'mint', to: 'Treasury' }, '✨'],
   ];
   for (const [action, title] of rest) {
-    await act(url, action);
+    await sandbox.act(action);
     await page.locator('.message', { hasText: title }).waitFor();
   }
 }
@@ -98,24 +98,95 @@ async function saveWhole(page: Page, name: string): Promise<void> {
   await page.setViewportSize(DESKTOP);
 }
 
-/** Sends 100 transfers while Discord limits the bot's rate: too many alerts to post one by one. */
-async function backlog(url: string): Promise<void> {
-  const rule: FaultRule = {
-    fault: { kind: 'rate-limit', retryAfterMs: 8_000 },
-    method: 'POST',
-    path: '/channels/:channel/messages',
-    times: 1,
-  };
-  await post(`${url}/_control/faults`, rule);
-  await act(url, { do: 'burst', count: 100 });
+/** Sends 250 transfers while Discord limits the bot's rate: too many alerts to post one by one. */
+async function backlog({ discord, act }: Sandbox): Promise<void> {
+  const messages = { method: 'POST', path: '/channels/:channel/messages' };
+  discord.fault({ fault: { kind: 'rate-limit', retryAfterMs: 8_000 }, ...messages, times: 1 });
+  await act({ do: 'burst', count: 250 });
 }
 
-async function draw(browser: Browser, url: string): Promise<void> {
+/** Wide enough for the panel's rows of buttons, and without the panel of the world next to it. */
+const REPLIES = { width: 900, height: 1400 };
+
+/** A command as it is typed for the picture, with `{name}` for a wallet's, token's or transaction's address. */
+type Shot = [picture: string, command: string, options?: Record<string, string>];
+
+const SUBSCRIPTION = { subscription: 'Grants' };
+const SHOTS: Shot[] = [
+  ['help', 'help'],
+  ['status', 'status'],
+  ['token', 'token', { address: '{dollar}' }],
+  ['provider-categories', 'provider categories'],
+  ['setup-server', 'setup server', { timezone: 'Europe/Lisbon', channel: seed.harbor.alerts }],
+  ['subscription-add', 'subscription add', { address: '{Grants}', label: 'Grants', preset: 'large', minimum: '250' }],
+  ['subscription-edit', 'subscription edit', SUBSCRIPTION],
+  ['subscription-list', 'subscription list'],
+  ['subscription-test', 'subscription test', SUBSCRIPTION],
+  ['subscription-pause', 'subscription pause', SUBSCRIPTION],
+  ['subscription-resume', 'subscription resume', SUBSCRIPTION],
+  ['subscription-mute', 'subscription mute', { ...SUBSCRIPTION, duration: '8h' }],
+  ['subscription-export', 'subscription export'],
+  ['subscription-import', 'subscription import', { file: '{file}' }],
+  ['subscription-remove', 'subscription remove', SUBSCRIPTION],
+  ['label-set', 'label set', { address: '{Whale}', name: 'Whale fund' }],
+  ['label-list', 'label list'],
+  ['label-remove', 'label remove', { address: 'Whale fund' }],
+  ['webhook-list', 'webhook list'],
+  ['webhook-remove', 'webhook remove', { webhook: '{webhook}', addresses: '{Payroll}' }],
+  ['why', 'why', { transaction: '{transaction}' }],
+  ['setup-audit', 'setup audit'],
+  ['setup-forget', 'setup forget'],
+];
+
+/** Draws the bot's reply once it is on the page and no longer says "thinking…". */
+async function saveReply(page: Page, { reply, name, failure }: InteractionState, path: string): Promise<void> {
+  if (!reply) throw new Error(`/${name} got no reply: ${failure}`);
+  const message = page.locator(`[data-message="${reply.id}"]`);
+  await message.waitFor();
+  await message.locator('.thinking').waitFor({ state: 'detached' });
+  await message.screenshot({ path });
+}
+
+/** A file for /subscription import: a wallet and a token. */
+const csvOf = ({ Market, dollar }: Record<string, string>): string =>
+  `type,address,channel,label,minimum\r\nsubscription,${Market},#alerts,Market,100\r\nsubscription,${dollar},#alerts,Dollar,5000\r\n`;
+
+/** Draws every picture into `folder`, on a page that shows #general as Ada. At least one transfer must have been posted. */
+async function drawReplies(page: Page, { discord, world, transactions }: Sandbox, folder: string): Promise<void> {
+  await page.setViewportSize(REPLIES);
+  const tokens = Object.entries(world.tokens).map(([name, { address }]) => [name, address] as const);
+  const transaction = transactions.find(({ posted }) => posted.length > 0)!.txHash;
+  const known: Record<string, string> = { ...world.wallets, ...Object.fromEntries(tokens), transaction };
+  for (const [picture, name, typed = {}] of SHOTS) {
+    const options: Record<string, OptionInput> = Object.fromEntries(
+      Object.entries(typed).map(([key, text]) => [key, text.replace(/\{(\w+)\}/g, (_, one: string) => known[one]!)]),
+    );
+    if (typed.file) options.file = { filename: 'watch.csv', contentType: 'text/csv', text: csvOf(known) };
+    const who = { userId: seed.ada, channelId: seed.harbor.general };
+    const state = await (await discord.use({ kind: 'command', name, options, ...who })).final();
+    if (name === 'webhook list') known.webhook = /\b[0-9a-f]{24}\b/.exec(JSON.stringify(state.reply))![0];
+    await saveReply(page, state, `${folder}${picture}.png`);
+  }
+  await page.locator('#composer').fill('/setup project ');
+  await page.locator('.command').waitFor();
+  await page.keyboard.press('Enter');
+  const form = page.locator('dialog.form');
+  await form.waitFor();
+  await form.screenshot({ path: `${folder}setup-project.png` });
+  await page.keyboard.press('Escape');
+  await page.setViewportSize(DESKTOP);
+}
+
+async function draw(browser: Browser, url: string, sandbox: Sandbox): Promise<void> {
   const tour = await open(browser, url, { tour: true });
   await save(tour, 'tour');
-  await stage(url);
+  for (const [kind, from, to, amount] of TRANSFERS)
+    await sandbox.act({ do: 'transfer', kind, from, to, ...(amount && { amount }) });
   const page = await open(browser, url, {});
   await page.locator('.message', { hasText: '18,400.75' }).waitFor();
+  const panels = page.getByText('Dismiss message');
+  while ((await panels.count()) > 0) await panels.first().click();
+  await page.mouse.move(0, 0);
   await save(page, 'alerts');
   const light = await open(browser, url, { colors: 'light' });
   await light.locator('.message', { hasText: '18,400.75' }).waitFor();
@@ -124,7 +195,7 @@ async function draw(browser: Browser, url: string): Promise<void> {
   const small = await open(browser, url, { size: PHONE });
   await small.locator('.message', { hasText: '18,400.75' }).waitFor();
   await save(small, 'alerts-phone');
-  await stageRest(page, url);
+  await stageRest(page, sandbox);
   await saveWhole(page, 'alerts-every-kind');
 
   await goTo(page, 'general');
@@ -142,46 +213,27 @@ async function draw(browser: Browser, url: string): Promise<void> {
   await page.setViewportSize({ width: 1280, height: 1060 });
   await save(page, 'activity');
   await page.setViewportSize(DESKTOP);
-  await drawReplies(page, url, `${FOLDER}commands/`);
+  await drawReplies(page, sandbox, `${FOLDER}commands/`);
   await goTo(page, 'alerts');
-  await act(url, { do: 'bot', what: 'kill' });
-  await act(url, { do: 'transfer', kind: 'native', from: 'Grants', to: 'Treasury', amount: '2' });
+  await sandbox.act({ do: 'bot', what: 'kill' });
+  await sandbox.act({ do: 'transfer', kind: 'native', from: 'Grants', to: 'Treasury', amount: '2' });
   await page.locator('.trouble').first().waitFor();
   await save(page, 'nothing-lost');
-  await act(url, { do: 'bot', what: 'start' });
+  await sandbox.act({ do: 'bot', what: 'start' });
   await page.locator('.status', { hasText: 'Bot is running' }).waitFor();
-  await backlog(url);
-  await page.locator('.embed', { hasText: 'Digest' }).waitFor({ timeout: 60_000 });
-  await page.locator('.transactions', { hasText: 'in a digest' }).waitFor();
+  await backlog(sandbox);
+  await page.locator('.embed', { hasText: 'Digest' }).last().waitFor({ timeout: 60_000 });
+  await page.locator('.transactions', { hasText: 'in a digest' }).first().waitFor();
   await save(page, 'digest');
-}
-
-/** Starts a sandbox, which stops with the stack. Returns its address. */
-async function start(stack: AsyncDisposableStack): Promise<string> {
-  const main = fileURLToPath(new URL('main.ts', import.meta.url));
-  const child = spawn(process.execPath, [main], {
-    env: { ...process.env, SANDBOX_PORT: '0' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  stack.defer(async () => {
-    if (child.exitCode !== null) return;
-    child.kill('SIGTERM');
-    await once(child, 'exit');
-  });
-  let output = '';
-  for await (const chunk of child.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
-    output += chunk as string;
-    const url = /browser:\s+(http:\S+)/.exec(output)?.[1];
-    if (url !== undefined) return url;
-  }
-  throw new Error(`The sandbox did not start. Its output:\n${output}`);
 }
 
 const chromium = findChromium();
 if (chromium === null) throw new Error('The pictures need Chromium: apt-get install chromium fonts-noto-color-emoji');
 makeFolder(FOLDER);
-await using stack = new AsyncDisposableStack();
-const url = await start(stack);
-const browser = stack.use(await launchChromium(chromium));
-await draw(browser, url);
+await using parts = new AsyncDisposableStack();
+const server = parts.adopt(await listenForPage(0), (it) => it.close());
+const sandbox = await startSandbox({ parts, print: console.log }, {});
+server.show(sandbox);
+const browser = parts.use(await launchChromium(chromium));
+await draw(browser, server.url, sandbox);
 console.log(`The pictures are in ${FOLDER}`);

@@ -1,24 +1,26 @@
 /** The whole product in one place: chain, services, Discord stand-in and bot, wired as an operator would wire them. */
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Project } from '../services/notification/types.ts';
 import { type Services, startServices } from '../services/start.ts';
-import { SECOND } from '../src/domain/clock.ts';
 import type { Bot } from './bot.ts';
 import { type Chain, COIN_SYMBOL, startChain } from './chain/index.ts';
 import { writeDirectory } from './directory.ts';
 import { type Discord, seed, startDiscord } from './discord/index.ts';
 import { freePorts } from './ports.ts';
 import { startPostgres } from './postgres.ts';
-import { runSandbox, type Sandbox } from './running.ts';
+import { startPrices } from './prices.ts';
+import { runSandbox, type Sandbox, type SandboxNetwork } from './running.ts';
 import { createWebhook } from './webhook.ts';
 
 /** A second project at the notification service, to try `/setup project` with. The README lists its keys. */
 const ORCHIDS: Project = { id: 'orchid', key: 'orchid-key', secret: 'orchid-secret' };
+/** The networks, as their file describes them; the first has anvil's own chain ID. */
+const HARBOR = { name: 'harbor', title: 'Harbor Chain', chainId: 31_337 };
+const COVE = { name: 'cove', title: 'Cove Chain', chainId: 31_338 };
 const BLOCK_POLL_MS = 250;
-const BOT_READY_MS = 90 * SECOND;
 /** On a busy machine the bot may miss Discord's limit of three seconds. */
 const TRIES = 5;
 
@@ -58,12 +60,13 @@ export async function startSandbox(
 
   const folder = await started(await temporaryFolder(), (path) => rm(path, { recursive: true, force: true }));
   const chain = await started(await startChain(), (part) => part.close());
-  if (chain.notice !== null) print(chain.notice);
-  print(`chain      ${chain.kind} at ${chain.rpcUrl}`);
+  print(`chain      anvil at ${chain.rpcUrl}`);
   const signingSecrets = [`whsec_${randomBytes(32).toString('base64')}`];
   const project: Project = { id: 'sandbox', key: secret(), secret: secret(), signingSecrets };
   const services = await started(await startOwnServices(chain, folder, project), (part) => part.close());
   print(`services   notification, explorer and discovery at ${services.url}`);
+  const prices = await started(await startPrices(chain), (part) => part.close());
+  print(`prices     a source at ${prices.url}`);
   const discord = await started(await startDiscord(), (part) => part.close());
   print(`discord    a stand-in at ${discord.url}`);
 
@@ -72,28 +75,44 @@ export async function startSandbox(
     : { url: `sqlite:${join(folder, 'ledgerbell.sqlite')}`, notice: 'an SQLite file' };
   print(`database   ${database.notice}`);
 
-  const [port, opsPort] = await freePorts(2);
-  const receiver = { port: port!, token: secret() };
-  const webhook = await createWebhook(
-    services.notificationUrl,
-    project,
-    `http://127.0.0.1:${receiver.port}/hooks/${receiver.token}`,
-  );
-  await webhook.add(firstWatched(chain));
-  const environment = botEnvironment({
-    discord,
-    services,
-    project,
-    receiver,
-    opsPort: opsPort!,
-    database: database.url,
+  const ports = await freePorts(2);
+  const common = botEnvironment(discord, ports, database.url, prices.url);
+  const receiver = common.PUBLIC_URL!;
+  async function connected(called: typeof HARBOR, ofChain: Chain, own: Services): Promise<Connected> {
+    const token = secret();
+    const webhook = await createWebhook(own.notificationUrl, project, `${receiver}/hooks/${token}`);
+    const { wallets, tokens } = ofChain;
+    await webhook.add([wallets.Treasury, wallets.Payroll, wallets.Grants, tokens.bell.address]);
+    return { ...called, chain: ofChain, services: own, webhook, token };
+  }
+  const networks = [await connected(HARBOR, chain, services)];
+  const file = join(folder, 'networks.json');
+  const environment = () => ({
+    ...common,
+    ...(networks.length === 1 ? networkVariables(networks[0]!, project) : { NETWORKS_FILE: file }),
   });
-  const onCrash = ({ state, log }: Bot): void =>
+  async function startSecond(): Promise<SandboxNetwork> {
+    const other = await started(await startChain(COVE.chainId), (part) => part.close());
+    const apart = await mkdtemp(join(folder, 'second-'));
+    const own = await started(await startOwnServices(other, apart, project), (part) => part.close());
+    networks.push(await connected(COVE, other, own));
+    await writeFile(file, JSON.stringify(networks.map((one) => networkOfFile(one, project))));
+    return networks[1]!;
+  }
+  const crashed = Promise.withResolvers<never>();
+  crashed.promise.catch(() => undefined);
+  function onCrash({ state, log }: Bot): void {
     print(`The bot stopped unexpectedly. ${state.note} Its last log lines:\n${log.slice(-8).join('\n')}`);
-  const running = runSandbox({ chain, discord, services, webhook, environment, inspect, onCrash });
+    crashed.reject(new Error(`The bot did not start. ${state.note}`));
+  }
+  const running = runSandbox({ discord, first: networks[0]!, prices, startSecond, environment, inspect, onCrash });
   const sandbox = await started(running, (part) => part.close());
-  await startBot(sandbox.bot, discord);
-  print(`bot        process ${sandbox.bot.state.pid}, its receiver at http://127.0.0.1:${receiver.port}`);
+  sandbox.bot.start();
+  const isReady = ({ state: { sessions, commands } }: Discord): boolean =>
+    sessions.some(({ connected }) => connected) && commands.some((one) => one.commands.length > 0);
+  const ready = discord.until('the bot is connected and has registered its commands', isReady);
+  await Promise.race([ready, crashed.promise]);
+  print(`bot        process ${sandbox.bot.state.pid}, its receiver at ${receiver}`);
   await subscribe(discord, chain);
   if (parts.disposed) throw new Abandoned();
   return sandbox;
@@ -125,73 +144,76 @@ function startOwnServices(chain: Chain, folder: string, project: Project): Promi
 }
 
 /** The variables that `.env.example` explains. Nothing of this process's own environment may change them. */
-function botEnvironment(options: {
-  discord: Discord;
-  services: Services;
-  project: Project;
-  receiver: { port: number; token: string };
-  opsPort: number;
-  database: string;
-}): Record<string, string> {
-  const { discord, services, project, receiver } = options;
-  const passed = ['PATH', 'HOME', 'TMPDIR', 'TZ'].flatMap((name) => {
-    const value = process.env[name];
-    return value === undefined ? [] : [[name, value] as const];
-  });
+function botEnvironment(
+  discord: Discord,
+  ports: readonly number[],
+  database: string,
+  prices: string,
+): Record<string, string> {
+  const passed = Object.entries(process.env).filter(([name]) => ['PATH', 'HOME', 'TMPDIR', 'TZ'].includes(name));
   return {
-    ...Object.fromEntries(passed),
+    ...(Object.fromEntries(passed) as Record<string, string>),
     DISCORD_TOKEN: discord.token,
     DISCORD_API_URL: discord.apiUrl,
     HOST: '127.0.0.1',
-    PORT: String(receiver.port),
-    PUBLIC_URL: `http://127.0.0.1:${receiver.port}`,
+    PORT: String(ports[0]),
+    PUBLIC_URL: `http://127.0.0.1:${ports[0]}`,
     OPS_HOST: '127.0.0.1',
-    OPS_PORT: String(options.opsPort),
-    DATABASE_URL: options.database,
+    OPS_PORT: String(ports[1]),
+    DATABASE_URL: database,
+    PRICES_URL: prices,
     LOG_LEVEL: 'debug',
     SECRETS_KEY: randomBytes(32).toString('base64'),
-    RECEIVER_TOKEN: receiver.token,
     RECEIVER_SOURCES: '127.0.0.1',
     RECEIVER_SOURCE_CHECK: 'enforce',
+    OPERATOR_GUILD_IDS: seed.harbor.id,
+  };
+}
+
+/** A network, with its path token of the receiver. */
+type Connected = SandboxNetwork & typeof HARBOR & { token: string };
+
+/** The variables that describe the only network. */
+function networkVariables({ name, chain, services, token }: Connected, project: Project): Record<string, string> {
+  return {
+    PRICES_CHAIN: name,
+    RECEIVER_TOKEN: token,
     NOTIFICATION_URL: services.notificationUrl,
     NOTIFICATION_PROJECT_ID: project.id,
     NOTIFICATION_API_KEY: project.key,
     NOTIFICATION_API_SECRET: project.secret,
     NOTIFICATION_SIGNING_SECRET: (project.signingSecrets ?? []).join(','),
-    OPERATOR_GUILD_IDS: seed.harbor.id,
     EXPLORER_API_URL: services.explorerApiUrl,
     EXPLORER_URL: services.explorerUrl,
     DISCOVERY_URL: services.discoveryUrl,
     NATIVE_SYMBOL: COIN_SYMBOL,
+    RPC_URL: chain.rpcUrl,
+    RPC_CONFIRMATIONS: '0',
   };
 }
 
-/** Starts the bot and waits until it is connected and has registered its commands. */
-async function startBot(bot: Bot, discord: Discord): Promise<void> {
-  const ready = discord.until(
-    'the bot is connected and has registered its commands',
-    ({ state }) =>
-      state.sessions.some(({ connected }) => connected) && state.commands.some(({ commands }) => commands.length > 0),
-  );
-  const exited = new Promise<never>((_resolve, reject) => {
-    const timer = setInterval(() => {
-      const waited = Date.now() - bot.state.since;
-      if (bot.state.state === 'running' && waited < BOT_READY_MS) return;
-      clearInterval(timer);
-      const why = bot.state.note ?? `It did not log in within ${BOT_READY_MS / SECOND} s.`;
-      reject(new Error(`The bot did not start. ${why}`));
-    }, 100);
-    ready.then(
-      () => clearInterval(timer),
-      () => undefined,
-    );
-  });
-  bot.start();
-  await Promise.race([ready, exited]);
-}
-
-function firstWatched({ wallets, tokens }: Chain): string[] {
-  return [wallets.Treasury, wallets.Payroll, wallets.Grants, tokens.bell.address];
+/** A network as the file of several describes it. */
+function networkOfFile({ name, title, chainId, chain, services, token }: Connected, project: Project) {
+  return {
+    name,
+    title,
+    chainId,
+    pricesChain: name,
+    nativeSymbol: COIN_SYMBOL,
+    rpc: [chain.rpcUrl],
+    rpcConfirmations: 0,
+    receiverToken: token,
+    explorerUrl: services.explorerUrl,
+    explorerApiUrl: services.explorerApiUrl,
+    discoveryUrl: services.discoveryUrl,
+    notification: {
+      url: services.notificationUrl,
+      projectId: project.id,
+      apiKey: project.key,
+      apiSecret: project.secret,
+      signingSecret: (project.signingSecrets ?? []).join(','),
+    },
+  };
 }
 
 /**

@@ -14,21 +14,12 @@ const MAX_ATTEMPTS = 10;
 const COLLECT_MS = 100;
 const HASH = /0x[0-9a-f]{64}/g;
 
-/** The newest 300 transactions, each with its progress. */
-export interface TransactionTracker {
-  /** Oldest first. */
-  list(): TrackedTransaction[];
-  recordMined(mined: Mined): void;
-  recordProgress(progress: DeliveryProgress): void;
-  /** Records which transactions an alert reports. Replies to commands are not alerts. */
-  recordMessage(event: ControlEvent, botId: string): void;
-  /** Records what the bot decided about a delivery. */
-  recordRouted(routed: Routed): void;
-  close(): void;
-}
-
-/** @param listener called with new and changed transactions, oldest first. */
-export function createTransactionTracker(listener: (transactions: TrackedTransaction[]) => void): TransactionTracker {
+/**
+ * Keeps the newest 300 transactions of a network, each with its progress.
+ *
+ * @param listener called with new and changed transactions, oldest first.
+ */
+export function createTransactionTracker(network: number, listener: (transactions: TrackedTransaction[]) => void) {
   const all = new Map<string, TrackedTransaction>();
   /** Kept for longer: a late delivery must still be recognized as the sandbox's own transaction. */
   const summaries = new Map<string, string>();
@@ -40,7 +31,8 @@ export function createTransactionTracker(listener: (transactions: TrackedTransac
     const found = all.get(key);
     if (found) return found;
     const summary = summaries.get(key) ?? null;
-    const transaction = { txHash: key, summary, blockNumber, minedAt: at, deliveries: [], routed: null, posted: [] };
+    const progress = { deliveries: [], routed: null, posted: [] };
+    const transaction = { network, txHash: key, summary, blockNumber, minedAt: at, ...progress };
     all.set(key, transaction);
     if (all.size > MAX_TRANSACTIONS) all.delete(all.keys().next().value!);
     return transaction;
@@ -63,15 +55,16 @@ export function createTransactionTracker(listener: (transactions: TrackedTransac
   }
 
   return {
+    /** Returns all, oldest first. */
     list,
-    recordMined({ hash, blockNumber, summary }) {
+    recordMined({ hash, blockNumber, summary }: Mined): void {
       summaries.set(hash.toLowerCase(), summary);
       if (summaries.size > MAX_SUMMARIES) summaries.delete(summaries.keys().next().value!);
       const transaction = transactionOf(hash, blockNumber, Date.now());
       transaction.summary = summary;
       changes.add(transaction);
     },
-    recordProgress(progress) {
+    recordProgress(progress: DeliveryProgress): void {
       const { txHash, blockNumber, deliveryId, at } = progress;
       const transaction = transactionOf(txHash, blockNumber, at);
       let delivery = transaction.deliveries.find(({ id }) => id === deliveryId);
@@ -82,7 +75,8 @@ export function createTransactionTracker(listener: (transactions: TrackedTransac
       advance(delivery, progress);
       changes.add(transaction);
     },
-    recordMessage(event, botId) {
+    /** Records which transactions an alert reports. Replies to commands are not alerts. */
+    recordMessage(event: ControlEvent, botId: string): void {
       if (event.type !== 'message') return;
       const { message } = event;
       if (message.message.author.id !== botId || message.message.interaction_metadata) return;
@@ -98,7 +92,8 @@ export function createTransactionTracker(listener: (transactions: TrackedTransac
         changes.add(transaction);
       }
     },
-    recordRouted({ txHash, at, hidden }) {
+    /** Records what the bot decided about a delivery. */
+    recordRouted({ txHash, at, hidden }: Routed): void {
       const transaction = all.get(txHash.toLowerCase());
       if (transaction === undefined) return;
       const before = transaction.routed;
@@ -138,10 +133,8 @@ function advance(delivery: Delivery, progress: DeliveryProgress): void {
       return;
     case 'attempted':
       delivery.next = null;
-      delivery.attempts = [
-        ...delivery.attempts,
-        { at: progress.at, answeredAt: null, status: null, error: null },
-      ].slice(-MAX_ATTEMPTS);
+      delivery.attempts.push({ at: progress.at, answeredAt: null, status: null, error: null });
+      delivery.attempts = delivery.attempts.slice(-MAX_ATTEMPTS);
       return;
     case 'answered':
       if (attempt === undefined) return;

@@ -2,12 +2,7 @@
 import type { Project } from '../services/notification/types.ts';
 
 /** The webhook that feeds the bot. */
-export interface Webhook {
-  readonly id: string;
-  addresses(): Promise<string[]>;
-  add(addresses: readonly string[]): Promise<void>;
-  remove(addresses: readonly string[]): Promise<void>;
-}
+export type Webhook = Awaited<ReturnType<typeof createWebhook>>;
 
 /**
  * Creates a webhook for all kinds of events.
@@ -15,7 +10,7 @@ export interface Webhook {
  * @param root the root of interface A with its version segment.
  * @throws with the service's error message.
  */
-export async function createWebhook(root: string, project: Project, webhookUrl: string): Promise<Webhook> {
+export async function createWebhook(root: string, project: Project, webhookUrl: string) {
   async function call<Result>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<Result> {
     const response = await fetch(`${root}${path}?apiKey=${encodeURIComponent(project.key)}`, {
       method,
@@ -34,9 +29,11 @@ export async function createWebhook(root: string, project: Project, webhookUrl: 
   });
   return {
     id,
-    addresses: async () =>
+    addresses: async (): Promise<string[]> =>
       (await call<{ address: string }[]>('GET', `/webhook/addresses/${id}`)).map(({ address }) => address),
-    add: async (addresses) => void (await call('POST', '/webhook/add-addresses', { webhookId: id, addresses })),
-    remove: async (addresses) => void (await call('POST', '/webhook/delete-addresses', { webhookId: id, addresses })),
+    add: async (addresses: readonly string[]) =>
+      void (await call('POST', '/webhook/add-addresses', { webhookId: id, addresses })),
+    remove: async (addresses: readonly string[]) =>
+      void (await call('POST', '/webhook/delete-addresses', { webhookId: id, addresses })),
   };
 }

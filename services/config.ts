@@ -1,9 +1,11 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, unwatchFile, watchFile } from 'node:fs';
+import type { Logger } from 'pino';
 import { z } from 'zod';
-import { SIGNING_SECRET } from '../src/domain/signing.ts';
+import { SECOND } from '../src/domain/clock.ts';
+import { SIGNING_SECRET } from '../src/domain/project.ts';
 import type { NodeOptions } from './chain/member.ts';
 import { CREDENTIALS_FAULT, hasReadableCredentials } from './credentials.ts';
-import { readRanges } from './notification/reach.ts';
+import { isRange } from './notification/reach.ts';
 import type { Project } from './notification/types.ts';
 
 /** A setting that cannot be used; the message names the variable and the reason. */
@@ -12,21 +14,19 @@ export class Misconfigured extends Error {}
 const RPC_FAULT = "must be a node's JSON-RPC URL, e.g. http://127.0.0.1:8545";
 const SIGNING_FAULT = 'must be whsec_ and the base64 of 24 to 64 bytes';
 
+/** The parts of a text that are separated by commas. */
+const partsOf = (text: string) => text.split(',').flatMap((one) => one.trim() || []);
+
 const projects = z.string().transform((text, context): Project[] =>
-  text
-    .split(',')
-    .filter((one) => one.trim() !== '')
-    .map((one) => {
-      const [id = '', key = '', secret = '', ...signingSecrets] = one.trim().split(':');
-      if (!id || !key || !secret || signingSecrets.length > 2) {
-        const message = 'must be id:key:secret or id:key:secret:whsec_…, several separated by commas';
-        context.addIssue({ code: 'custom', message });
-      }
-      if (!signingSecrets.every((one) => SIGNING_SECRET.test(one))) {
-        context.addIssue({ code: 'custom', message: `has a signing secret that ${SIGNING_FAULT}` });
-      }
-      return { id, key, secret, ...(signingSecrets.length > 0 ? { signingSecrets } : {}) };
-    }),
+  partsOf(text).map((one) => {
+    const [id = '', key = '', secret = '', ...signingSecrets] = one.split(':');
+    const fault = (message: string) => context.addIssue({ code: 'custom', message });
+    if (!id || !key || !secret || signingSecrets.length > 2) {
+      fault('must be id:key:secret or id:key:secret:whsec_…, several separated by commas');
+    }
+    if (!signingSecrets.every((one) => SIGNING_SECRET.test(one))) fault(`has a signing secret that ${SIGNING_FAULT}`);
+    return { id, key, secret, signingSecrets };
+  }),
 );
 
 /** A whole number as text. Every fault has the same message. */
@@ -36,12 +36,13 @@ export const wholeNumber = (min: number, max: number) => {
 };
 
 const nodeUrl = z.url({ protocol: /^https?$/, error: RPC_FAULT }).refine(hasReadableCredentials, CREDENTIALS_FAULT);
-const nodeUrls = z
-  .string()
-  .transform((text) => text.split(',').flatMap((one) => (one.trim() === '' ? [] : [one.trim()])))
-  .pipe(z.array(nodeUrl).min(1, RPC_FAULT));
+const nodeUrls = z.string().transform(partsOf).pipe(z.array(nodeUrl).min(1, RPC_FAULT));
 const socketUrl = z.url({ protocol: /^wss?$/, error: 'must be a ws or wss URL' });
-const address = z.string().regex(/^(0x[0-9a-fA-F]{40})?$/, 'must be addresses separated by commas');
+const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be addresses separated by commas');
+
+const range = z
+  .string()
+  .refine(isRange, 'must be IP addresses and CIDRs separated by commas, e.g. 127.0.0.1,10.0.0.0/8');
 
 const projectFile = z.array(
   z.strictObject({
@@ -76,9 +77,6 @@ const chainFile = z.array(
   }),
 );
 
-/** One chain of several, as its file describes it. */
-export type ChainConfig = z.infer<typeof chainFile>[number];
-
 const schema = z.object({
   RPC_URL: nodeUrls.optional(),
   RPC_TRACE_URL: nodeUrls.optional(),
@@ -92,25 +90,11 @@ const schema = z.object({
   DATA_DIR: z.string().default('data/services'),
   PROJECTS: projects.default([]),
   PROJECTS_FILE: z.string().optional(),
-  WEBHOOK_ALLOW: z
-    .string()
-    .default('')
-    .transform((text, context) => {
-      try {
-        return readRanges(text);
-      } catch (error) {
-        context.addIssue({ code: 'custom', message: `must be addresses and CIDRs: ${(error as Error).message}` });
-        return [];
-      }
-    }),
+  WEBHOOK_ALLOW: z.string().transform(partsOf).pipe(z.array(range)).default([]),
   NATIVE_SYMBOL: z.string().max(32, 'must have at most 32 characters').default('NATIVE'),
   STRICT: z.enum(['0', '1'], { error: 'must be 0 or 1' }).default('0'),
   POLL_MS: wholeNumber(50, 600_000).default(1000),
-  CATALOGED: z
-    .string()
-    .transform((text) => text.split(',').map((one) => one.trim()))
-    .pipe(z.array(address))
-    .default([]),
+  CATALOGED: z.string().transform(partsOf).pipe(z.array(address)).default([]),
   PROVIDERS_FILE: z.string().optional(),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'], {
@@ -119,29 +103,42 @@ const schema = z.object({
     .default('info'),
 });
 
-/** The services' environment. */
-export type Config = z.infer<typeof schema>;
-
 /** Reads the environment; an empty value counts as not set. Faults name the variables, never their values. */
-export function readConfig(
-  environment: Record<string, string | undefined>,
-): { ok: true; config: Config } | { ok: false; faults: string[] } {
+export function readConfig(environment: Record<string, string | undefined>) {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const parsed = schema.safeParse(given);
   const hasChain = (given.RPC_URL === undefined) !== (given.CHAINS_FILE === undefined);
   const missing = hasChain ? [] : [`RPC_URL ${RPC_FAULT}, unless CHAINS_FILE names several chains`];
-  if (parsed.success && hasChain) return { ok: true, config: parsed.data };
+  if (parsed.success && hasChain) return { ok: true as const, config: parsed.data };
   const faults = parsed.error?.issues.map(({ path, message }) => `${path[0]?.toString()} ${message}`) ?? [];
-  return { ok: false, faults: [...new Set([...missing, ...faults])] };
+  return { ok: false as const, faults: [...new Set([...missing, ...faults])] };
 }
 
-/** Reads the projects of a JSON file. @throws {Misconfigured} */
-export function readProjectsFile(path: string): Project[] {
-  return readJson('PROJECTS_FILE', path, projectFile);
+const readProjects = (path: string): Project[] => readJson('PROJECTS_FILE', path, projectFile);
+
+/**
+ * Reads the projects of a file, and reads it again whenever it changes. If it then cannot be read, the projects stay as
+ * they were. `fixed` projects are always among them.
+ *
+ * @throws {Misconfigured} when it cannot be read at first.
+ */
+export function followProjects(path: string, fixed: readonly Project[], log: Logger) {
+  let projects = [...fixed, ...readProjects(path)];
+
+  function look(): void {
+    try {
+      projects = [...fixed, ...readProjects(path)];
+      log.info({ projects: projects.length }, 'the projects file changed');
+    } catch (error) {
+      log.error({ err: error }, 'cannot read the changed projects file: keeping the current projects');
+    }
+  }
+
+  watchFile(path, { interval: 2 * SECOND }, look);
+  return { list: (): readonly Project[] => projects, stop: () => unwatchFile(path, look) };
 }
 
-/** Reads the chains of a JSON file. @throws {Misconfigured} */
-export function readChainsFile(path: string): ChainConfig[] {
+export function readChainsFile(path: string): z.infer<typeof chainFile> {
   const chains = readJson('CHAINS_FILE', path, chainFile);
   if (new Set(chains.map(({ name }) => name)).size < chains.length) {
     throw new Misconfigured(`CHAINS_FILE ${path}: two chains have the same name`);

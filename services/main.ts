@@ -8,8 +8,7 @@ import type { ChainOptions } from './start.ts';
 const stopping = new AbortController();
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopping.abort(signal));
 const { pino } = await import('pino');
-const { Misconfigured, readChainsFile, readConfig, readProjectsFile } = await import('./config.ts');
-const { followProjects } = await import('./projects.ts');
+const { followProjects, Misconfigured, readChainsFile, readConfig } = await import('./config.ts');
 const { SERVICE_NAMES, startServices } = await import('./start.ts');
 if (stopping.signal.aborted) process.exit(0);
 
@@ -27,7 +26,7 @@ const log = pino({ level: config.LOG_LEVEL });
 const projects = orRefuse(() =>
   config.PROJECTS_FILE === undefined
     ? { list: () => config.PROJECTS, stop: () => {} }
-    : followProjects(config.PROJECTS_FILE, config.PROJECTS, readProjectsFile, log),
+    : followProjects(config.PROJECTS_FILE, config.PROJECTS, log),
 );
 const services = await startServices({
   chains: orRefuse(chains),
@@ -40,8 +39,8 @@ const services = await startServices({
   pollMs: config.POLL_MS,
   log,
   signal: stopping.signal,
-  ...(only === undefined ? {} : { only }),
-  ...(config.PROVIDERS_FILE === undefined ? {} : { providersFile: config.PROVIDERS_FILE }),
+  only,
+  providersFile: config.PROVIDERS_FILE,
 }).catch((error: Error & { code?: string; syscall?: string }) => {
   if (stopping.signal.aborted) process.exit(0);
   if (error instanceof Misconfigured) refuse([error.message]);
@@ -68,13 +67,9 @@ function stop(): void {
 }
 
 function chains(): ChainOptions[] {
-  const { RPC_URL = [], RPC_TRACE_URL = [], RPC_WS_URL, RPC_RATE, CHAINS_FILE } = config;
+  const { RPC_URL = [], RPC_TRACE_URL = [], CHAINS_FILE } = config;
   if (CHAINS_FILE !== undefined) {
-    return readChainsFile(CHAINS_FILE).map(({ rpc, ws, ...chain }) => ({
-      ...chain,
-      nodes: rpc,
-      ...(ws === undefined ? {} : { wsUrl: ws }),
-    }));
+    return readChainsFile(CHAINS_FILE).map(({ rpc, ws, ...chain }) => ({ ...chain, nodes: rpc, wsUrl: ws }));
   }
   return [
     {
@@ -83,8 +78,8 @@ function chains(): ChainOptions[] {
       cataloged: config.CATALOGED,
       batch: config.RPC_BATCH,
       agreement: config.RPC_AGREEMENT,
-      ...(RPC_RATE === undefined ? {} : { perSecond: RPC_RATE }),
-      ...(RPC_WS_URL === undefined ? {} : { wsUrl: RPC_WS_URL }),
+      perSecond: config.RPC_RATE,
+      wsUrl: config.RPC_WS_URL,
     },
   ];
 }

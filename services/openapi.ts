@@ -35,6 +35,8 @@ const token = z.object({
   type: z.string(),
 });
 
+const tokenResponse = z.object({ status: z.string(), message: z.string(), result: token.nullable() });
+
 /** The successful responses of the three interfaces, by method and path. */
 export const responses = {
   'POST /notification/v0/webhook': { 201: webhook },
@@ -52,7 +54,7 @@ export const responses = {
   'GET /notification/v0/webhook/failed/{webhookId}': { 200: z.array(failedRow) },
   'POST /notification/v0/webhook/replay': { 202: z.looseObject({}) },
   'POST /notification/v0/webhook/test': { 202: message.extend({ deliveryId: z.int() }) },
-  'GET /explorer/v0': { 200: z.object({ status: z.string(), message: z.string(), result: token.nullable() }) },
+  'GET /explorer/v0': { 200: tokenResponse },
   'GET /discovery/api/infrastructure-providers/categories': {
     200: z.object({ result: z.array(z.object({ key: z.string(), name: z.string(), providers: z.int() })) }),
   },
@@ -61,8 +63,24 @@ export const responses = {
   },
 } as const satisfies Record<string, Record<number, z.ZodType>>;
 
-/** A method and a path of the three interfaces. */
 export type Operation = keyof typeof responses;
+
+const NAMES: Record<Operation, [id: string, summary: string]> = {
+  'POST /notification/v0/webhook': ['createWebhook', 'Create a webhook'],
+  'PUT /notification/v0/webhook': ['updateWebhook', 'Change a webhook'],
+  'GET /notification/v0/webhook/{webhookId}': ['getWebhook', 'Show a webhook and its replays'],
+  'DELETE /notification/v0/webhook/{webhookId}': ['deleteWebhook', 'Delete a webhook'],
+  'GET /notification/v0/webhooks/{projectId}': ['listWebhooks', 'List a project’s webhooks'],
+  'POST /notification/v0/webhook/add-addresses': ['addAddresses', 'Add addresses to a webhook'],
+  'POST /notification/v0/webhook/delete-addresses': ['deleteAddresses', 'Remove addresses from a webhook'],
+  'GET /notification/v0/webhook/addresses/{webhookId}': ['listAddresses', 'List a webhook’s addresses'],
+  'GET /notification/v0/webhook/failed/{webhookId}': ['listFailed', 'List a webhook’s failed deliveries'],
+  'POST /notification/v0/webhook/replay': ['replay', 'Send the events of some blocks, or failed deliveries, again'],
+  'POST /notification/v0/webhook/test': ['sendTestEvent', 'Send a test event to a webhook'],
+  'GET /explorer/v0': ['getToken', 'Look up a token'],
+  'GET /discovery/api/infrastructure-providers/categories': ['listCategories', 'List the categories of providers'],
+  'GET /discovery/api/infrastructure-providers/rows': ['listProviders', 'Search the providers of a category'],
+};
 
 function partsOf(operation: Operation): { method: string; path: string } {
   const [method = '', path = ''] = operation.split(' ');
@@ -72,47 +90,39 @@ function partsOf(operation: Operation): { method: string; path: string } {
 const error = z.object({ statusCode: z.int(), errorMessage: z.string(), error: z.string() });
 const discoveryError = z.object({ error: z.object({ message: z.string() }) });
 
-/** The error responses of an operation, by status; an interface has one shape for all of them. */
-export function errorResponsesOf(operation: Operation): Record<number, { description: string; shape: z.ZodType }> {
+const DESCRIPTIONS: Readonly<Record<string, string>> = {
+  400: 'The request cannot be understood',
+  403: 'Wrong key, foreign project or unknown webhook',
+  413: 'The body is longer than 1 MiB',
+  415: 'The body is not JSON',
+  500: 'It failed; try again later',
+  503: 'No node names the block to begin with; nothing was stored',
+};
+
+/** The responses of an operation, by status; an interface has one shape for all its errors. */
+export function responsesOf(operation: Operation): Record<string, z.ZodType> {
   const { method, path } = partsOf(operation);
-  const common = (shape: z.ZodType) => ({
-    400: { description: 'The request cannot be understood', shape },
-    500: { description: 'It failed; try again later', shape },
-  });
-  if (path.startsWith('/explorer')) return common(responses['GET /explorer/v0'][200]);
-  if (path.startsWith('/discovery')) return common(discoveryError);
-  const withBody = {
-    413: { description: 'The body is longer than 1 MiB', shape: error },
-    415: { description: 'The body is not JSON', shape: error },
-  };
-  return {
-    ...common(error),
-    403: { description: 'Wrong key, foreign project or unknown webhook', shape: error },
-    ...(method === 'POST' || method === 'PUT' ? withBody : {}),
-  };
+  const isNotification = path.startsWith('/notification');
+  const shape = isNotification ? error : path.startsWith('/explorer') ? tokenResponse : discoveryError;
+  const statuses = [
+    ...(isNotification ? [400, 403, 500] : [400, 500]),
+    ...(method === 'POST' || method === 'PUT' ? [413, 415] : []),
+    ...(/\/(webhook|add-addresses)$/.test(path) && method === 'POST' ? [503] : []),
+  ];
+  return { ...responses[operation], ...Object.fromEntries(statuses.map((status) => [status, shape])) };
 }
 
-/** A chain whose interfaces the document describes. */
-export interface DocumentedChain {
-  /** What the paths of its notification and explorer interfaces begin with. */
-  prefix: string;
-  /** What clients call the `NATIVE` event type. */
-  nativeSymbol: string;
-}
-
-/** Serves the OpenAPI document of the interfaces at `/openapi.json`. */
-export function openApiRoutes(server: FastifyInstance, chains: readonly DocumentedChain[]): void {
-  const document = openApiDocument(chains);
-  server.get('/openapi.json', () => document);
-}
-
-function openApiDocument(chains: readonly DocumentedChain[]): object {
+/** Serves the OpenAPI document of the interfaces, those of each chain below its prefix, at `/openapi.json`. */
+export function openApiRoutes(
+  server: FastifyInstance,
+  chains: readonly Record<'prefix' | 'nativeSymbol', string>[],
+): void {
   const paths: Record<string, Record<string, object>> = {};
 
   function add(operation: Operation, prefix: string, body?: z.ZodType): void {
     const { method, path } = partsOf(operation);
     paths[prefix + path] ??= {};
-    paths[prefix + path]![method.toLowerCase()] = operationObject(operation, body);
+    paths[prefix + path]![method.toLowerCase()] = operationObject(operation, prefix, body);
   }
 
   const operations = Object.keys(responses) as Operation[];
@@ -122,17 +132,19 @@ function openApiDocument(chains: readonly DocumentedChain[]): object {
     for (const operation of operations.filter((one) => !isShared(one))) add(operation, prefix, bodies[operation]);
   }
   for (const operation of operations.filter(isShared)) add(operation, '');
-  return {
+  const document = {
     openapi: '3.1.0',
-    info: { title: 'Address notification, token lookup and provider discovery', version: '1.0.0' },
-    components: {
-      securitySchemes: {
-        secret: { type: 'apiKey', in: 'header', name: 'API-SECRET' },
-        key: { type: 'apiKey', in: 'query', name: 'apiKey' },
-      },
+    info: {
+      title: 'Address notification, token lookup and provider discovery',
+      version: '1.0.0',
+      license: { name: 'MIT', identifier: 'MIT' },
     },
+    // Relative to the document: the services do not know the address by which others reach them.
+    servers: [{ url: '/' }],
+    components: { securitySchemes: { secret: { type: 'apiKey', in: 'header', name: 'API-SECRET' } } },
     paths,
   };
+  server.get('/openapi.json', () => document);
 }
 
 function bodiesOf(nativeSymbol: string): Partial<Record<Operation, z.ZodType>> {
@@ -147,7 +159,7 @@ function bodiesOf(nativeSymbol: string): Partial<Record<Operation, z.ZodType>> {
   };
 }
 
-const QUERIES: Partial<Record<Operation, z.ZodObject>> = {
+const QUERIES: Partial<Record<Operation, z.ZodObject<Record<string, z.ZodType>>>> = {
   'GET /notification/v0/webhook/addresses/{webhookId}': pageQuery,
   'GET /notification/v0/webhook/failed/{webhookId}': pageQuery,
   'GET /notification/v0/webhooks/{projectId}': z.object({ full: z.enum(['1']).optional() }),
@@ -159,22 +171,26 @@ const QUERIES: Partial<Record<Operation, z.ZodObject>> = {
   'GET /discovery/api/infrastructure-providers/rows': rowsQuery,
 };
 
-/** An Operation Object of OpenAPI. */
-function operationObject(operation: Operation, body: z.ZodType | undefined): object {
+function operationObject(operation: Operation, prefix: string, body: z.ZodType | undefined): object {
   const { path } = partsOf(operation);
-  const successes = Object.entries<z.ZodType>(responses[operation]).map(([status, shape]) => [
+  const [id, summary] = NAMES[operation];
+  const hasKeys = path.startsWith('/notification');
+  const described = Object.entries(responsesOf(operation)).map(([status, shape]) => [
     status,
-    { description: 'Success', content: json(shape) },
-  ]);
-  const errors = Object.entries(errorResponsesOf(operation)).map(([status, { description, shape }]) => [
-    status,
-    { description, content: json(shape) },
+    { description: DESCRIPTIONS[status] ?? 'Success', content: json(shape) },
   ]);
   return {
-    ...(path.startsWith('/notification') ? { security: [{ secret: [], key: [] }] } : {}),
-    parameters: [...pathParameters(path), ...queryParameters(QUERIES[operation])],
+    operationId: prefix === '' ? id : `${prefix.slice(1)}_${id}`,
+    summary,
+    security: hasKeys ? [{ secret: [] }] : [],
+    parameters: [
+      ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => parameter('path', name!, z.string())),
+      // A parameter rather than a security scheme, so that generated clients know it.
+      ...(hasKeys ? [parameter('query', 'apiKey', z.string())] : []),
+      ...Object.entries(QUERIES[operation]?.shape ?? {}).map(([name, shape]) => parameter('query', name, shape)),
+    ],
     ...(body === undefined ? {} : { requestBody: { required: true, content: json(body) } }),
-    responses: Object.fromEntries([...successes, ...errors]),
+    responses: Object.fromEntries(described),
   };
 }
 
@@ -183,24 +199,11 @@ function schemaOf(shape: z.ZodType): object {
   return schema;
 }
 
-function json(shape: z.ZodType): object {
-  return { 'application/json': { schema: schemaOf(shape) } };
-}
+const json = (shape: z.ZodType) => ({ 'application/json': { schema: schemaOf(shape) } });
 
-function pathParameters(path: string): object[] {
-  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
-    name,
-    in: 'path',
-    required: true,
-    schema: { type: 'string' },
-  }));
-}
-
-function queryParameters(query: z.ZodObject | undefined): object[] {
-  return Object.entries(query?.shape ?? {}).map(([name, shape]) => ({
-    name,
-    in: 'query',
-    required: !(shape as z.ZodType).safeParse(undefined).success,
-    schema: schemaOf(shape as z.ZodType),
-  }));
-}
+const parameter = (where: 'path' | 'query', name: string, shape: z.ZodType) => ({
+  name,
+  in: where,
+  required: !shape.safeParse(undefined).success,
+  schema: schemaOf(shape),
+});

@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import fastify, {
   type FastifyBaseLogger,
   type FastifyError,
@@ -7,9 +8,18 @@ import fastify, {
   LogController,
 } from 'fastify';
 import type { Logger } from 'pino';
-import { errorBody } from './notification/requests.ts';
 
-/** Creates a server without routes; errors have the format of the service that was called. */
+/** Refuses a request. The message is for the client. */
+export class Refusal extends Error {
+  readonly statusCode: number;
+
+  constructor(statusCode: number, message: string) {
+    super(message);
+    this.statusCode = statusCode;
+  }
+}
+
+/** Creates a server without routes; errors have the format of the interface that was called. */
 export function openServer(log: Logger): FastifyInstance {
   // Fastify's own log lines would hold the key in the query.
   const server = fastify({
@@ -18,24 +28,32 @@ export function openServer(log: Logger): FastifyInstance {
     forceCloseConnections: true,
     routerOptions: { maxParamLength: 1000 },
     // Fastify's own message would repeat the path with the key in its query.
-    frameworkErrors: (_error, { url }: FastifyRequest, reply: FastifyReply) => {
-      const statusCode = 400;
-      const message = 'This path cannot be read: a part of it is too long, or is not URL encoding';
-      if (/^(\/[a-z0-9-]+)?\/notification\//.test(url)) reply.code(statusCode).send(errorBody(statusCode, message));
-      else if (/^(\/[a-z0-9-]+)?\/explorer\/v0/.test(url)) {
-        reply.code(statusCode).send({ status: '0', message, result: null });
-      } else reply.code(statusCode).send({ error: { message } });
+    frameworkErrors: (_error, request: FastifyRequest, reply: FastifyReply) => {
+      refuse(request, reply, 400, 'This path cannot be read: a part of it is too long, or is not URL encoding');
     },
   });
-  server.setNotFoundHandler((_request, reply) =>
-    reply.code(404).send({ error: { message: 'There is nothing at this path' } }),
-  );
-  server.setErrorHandler<FastifyError>((error, { log }, reply) => {
+  server.setNotFoundHandler((request, reply) => refuse(request, reply, 404, 'There is nothing at this path'));
+  server.setErrorHandler<FastifyError>((error, request, reply) => {
     const { statusCode = 500, message } = error;
-    if (statusCode >= 500) log.error({ err: error }, 'request failed');
-    return reply
-      .code(statusCode)
-      .send({ error: { message: statusCode < 500 ? message : 'The request failed. Try again later.' } });
+    if (statusCode === 415) {
+      return refuse(request, reply, 415, 'The body must be JSON, with the header content-type: application/json');
+    }
+    if (statusCode !== 500) return refuse(request, reply, statusCode, message);
+    request.log.error({ err: error }, 'request failed');
+    const isExplorer = EXPLORER.test(request.url);
+    const text = isExplorer ? 'The chain cannot be read at the moment' : 'The request failed. Try again later.';
+    return refuse(request, reply, 500, text);
   });
   return server;
+}
+
+const NOTIFICATION = /^(\/[a-z0-9-]+)?\/notification\//;
+const EXPLORER = /^(\/[a-z0-9-]+)?\/explorer\/v0/;
+
+function refuse({ url }: FastifyRequest, reply: FastifyReply, statusCode: number, message: string) {
+  reply.code(statusCode);
+  if (NOTIFICATION.test(url)) {
+    return reply.send({ statusCode, errorMessage: message, error: STATUS_CODES[statusCode] ?? 'Error' });
+  }
+  return reply.send(EXPLORER.test(url) ? { status: '0', message, result: null } : { error: { message } });
 }

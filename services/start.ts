@@ -13,36 +13,38 @@ import { notificationRoutes } from './notification/routes.ts';
 import { openNotification, type RunningNotification } from './notification/service.ts';
 import type { Notification, Project } from './notification/types.ts';
 import { openApiRoutes } from './openapi.ts';
-import { type ChainReport, createMetrics, type Metrics } from './ops/metrics.ts';
-import { opsRoutes } from './ops/routes.ts';
+import { createMetrics, type Metrics, opsRoutes } from './ops.ts';
 import { openServer } from './server.ts';
 
 /** The names of the three services. */
 export const SERVICE_NAMES = ['notification', 'explorer', 'discovery'] as const;
 type ServiceName = (typeof SERVICE_NAMES)[number];
 
-/** One chain and its nodes. */
-export interface ChainOptions {
-  /** Its paths begin with `/{name}`, and its folder has this name; without it there is one chain. */
-  name?: string;
-  nodes: readonly NodeOptions[];
-  /** WebSocket URL of a node that announces new blocks. */
-  wsUrl?: string;
+/** What people see of one chain. */
+interface ChainStyle {
   /** `tokenType` of native events; default `NATIVE`. */
-  nativeSymbol?: string;
+  nativeSymbol?: string | undefined;
   /** Contracts that the explorer calls cataloged; default none. */
-  cataloged?: readonly string[];
-  /** Calls per second to each node; default: no limit until a node responds with 429. */
-  perSecond?: number;
-  /** Calls that may share one HTTP request; default 1. */
-  batch?: number;
-  /** How many nodes must agree about a block; default 1. */
-  agreement?: number;
+  cataloged?: readonly string[] | undefined;
 }
 
-/** Options of {@link startServices}. */
-export interface ServicesOptions {
-  /** Any EVM node's JSON-RPC URL; or `chains`. */
+/** One chain and its nodes. */
+export interface ChainOptions extends ChainStyle {
+  /** Its paths begin with `/{name}`, and its folder has this name; without it there is one chain. */
+  name?: string | undefined;
+  nodes: readonly NodeOptions[];
+  /** WebSocket URL of a node that announces new blocks. */
+  wsUrl?: string | undefined;
+  /** Calls per second to each node; default: no limit until a node responds with 429. */
+  perSecond?: number | undefined;
+  /** Calls that may share one HTTP request; default 1. */
+  batch?: number | undefined;
+  /** How many nodes must agree about a block; default 1. */
+  agreement?: number | undefined;
+}
+
+export interface ServicesOptions extends ChainStyle {
+  /** Any EVM node's JSON-RPC URL, for a single chain; or `chains`. */
   rpcUrl?: string;
   chains?: readonly ChainOptions[];
   /** The folder of the notification service's SQLite file; created if missing. */
@@ -58,15 +60,11 @@ export interface ServicesOptions {
   /** Default 0: a free one. */
   port?: number;
   /** The service to run; default all. */
-  only?: ServiceName;
-  /** For a single chain; see {@link ChainOptions}. */
-  nativeSymbol?: string;
-  /** For a single chain; see {@link ChainOptions}. */
-  cataloged?: readonly string[];
+  only?: ServiceName | undefined;
   /** Milliseconds between checks for a new block; default 1000. */
   pollMs?: number;
   /** The JSON file of the discovery service; default the one that comes with it. */
-  providersFile?: string;
+  providersFile?: string | undefined;
   clock?: Clock;
   /** Default: silent. */
   log?: Logger;
@@ -96,16 +94,10 @@ export interface Services {
 const EXPLORER_SHARE = 0.2;
 /** The explorer's calls per second where no rate is set. */
 const EXPLORER_PER_SECOND = 20;
-const NATIVE_SYMBOL = 'NATIVE';
 
-interface RunningChain {
-  /** Empty where there is one chain. */
-  name: string;
-  notification: RunningNotification | null;
-  node: Nodes;
-  start(): Promise<void>;
-  close(): Promise<void>;
-}
+/** The options that every chain needs. */
+type Common = Required<Pick<ServicesOptions, 'log' | 'clock' | 'dir'>> &
+  Pick<ServicesOptions, 'only' | 'pollMs' | 'strict' | 'webhookAllow'> & { projects: () => readonly Project[] };
 
 /**
  * Starts the services in this process, over one port.
@@ -117,30 +109,34 @@ interface RunningChain {
  */
 export async function startServices(options: ServicesOptions): Promise<Services> {
   const { host = '127.0.0.1', port = 0, only, log = pino({ level: 'silent' }), clock = systemClock, signal } = options;
-  const given = chainsOf(options);
+  const { projects: given } = options;
+  const common = { ...options, log, clock, projects: typeof given === 'function' ? given : () => given };
   const metrics = createMetrics();
   await using stack = new AsyncDisposableStack();
-  const chains: RunningChain[] = [];
+  const chains: ReturnType<typeof openChain>[] = [];
   stack.defer(async () => void (await Promise.all(chains.map((chain) => chain.close()))));
   // Ends before the chains, which its requests use.
   const server = stack.adopt(openServer(log), (it) => it.close());
   signal?.addEventListener('abort', () => {
     for (const { node } of chains) node.close();
   });
-  for (const chain of given) chains.push(openChain(server, { ...options, log, clock }, chain, metrics));
+  for (const chain of chainsOf(options)) chains.push(openChain(server, common, chain, metrics));
   if (only === undefined || only === 'discovery') {
     const file = options.providersFile ?? new URL('./discovery/providers.json', import.meta.url);
     const categories = readCategories(file);
     server.register(async (web) => discoveryRoutes(web, '/discovery', categories), { prefix: '/discovery' });
   }
-  opsRoutes(server, { chains: () => chains.flatMap(reportOf), metrics, clock });
-  openApiRoutes(
-    server,
-    given.map(({ name, nativeSymbol = NATIVE_SYMBOL }) => ({ prefix: prefixOf(name), nativeSymbol })),
-  );
+  const reports = () =>
+    chains.flatMap(({ name, notification, node }) =>
+      notification === null
+        ? []
+        : [{ name, status: notification.status(), nodes: node.health(), store: notification.store }],
+    );
+  opsRoutes(server, { chains: reports, metrics, clock });
+  openApiRoutes(server, chains);
   const url = await server.listen({ host, port });
   await Promise.all(chains.map((chain) => chain.start()));
-  const root = `${url}${prefixOf(given[0]?.name)}`;
+  const root = `${url}${chains[0]?.prefix ?? ''}`;
   const started = stack.move();
   return {
     url,
@@ -156,33 +152,18 @@ export async function startServices(options: ServicesOptions): Promise<Services>
 function chainsOf({ chains, rpcUrl, nativeSymbol, cataloged }: ServicesOptions): readonly ChainOptions[] {
   if (chains !== undefined) return chains;
   if (rpcUrl === undefined) throw new Error('Set rpcUrl or chains.');
-  const optional = {
-    ...(nativeSymbol === undefined ? {} : { nativeSymbol }),
-    ...(cataloged === undefined ? {} : { cataloged }),
-  };
-  return [{ nodes: [{ url: rpcUrl }], ...optional }];
+  return [{ nodes: [{ url: rpcUrl }], nativeSymbol, cataloged }];
 }
 
-/** What the paths of a chain begin with. */
-function prefixOf(name = ''): string {
-  return name === '' ? '' : `/${name}`;
-}
-
-function reportOf({ name, notification, node }: RunningChain): ChainReport[] {
-  if (notification === null) return [];
-  return [{ name, status: notification.status(), nodes: node.health(), store: notification.store }];
-}
-
-/** The options that every chain needs. */
-type Common = ServicesOptions & Required<Pick<ServicesOptions, 'log' | 'clock'>>;
-
-function openChain(server: FastifyInstance, options: Common, chain: ChainOptions, metrics: Metrics): RunningChain {
+function openChain(server: FastifyInstance, options: Common, chain: ChainOptions, metrics: Metrics) {
   const { only, clock } = options;
-  const { name = '', wsUrl, nativeSymbol = NATIVE_SYMBOL, cataloged = [] } = chain;
-  const prefix = prefixOf(name);
+  const { name = '', wsUrl, nativeSymbol = 'NATIVE', cataloged = [] } = chain;
+  const prefix = name === '' ? '' : `/${name}`;
   const runs = (service: ServiceName) => only === undefined || only === service;
   const { node, explorerNode } = connectNodes(chain, runs('explorer'), metrics.called(name));
-  const notification = runs('notification') ? serveNotification(server, options, chain, node, metrics) : null;
+  const notification = runs('notification')
+    ? serveNotification(server, options, { name, prefix, nativeSymbol }, node, metrics)
+    : null;
   if (runs('explorer')) {
     const root = `${prefix}/explorer`;
     server.register(async (api) => explorerRoutes(api, explorerNode, cataloged), { prefix: `${root}/v0` });
@@ -192,14 +173,18 @@ function openChain(server: FastifyInstance, options: Common, chain: ChainOptions
   }
   let stopHeads = () => {};
   return {
+    /** Empty where there is one chain. */
     name,
+    /** What its paths begin with. */
+    prefix,
+    nativeSymbol,
     notification,
     node,
-    async start() {
+    async start(): Promise<void> {
       await notification?.start();
       if (wsUrl !== undefined && notification !== null) stopHeads = followHeads(wsUrl, clock, notification.onHead);
     },
-    async close() {
+    async close(): Promise<void> {
       stopHeads();
       // The scanner stops first, so that calls which end now do not count as failures.
       const stopped = notification?.close();
@@ -215,46 +200,38 @@ function connectNodes(
   { nodes, perSecond, batch, agreement }: ChainOptions,
   hasExplorer: boolean,
   onCall: ReturnType<Metrics['called']>,
-): { node: Nodes; explorerNode: Nodes } {
-  const common = { ...(batch === undefined ? {} : { batch }), onCall };
-  const share = hasExplorer ? 1 - EXPLORER_SHARE : 1;
+) {
+  const share = hasExplorer ? EXPLORER_SHARE : 0;
+  const forExplorer = perSecond === undefined ? EXPLORER_PER_SECOND : Math.max(1, perSecond * share);
   return {
-    node: connect(nodes, {
-      ...common,
-      ...(perSecond === undefined ? {} : { perSecond: perSecond * share }),
-      ...(agreement === undefined ? {} : { agreement }),
-    }),
-    explorerNode: connect(nodes, {
-      ...common,
-      perSecond: perSecond === undefined ? EXPLORER_PER_SECOND : Math.max(1, perSecond * EXPLORER_SHARE),
-    }),
+    node: connect(nodes, { batch, onCall, agreement, perSecond: perSecond && perSecond * (1 - share) }),
+    explorerNode: connect(nodes, { batch, onCall, perSecond: forExplorer }),
   };
 }
 
 function serveNotification(
   server: FastifyInstance,
   options: Common,
-  { name, nativeSymbol = NATIVE_SYMBOL }: ChainOptions,
+  { name, prefix, nativeSymbol }: { name: string; prefix: string; nativeSymbol: string },
   node: Nodes,
   metrics: Metrics,
 ): RunningNotification {
-  const { clock, log, dir, pollMs = 1000, projects: given, strict = false, webhookAllow = [] } = options;
-  const projects = typeof given === 'function' ? given : () => given;
+  const { clock, log, dir, pollMs = 1000, projects, strict = false, webhookAllow = [] } = options;
   const style = { nativeSymbol, strict };
   const notification = openNotification({
     node,
-    dir: name === undefined ? dir : join(dir, name),
+    dir: join(dir, name),
     clock,
-    log: name === undefined ? log : log.child({ chain: name }),
+    log: name === '' ? log : log.child({ chain: name }),
     style,
     pollMs,
     webhookAllow,
     secretsOf: (projectId) => projects().find(({ id }) => id === projectId)?.signingSecrets ?? [],
     isServed: (projectId) => projects().some(({ id }) => id === projectId),
-    onAttempt: metrics.attempted(name ?? ''),
+    onAttempt: metrics.attempted(name),
   });
-  server.register(async (api) => notificationRoutes(api, { notification, projects, style }), {
-    prefix: `${prefixOf(name)}/notification/v0`,
+  server.register(async (api) => notificationRoutes(api, notification, projects), {
+    prefix: `${prefix}/notification/v0`,
   });
   return notification;
 }

@@ -1,24 +1,23 @@
 import type { CommandServices } from '../commands/shared/services.ts';
 import packageJson from '../package.json' with { type: 'json' };
-import type { AppContext } from './app/context.ts';
-import { openData } from './app/data.ts';
-import { openInterfaces } from './app/interfaces.ts';
+import type { AppContext, AppOverrides } from './app/context.ts';
+import { type Data, openData } from './app/data.ts';
+import { type Interfaces, networkLabels, openInterfaces } from './app/interfaces.ts';
 import { startOperations } from './app/operations.ts';
-import type { AppOverrides } from './app/overrides.ts';
 import { type Receiving, startReceiving } from './app/receiving.ts';
 import type { Sending } from './app/sending.ts';
-import { shareWork } from './app/sharing.ts';
-import { createWork } from './app/work.ts';
+import { createWork, type Work } from './app/work.ts';
+import type { BalanceWatch } from './completeness/balances.ts';
+import type { Checker } from './completeness/checker.ts';
+import { namesOfFile } from './config/networks.ts';
 import type { Config } from './config.ts';
-import { systemClock } from './domain/clock.ts';
+import { repeat, SECOND, systemClock } from './domain/clock.ts';
 import { ROOTS } from './domain/upstream.ts';
 import { openLog } from './log.ts';
-import { createCounts } from './metrics/counts.ts';
-import type { Metrics } from './metrics/render.ts';
+import { createMetrics } from './metrics/metrics.ts';
 import { REFUSAL_REASONS } from './receiver/refusals.ts';
 import type { Store } from './store/store.ts';
 
-/** A running bot. */
 export interface App {
   /** Where the receiver listens, without the path. */
   receiver: string;
@@ -27,10 +26,19 @@ export interface App {
   /** For tests that replace the network. */
   internals: {
     store: Store;
-    intake: Receiving['receiver']['intake'];
+    receiver: Receiving['receiver'];
     deliverer: Sending['deliverer'];
     services: CommandServices;
+    checkers: Checker[];
+    balances: BalanceWatch | null;
+    /** Routes what was stored or replayed past the receiver. */
+    wakeRouter(): void;
   };
+  /**
+   * Resolves with the reason once the process cannot go on: its database cannot be used, the lock of the working process is
+   * lost, or its work could not begin.
+   */
+  failed: Promise<Error>;
   /** Stops receiving first; requests to Discord have 5 s to finish. */
   close(): Promise<void>;
 }
@@ -41,30 +49,53 @@ export interface App {
  */
 export async function startApp(config: Config, overrides: AppOverrides = {}): Promise<App> {
   const { clock = systemClock, log = openLog(config.LOG_LEVEL), random = Math.random } = overrides;
-  const { elapsed = () => performance.now() } = overrides;
   await using stack = new AsyncDisposableStack();
-  // Loaded with the first message or scrape: it would hold up the start.
-  let loading: Promise<Metrics> | undefined;
-  const metrics = () => (loading ??= import('./metrics/render.ts').then(({ createMetrics }) => createMetrics()));
-  const onDelay = (seconds: number) => void metrics().then((it) => it.observe('message_delay_seconds', seconds));
-  const counts = createCounts(REFUSAL_REASONS, onDelay);
-  const context: AppContext = { config, log, clock, now: () => clock.now(), elapsed, random, counts, stack };
+  const metrics = createMetrics(REFUSAL_REASONS, networkLabels(config.networks));
+  const context: AppContext = {
+    config,
+    log,
+    clock,
+    now: () => clock.now(),
+    elapsed: () => clock.elapsed(),
+    random,
+    metrics,
+    stack,
+  };
 
   // Most of what the bot imports is for the work: it is loaded while the database opens in threads of its own.
   const [data, { startWorking }] = await Promise.all([
-    openData(context, overrides.database, overrides.onDatabase),
+    openData(context, overrides.database),
     import('./app/working.ts'),
   ]);
   const interfaces = await openInterfaces(context, data, overrides);
   // Made first, so that it ends after the receiver; it begins later, because it reports what the receiver knows.
   const work = createWork(context);
   const receiving = await startReceiving(context, data, interfaces, work, overrides);
-  const begin = (one: AppContext, store: Store) => startWorking(one, store, data, interfaces, receiving, overrides);
-  if (data.shared) await shareWork(context, data.shared, data, interfaces, receiving, work, begin);
-  else await work.begin((one) => begin(one, data.store));
-  const ops = await startOperations(context, metrics, data, interfaces, receiving, work);
+  const { lock } = data.database;
+  const begin = () => work.begin((one) => startWorking(one, data, interfaces, receiving, overrides));
+  const failed = Promise.withResolvers<Error>();
+  void data.database.failed.then(failed.resolve);
+  if (lock === null) await begin();
+  else {
+    followOthers(context, data, interfaces, work);
+    if (config.ROLES.includes('work')) {
+      const working = lock.acquire().then(begin);
+      working.catch(failed.resolve);
+      await lock.tried;
+      if (lock.isHeld()) await working;
+    }
+  }
+  const ops = await startOperations(context, data, interfaces, receiving, work);
 
-  const off = Object.values(ROOTS).filter((name) => !config[name]);
+  const off = config.networks.flatMap((network) =>
+    Object.values(ROOTS).flatMap((name) =>
+      name === 'PRICES_URL' || network[name]
+        ? []
+        : network.name === ''
+          ? name
+          : `${namesOfFile(name)} of ${network.name}`,
+    ),
+  );
   const { receiver, publicUrl } = receiving;
   const { version } = packageJson;
   log.info(
@@ -86,18 +117,40 @@ export async function startApp(config: Config, overrides: AppOverrides = {}): Pr
     ops,
     internals: {
       store: data.store,
-      intake: receiver.intake,
+      wakeRouter: work.wake,
+      receiver,
       get deliverer() {
         return work.expected().deliverer;
       },
       get services() {
         return work.expected().services;
       },
+      get checkers() {
+        return work.expected().checkers;
+      },
+      get balances() {
+        return work.expected().balances;
+      },
     },
+    failed: failed.promise,
     close() {
       receiver.stopAdmitting();
-      data.shared?.leadership.standDown();
       return started.disposeAsync();
     },
   };
+}
+
+/** How often the inbox is read although this process stored nothing. */
+const POLL_MS = SECOND / 4;
+/** How often a process reads again what others change. */
+const REREAD_MS = 10 * SECOND;
+
+/** Follows what the other processes of a database store and change. */
+function followOthers({ clock, log, stack }: AppContext, { tokens }: Data, { all }: Interfaces, work: Work): void {
+  const reread = () =>
+    Promise.all([tokens.refresh(), ...all.map(({ projects }) => projects.readSigning())]).catch((error: unknown) =>
+      log.debug({ err: error }, 'cannot read what other processes changed'),
+    );
+  stack.defer(repeat(clock, REREAD_MS, reread));
+  stack.defer(repeat(clock, POLL_MS, work.wake));
 }

@@ -1,13 +1,17 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { NETWORK_VARIABLES, type NetworkVariable, readNetworksFile } from './config/networks.ts';
 import {
+  confirmations,
   count,
   credential,
   discordUrl,
   given,
   guildIds,
   host,
+  type IpRanges,
   ipRanges,
+  nodeUrls,
   oneOf,
   openUrl,
   optional,
@@ -20,9 +24,10 @@ import {
   url,
   withDefault,
 } from './config/values.ts';
-import { MIB } from './domain/bytes.ts';
-import { editDistance } from './domain/edit-distance.ts';
-import type { QuotaLimits } from './domain/quota.ts';
+import type { QuotaLimits } from './domain/inbox.ts';
+import type { Network } from './domain/network.ts';
+import { editDistance } from './domain/text.ts';
+import { MIB } from './domain/units.ts';
 import { ConfigError, UserError } from './errors.ts';
 
 /** The addresses of the notification service, from its specification. */
@@ -30,6 +35,14 @@ const SOURCES = '35.191.17.80,35.191.17.87,35.191.17.84,35.191.24.103';
 
 /** Whether a database's URL is that of a Postgres. */
 export const isPostgres = (url: string): boolean => /^postgres(ql)?:/.test(url);
+
+/** A database's URL without its password and settings, for the log. */
+export function shownUrl(text: string): string {
+  const url = new URL(text);
+  url.password = '';
+  url.search = '';
+  return url.href;
+}
 
 /** One entry per variable; `.env.example` names exactly these. */
 const schema = z.object({
@@ -80,6 +93,13 @@ const schema = z.object({
   EXPLORER_API_KEY: optional(z.string()),
   EXPLORER_URL: optional(openUrl('https://explorer.example')),
   DISCOVERY_URL: optional(openUrl('https://service.example')),
+  RPC_URL: optional(nodeUrls),
+  RPC_CONFIRMATIONS: withDefault(confirmations, 'finalized'),
+  RPC_RATE: withDefault(count(1), '10'),
+  PRICES_URL: optional(openUrl('https://coins.llama.fi')),
+  PRICES_CHAIN: optional(
+    z.string().regex(/^[\w-]{1,40}$/, 'must be the price source’s name for the chain, like ethereum'),
+  ),
   MAX_SUBSCRIPTIONS: withDefault(count(1), '1000'),
   MAX_CHANNELS_PER_ADDRESS: withDefault(count(1), '50'),
   QUOTA_RATE: withDefault(count(1), '50'),
@@ -90,6 +110,7 @@ const schema = z.object({
   OPERATOR_RATE: optional(count(1)),
   DISK_RESERVE_MB: withDefault(count(0), '256'),
   NATIVE_SYMBOL: optional(z.string().max(16, 'must have at most 16 characters')),
+  NETWORKS_FILE: optional(z.string().transform((value) => resolve(value))),
   LOG_LEVEL: withDefault(
     oneOf(
       ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
@@ -99,24 +120,38 @@ const schema = z.object({
   ),
 });
 
-/** The bot's configuration, checked. */
-export type Config = z.output<typeof schema>;
+type Values = z.output<typeof schema>;
 
-/** Every variable that the bot reads. */
+/** A network, with the values of the variables that describe it. */
+export type NetworkConfig = Omit<Network, 'id'> & Omit<Pick<Values, NetworkVariable>, 'NATIVE_SYMBOL' | 'EXPLORER_URL'>;
+
+/** The bot's configuration, checked. `networks`: at least one. */
+export type Config = Omit<Values, NetworkVariable> & { networks: NetworkConfig[] };
+
 export const CONFIG_KEYS = Object.keys(schema.shape);
 
 type Environment = Record<string, string | undefined>;
 
 /** Reads the environment; throws a {@link ConfigError} that names every missing or wrong value at once. */
 export function readConfig(environment: Environment): Config {
-  const parsed = schema.safeParse(environment);
+  const values: Record<string, unknown> = {};
+  const faults: string[] = [];
+  const read = (variable: string, text: string | undefined, place: string): unknown => {
+    const { data, error } = schema.shape[variable as keyof Values].safeParse(text);
+    faults.push(...(error?.issues ?? []).map(({ message }) => `${place}: ${message}`));
+    return data;
+  };
+  for (const name of CONFIG_KEYS) values[name] = read(name, environment[name], name);
+  const config = values as Values;
+  const { networks, faults: ofNetworks } = readNetworks(environment, config, read);
+  faults.push(...ofNetworks, ...onePort(config), ...oneRole(config), ...pricedChain(config, networks));
   const marked = Object.keys(environment).find((name) => name.startsWith('\uFEFF'));
-  const faults = (parsed.error?.issues ?? []).map((issue) => `${String(issue.path[0])}: ${issue.message}`);
-  faults.push(...halfProject(environment), ...overlap(environment), ...onePort(environment), ...oneRole(environment));
-  if (marked !== undefined) {
+  if (marked !== undefined)
     faults.push(`${marked.slice(1)}: .env starts with a byte order mark; save it as UTF-8 without one`);
+  if (faults.length === 0) {
+    const others = Object.entries(values).filter(([name]) => !NETWORK_VARIABLES.includes(name as NetworkVariable));
+    return { ...(Object.fromEntries(others) as Omit<Values, NetworkVariable>), networks };
   }
-  if (parsed.success && faults.length === 0) return parsed.data;
   throw new ConfigError(
     [
       `Ledgerbell cannot start: ${faults.length === 1 ? 'one value is' : `${faults.length} values are`} missing or wrong.`,
@@ -127,7 +162,6 @@ export function readConfig(environment: Environment): Config {
   );
 }
 
-/** The limits of the receiver URL of each server's own project. */
 export const quotaLimits = (config: Config): QuotaLimits => ({
   rate: config.QUOTA_RATE,
   burst: config.QUOTA_BURST,
@@ -137,7 +171,6 @@ export const quotaLimits = (config: Config): QuotaLimits => ({
   operatorRate: config.OPERATOR_RATE ?? null,
 });
 
-/** The path of the database. */
 export const databaseFile = ({ DATABASE_URL }: Pick<Config, 'DATABASE_URL'>): string =>
   resolve(DATABASE_URL.replace(/^sqlite:/, ''));
 
@@ -153,72 +186,124 @@ export function readDatabaseFile(environment: Environment): string {
 
 /** Checks a database's URL; throws a {@link ConfigError} that calls it by `name` when it is wrong. */
 export function readDatabaseUrl(url: string | undefined, name: string): string {
-  const parsed = schema.pick({ DATABASE_URL: true }).safeParse({ DATABASE_URL: url });
-  if (parsed.success) return parsed.data.DATABASE_URL;
-  throw new ConfigError(parsed.error.issues.map(({ message }) => `${name}: ${message}`).join('\n'));
+  const { data, error } = schema.shape.DATABASE_URL.safeParse(url);
+  if (data !== undefined) return data;
+  throw new ConfigError(error!.issues.map(({ message }) => `${name}: ${message}`).join('\n'));
 }
 
 /** Reads the folder for backups, for tools that need nothing else; undefined: next to the database. */
-export function readBackupFolder(environment: Environment): string | undefined {
-  return schema.pick({ BACKUP_DIR: true }).parse(environment).BACKUP_DIR;
+export const readBackupFolder = ({ BACKUP_DIR }: Environment): string | undefined =>
+  schema.shape.BACKUP_DIR.parse(BACKUP_DIR);
+
+/** `RECEIVER_SOURCES` holds for every network of the file without sources of its own. */
+const FILE_ONLY = NETWORK_VARIABLES.filter((variable) => variable !== 'RECEIVER_SOURCES');
+
+/** The networks of the file, or the one that the variables describe. */
+function readNetworks(
+  environment: Environment,
+  values: Values,
+  read: (variable: string, text: string | undefined, place: string) => unknown,
+): { networks: NetworkConfig[]; faults: string[] } {
+  const { NETWORKS_FILE: file, TRUSTED_PROXIES: proxies } = values;
+  if (file === undefined) {
+    const one = { name: '', title: '', chainId: null };
+    const faults = [
+      ...halfProject(environment, String),
+      ...overlap(proxies, values.RECEIVER_SOURCES, 'RECEIVER_SOURCES'),
+    ];
+    return { networks: [toNetwork(one, values)], faults };
+  }
+  const both = FILE_ONLY.filter((variable) => given(environment[variable]) !== undefined);
+  const { networks, faults } = readNetworksFile(file, environment);
+  const tokens = new Map<string, string>();
+  const found = networks.map(({ place, values: texts, ...network }) => {
+    const described = NETWORK_VARIABLES.map((variable) => [
+      variable,
+      variable === 'RECEIVER_SOURCES' && texts[variable] === undefined
+        ? values[variable]
+        : read(variable, texts[variable], `NETWORKS_FILE: ${place(variable)}`),
+    ]);
+    const own = Object.fromEntries(described) as Pick<Values, NetworkVariable>;
+    faults.push(...halfProject(texts, place), ...overlap(proxies, own.RECEIVER_SOURCES, place('RECEIVER_SOURCES')));
+    const { RECEIVER_TOKEN: token } = own;
+    const other = token && tokens.get(token);
+    if (other) faults.push(`${place('RECEIVER_TOKEN')}: is also that of ${other}; each network needs its own`);
+    if (token) tokens.set(token, network.name);
+    return toNetwork(network, own);
+  });
+  return {
+    networks: found,
+    faults: [
+      ...both.map((variable) => `${variable}: describes one network; with NETWORKS_FILE it belongs into that file`),
+      ...faults.map((fault) => `NETWORKS_FILE: ${fault}`),
+    ],
+  };
+}
+
+function toNetwork(network: Pick<Network, 'name' | 'title' | 'chainId'>, values: Pick<Values, NetworkVariable>) {
+  const { NATIVE_SYMBOL: nativeSymbol, EXPLORER_URL: explorerUrl } = values;
+  const others = NETWORK_VARIABLES.filter((variable) => variable !== 'NATIVE_SYMBOL' && variable !== 'EXPLORER_URL');
+  const rest = Object.fromEntries(others.map((variable) => [variable, values[variable]]));
+  return { ...network, nativeSymbol, explorerUrl, hasNode: values.RPC_URL !== undefined, ...rest } as NetworkConfig;
 }
 
 const PROJECT_KEYS = ['NOTIFICATION_PROJECT_ID', 'NOTIFICATION_API_KEY', 'NOTIFICATION_API_SECRET'] as const;
 
 /** The operator's project must be configured completely or not at all. */
-function halfProject(values: Environment): string[] {
+function halfProject(values: Environment, nameOf: (variable: NetworkVariable) => string): string[] {
   const missing = PROJECT_KEYS.filter((key) => !given(values[key]));
   if (missing.length === 0 || missing.length === PROJECT_KEYS.length) return [];
-  return missing.map(
-    (key) =>
-      `${key}: missing; set all three of NOTIFICATION_PROJECT_ID, NOTIFICATION_API_KEY and NOTIFICATION_API_SECRET, or none`,
-  );
+  const all = PROJECT_KEYS.map((key) => nameOf(key).replace(/^.* /, ''));
+  return missing.map((key) => `${nameOf(key)}: missing; set all three of ${all[0]}, ${all[1]} and ${all[2]}, or none`);
 }
 
 /** Whether listening on a host includes the other host, because it means all addresses of this machine. */
 const includes = (host: string, other: string) => host === '::' || (host === '0.0.0.0' && !other.includes(':'));
 
 /** The receiver and the operator's server cannot share a port; with 0 each gets a free one. */
-function onePort(environment: Environment): string[] {
-  const places = schema.pick({ HOST: true, PORT: true, OPS_HOST: true, OPS_PORT: true }).safeParse(environment);
-  if (!places.success) return [];
-  const { HOST, PORT, OPS_HOST, OPS_PORT } = places.data;
+function onePort({ HOST, PORT, OPS_HOST, OPS_PORT }: Values): string[] {
   const isOne = HOST === OPS_HOST || includes(HOST, OPS_HOST) || includes(OPS_HOST, HOST);
-  if (PORT === 0 || PORT !== OPS_PORT || !isOne) return [];
+  if (!PORT || PORT !== OPS_PORT || !isOne) return [];
   return [`OPS_PORT: ${OPS_PORT} is also the receiver's PORT; set a different one`];
 }
 
+/** Prices need their source's name for at least one chain. */
+function pricedChain({ PRICES_URL: url, NETWORKS_FILE: file }: Values, networks: readonly NetworkConfig[]): string[] {
+  if (!url || networks.length === 0 || networks.some((one) => one.PRICES_CHAIN)) return [];
+  const name = file === undefined ? 'PRICES_CHAIN' : 'NETWORKS_FILE: pricesChain';
+  return [`${name}: missing; PRICES_URL needs the price source’s name for the chain, like ethereum`];
+}
+
 /** With an SQLite file there is one process, which needs every role. */
-function oneRole(environment: Environment): string[] {
-  const both = schema.pick({ DATABASE_URL: true, ROLES: true }).safeParse(environment);
-  if (!both.success || isPostgres(both.data.DATABASE_URL)) return [];
-  if (ROLES.every((role) => both.data.ROLES.includes(role))) return [];
+function oneRole({ DATABASE_URL, ROLES: own }: Partial<Values>): string[] {
+  if (!DATABASE_URL || !own || isPostgres(DATABASE_URL) || ROLES.every((role) => own.includes(role))) return [];
   return [
     'ROLES: with an SQLite file one process does everything; leave it out, or set DATABASE_URL to postgres://… to run several',
   ];
 }
 
 /** No proxy may be a source, too. If one of the lists is invalid, nothing is compared. */
-function overlap(environment: Environment): string[] {
-  const lists = schema.pick({ TRUSTED_PROXIES: true, RECEIVER_SOURCES: true }).safeParse(environment);
-  if (!lists.success) return [];
-  const { TRUSTED_PROXIES: proxies, RECEIVER_SOURCES: sources } = lists.data;
+function overlap(proxies: IpRanges | undefined, sources: IpRanges | undefined, name: string): string[] {
+  if (!proxies || !sources) return [];
+  const first = (entry: string) => entry.split('/')[0]!;
   const both = proxies.entries.filter(
-    (entry) =>
-      sources.has(entry.split('/')[0]!) || sources.entries.some((source) => proxies.has(source.split('/')[0]!)),
+    (entry) => sources.has(first(entry)) || sources.entries.some((source) => proxies.has(first(source))),
   );
   if (both.length === 0) return [];
-  return [
-    `TRUSTED_PROXIES: ${both.join(', ')} overlaps RECEIVER_SOURCES, so the proxy could not be distinguished from the service; remove it from one of the two`,
-  ];
+  const todo = 'so the proxy could not be distinguished from the service; remove it from one of the two';
+  return name === 'RECEIVER_SOURCES'
+    ? [`TRUSTED_PROXIES: ${both.join(', ')} overlaps RECEIVER_SOURCES, ${todo}`]
+    : [`${name}: ${both.join(', ')} overlaps TRUSTED_PROXIES, ${todo}`];
 }
 
 /** Prefixes of variables that only this bot uses. */
-const OUR_NAMES = /^(LEDGERBELL|DISCORD|OPS|RECEIVER|NOTIFICATION|OPERATOR|EXPLORER|DISCOVERY|TRUSTED|SECRETS|BACKUP)_/;
+const OUR_NAMES =
+  /^(LEDGERBELL|DISCORD|OPS|RECEIVER|NOTIFICATION|OPERATOR|EXPLORER|DISCOVERY|TRUSTED|SECRETS|BACKUP|RPC|PRICES)_/;
 /** Variables that do nothing without another one. */
 const NEEDED = [
   ['EXPLORER_API_KEY', 'EXPLORER_API_URL'],
   ['NOTIFICATION_PROJECT_ID', 'NOTIFICATION_URL'],
+  ['PRICES_CHAIN', 'PRICES_URL'],
 ] as const;
 
 /** Shorter names are close to too many others to be compared. */
@@ -229,18 +314,18 @@ const MAX_TYPOS = 2;
 /** Variables that seem to be meant for the bot but have no effect, as messages with names and without values. */
 export function configWarnings(environment: Environment): string[] {
   const isSet = (name: string) => given(environment[name]) !== undefined;
-  const names = Object.keys(environment).filter(isSet);
-  const unknown = names
-    .filter((name) => !CONFIG_KEYS.includes(name))
-    .flatMap((name) => {
-      const [meant] = CONFIG_KEYS.filter((key) => isTypo(name.toUpperCase(), key));
-      if (meant === undefined && !OUR_NAMES.test(name)) return [];
-      return [`${name} is not a variable of Ledgerbell${meant === undefined ? '' : `; did you mean ${meant}?`}`];
-    });
+  const file = given(environment.NETWORKS_FILE) as string | undefined;
+  const known = [...CONFIG_KEYS, ...(file === undefined ? [] : readNetworksFile(resolve(file), environment).secrets)];
+  const unknown = Object.keys(environment).filter((name) => isSet(name) && !known.includes(name));
+  const mistyped = unknown.flatMap((name) => {
+    const meant = CONFIG_KEYS.find((key) => isTypo(name.toUpperCase(), key));
+    if (meant === undefined && !OUR_NAMES.test(name)) return [];
+    return [`${name} is not a variable of Ledgerbell${meant === undefined ? '' : `; did you mean ${meant}?`}`];
+  });
   const halves = NEEDED.filter(([name, needed]) => isSet(name) && !isSet(needed)).map(
     ([name, needed]) => `${name} has no effect without ${needed}`,
   );
-  return [...unknown, ...halves];
+  return [...mistyped, ...halves];
 }
 
 /** Whether one name is probably the other, mistyped. */

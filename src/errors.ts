@@ -1,14 +1,44 @@
+import { existsSync } from 'node:fs';
+
 /**
  * An error whose message is meant for the person who caused it: what was wrong, what a right value looks like, what
  * to do next. Everything else that is thrown is logged, and people see one fixed sentence.
  */
 export class UserError extends Error {
   override readonly name = 'UserError';
+  /** What the person may have meant; a click on one of them does it. */
+  readonly readings: readonly OtherText[];
+  constructor(message: string, { readings = [], ...options }: ErrorOptions & { readings?: readonly OtherText[] } = {}) {
+    super(message, options);
+    this.readings = readings;
+  }
+}
+
+/** Runs it; `handle` replaces the result if it throws a {@link UserError}. */
+export function ifRefused<Result>(run: () => Result, handle: (error: UserError) => Result): Result {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof UserError) return handle(error);
+    throw error;
+  }
+}
+
+/** Another text for an option or a field of a form, and what its button says. */
+export interface OtherText {
+  option: string;
+  text: string;
+  label: string;
 }
 
 /** The configuration does not allow a start; the message names every fault and no secret's value. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
+}
+
+/** This process lost the lock of the working process; its supervisor starts it again. */
+export class LostLockError extends Error {
+  override readonly name = 'LostLockError';
 }
 
 /**
@@ -66,4 +96,30 @@ export function forLog(error: unknown): object {
   if (!(error instanceof Error)) return { message: `not an error but a value of type ${typeof error}` };
   const { name: type, message, stack, code, status } = error as Error & { code?: unknown; status?: unknown };
   return { type, message, stack, code, status };
+}
+
+/**
+ * The exit code when a restart cannot help: the configuration is wrong (sysexits' EX_CONFIG), or the database has to be
+ * restored. The documented systemd unit does not restart the bot then.
+ */
+export const EX_CONFIG = 78;
+
+/** The exit code when another process works now (sysexits' EX_TEMPFAIL): this one is to be started again. */
+export const EX_TEMPFAIL = 75;
+
+/**
+ * Ends the process with an exit code at once. `process.exit` waits for every thread, also for one that waits for a disk
+ * that hangs. It also closes the database, which would remove the log of a file that replaced it. Replacing the process
+ * with another program does neither. The image has no shell: there Node is that program. A signal would not do, because
+ * the first process of a container cannot kill itself.
+ */
+export function exitNow(code: number, shell = '/bin/sh'): never {
+  process.emit('exit', code);
+  try {
+    if (existsSync(shell)) process.execve!(shell, ['sh', '-c', `exit ${code}`], {});
+    process.execve!(process.execPath, ['node', '--eval', `process.exit(${code})`], {});
+  } finally {
+    process.kill(process.pid, 'SIGKILL');
+  }
+  throw new Error('The process did not exit.');
 }

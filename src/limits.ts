@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { MIB } from './domain/bytes.ts';
+import { MIB } from './domain/units.ts';
 import { ConfigError } from './errors.ts';
 
 /** With less memory, the system ends the process sooner or later. */
@@ -14,13 +14,11 @@ const OTHER_FILES = 128;
 /** Maximum number of connections, however many files may be open. */
 const MAX_CONNECTIONS = 10_000;
 
-/** The system's limits for this process; null: unknown. */
 export interface Limits {
   memoryBytes: number | null;
   openFiles: number | null;
 }
 
-/** Reads the system's limits for this process. */
 export function readLimits(): Limits {
   const memoryBytes = process.constrainedMemory();
   return { memoryBytes: memoryBytes > 0 ? memoryBytes : null, openFiles: openFiles() };

@@ -1,6 +1,6 @@
 import pino, { type Level, type Logger } from 'pino';
 import type { Discord } from '../sandbox/discord/index.ts';
-import type { AppOverrides } from '../src/app/overrides.ts';
+import type { AppOverrides } from '../src/app/context.ts';
 import { type Config, readConfig } from '../src/config.ts';
 
 /** What tests of the whole bot in this process share; each of them starts it with `startApp`. */

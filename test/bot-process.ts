@@ -33,6 +33,8 @@ export interface BotProcess {
   kill(signal: NodeJS.Signals): void;
   /** Resolves once it reports that it started; null: it ended before. */
   started(): Promise<StartedLine | null>;
+  /** How it ended, whenever that is. */
+  exit: Promise<Exit>;
   /** Resolves once it ended, also when nobody reads the log. */
   exited(): Promise<Exit>;
   /** Resolves once it ended and its output is read, with everything that it wrote to standard error. */
@@ -41,17 +43,14 @@ export interface BotProcess {
   destroy(): Promise<void>;
 }
 
-/** The variables that make the bot a mutant, if this process is one. */
-const MUTANT = process.env.MUTANT ? { MUTANT: process.env.MUTANT, NODE_OPTIONS: process.env.NODE_OPTIONS } : {};
-
-/** Starts `src/main.ts` with `preloaded` modules, `within` a command that becomes it. */
+/** Starts `main` with `preloaded` modules, `within` a command that becomes it. */
 export function launchBot(
   environment: Record<string, string | undefined>,
-  { preloaded = [], within = [] }: { preloaded?: string[]; within?: string[] } = {},
+  { preloaded = [], within = [], main = MAIN }: { preloaded?: string[]; within?: string[]; main?: string } = {},
 ): BotProcess {
   const imports = preloaded.flatMap((path) => ['--import', path]);
-  const [command, ...args] = [...within, process.execPath, ...imports, MAIN];
-  const env = { ...BARE_ENVIRONMENT, ...MUTANT, ...environment };
+  const [command, ...args] = [...within, process.execPath, ...imports, main];
+  const env = { ...BARE_ENVIRONMENT, ...environment };
   const child = spawn(command!, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'], env });
   let tail = '';
   let stderr = '';
@@ -79,6 +78,7 @@ export function launchBot(
     isRunning: () => child.exitCode === null && child.signalCode === null,
     kill: (signal) => void child.kill(signal),
     started: () => inTime('the bot starts', started.promise),
+    exit: exited,
     exited: () => inTime('the bot ends', exited),
     ended,
     async destroy() {

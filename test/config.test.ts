@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CONFIG_KEYS, configWarnings, databaseFile, readConfig } from '../src/config.ts';
 import { ConfigError } from '../src/errors.ts';
@@ -54,7 +56,7 @@ it('warns of unknown variables that look like its own, with the probable one, an
 });
 
 it('reads the fixed defaults when only the token is set', () => {
-  const { RECEIVER_SOURCES: sources, ...config } = readConfig({ DISCORD_TOKEN: 't' });
+  const { networks, ...config } = readConfig({ DISCORD_TOKEN: 't' });
   expect(config).toMatchObject({
     DISCORD_API_URL: 'https://discord.com/api',
     HOST: '127.0.0.1',
@@ -64,45 +66,67 @@ it('reads the fixed defaults when only the token is set', () => {
     DATABASE_URL: 'sqlite:data/ledgerbell.sqlite',
     ROLES: ['receive', 'work'],
     RECEIVER_SOURCE_CHECK: 'enforce',
-    EXPLORER_ADDRESS_PARAM: 'contractaddress',
     MAX_SUBSCRIPTIONS: 1_000,
     LOG_LEVEL: 'info',
   });
-  expect(sources.entries).toEqual(['35.191.17.80', '35.191.17.87', '35.191.17.84', '35.191.24.103']);
-});
-
-it('accepts an IPv6 address in its URL form', () => {
-  const config = readConfig({ DISCORD_TOKEN: 't', HOST: '[::1]', OPS_HOST: '::1' });
-  expect([config.HOST, config.OPS_HOST]).toEqual(['::1', '::1']);
+  expect(networks).toMatchObject([{ name: '', title: '', chainId: null, EXPLORER_ADDRESS_PARAM: 'contractaddress' }]);
+  expect(networks[0]!.RECEIVER_SOURCES.entries).toEqual([
+    '35.191.17.80',
+    '35.191.17.87',
+    '35.191.17.84',
+    '35.191.24.103',
+  ]);
 });
 
 const PROJECT = { NOTIFICATION_PROJECT_ID: 'p', NOTIFICATION_API_KEY: 'k', NOTIFICATION_API_SECRET: 's' };
+const SIGNING = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
-it('accepts a project’s keys without a root of the service: that interface is off', () => {
-  const config = readConfig({ DISCORD_TOKEN: 't', ...PROJECT });
-  expect(config).toMatchObject(PROJECT);
-  expect(config.NOTIFICATION_URL).toBeUndefined();
+it.each([
+  ['IPv6 addresses in their URL form', { HOST: '[::1]', OPS_HOST: '::1' }, { HOST: '::1', OPS_HOST: '::1' }],
+  ['a project’s keys without a root of the service: it is off', PROJECT, { networks: [PROJECT] }],
+  [
+    'a path token of 16 characters',
+    { RECEIVER_TOKEN: 'sixteen-letters.' },
+    { networks: [{ RECEIVER_TOKEN: 'sixteen-letters.' }] },
+  ],
+  [
+    'blanks around values',
+    { DISCORD_TOKEN: ' token\n', PORT: ' 8081 ', PUBLIC_URL: 'https://bell.example/\t', HOST: ' ' },
+    { DISCORD_TOKEN: 'token', PORT: 8081, PUBLIC_URL: 'https://bell.example', HOST: '127.0.0.1' },
+  ],
+  ['an @ in the path of a root', { DISCOVERY_URL: 'https://service.example/@v0' }, {}],
+  [
+    'a process that only receives, on Postgres',
+    { DATABASE_URL: 'postgres://a@b/c', ROLES: 'receive' },
+    { ROLES: ['receive'] },
+  ],
+  [
+    'one signing secret',
+    { NOTIFICATION_SIGNING_SECRET: SIGNING },
+    { networks: [{ NOTIFICATION_SIGNING_SECRET: [SIGNING] }] },
+  ],
+  [
+    'two signing secrets during a rotation',
+    { NOTIFICATION_SIGNING_SECRET: `${SIGNING}, ${SIGNING}` },
+    { networks: [{ NOTIFICATION_SIGNING_SECRET: [SIGNING, SIGNING] }] },
+  ],
+])('accepts %s', (_, environment, config) => {
+  expect(readConfig({ DISCORD_TOKEN: 't', ...environment })).toMatchObject(config);
 });
 
-it('accepts a path without its scheme, and a path token of 16 characters', () => {
-  const config = readConfig({
-    DISCORD_TOKEN: 't',
-    DATABASE_URL: 'data/bell.sqlite',
-    RECEIVER_TOKEN: 'sixteen-letters.',
-  });
-  expect(databaseFile(config)).toBe(databaseFile({ DATABASE_URL: 'sqlite:data/bell.sqlite' }));
-  expect(databaseFile({ DATABASE_URL: '/srv/bell.sqlite' })).toBe('/srv/bell.sqlite');
-  expect(config.RECEIVER_TOKEN).toBe('sixteen-letters.');
-});
-
-it('trims blanks around values', () => {
-  const config = readConfig({ DISCORD_TOKEN: 't', PORT: ' 8081 ', PUBLIC_URL: 'https://bell.example/\t', HOST: ' ' });
-  expect(config).toMatchObject({ PORT: 8081, PUBLIC_URL: 'https://bell.example', HOST: '127.0.0.1' });
+it.each([
+  ['data/bell.sqlite', resolve('data/bell.sqlite')],
+  ['sqlite:data/bell.sqlite', resolve('data/bell.sqlite')],
+  ['/srv/bell.sqlite', '/srv/bell.sqlite'],
+  ['sqlite:///srv/bell.sqlite', '/srv/bell.sqlite'],
+])('reads the database path %s', (url, path) => {
+  expect(databaseFile(readConfig({ DISCORD_TOKEN: 't', DATABASE_URL: url }))).toBe(path);
 });
 
 it('accepts addresses and ranges of both families, down to single addresses', () => {
   const sources = '2001:db8::/32 203.0.113.7/32, 198.51.100.0/24,2001:db9::1 2001:db9::2/128';
-  const { RECEIVER_SOURCES: list } = readConfig({ DISCORD_TOKEN: 't', RECEIVER_SOURCES: sources });
+  const { networks } = readConfig({ DISCORD_TOKEN: 't', RECEIVER_SOURCES: sources });
+  const { RECEIVER_SOURCES: list } = networks[0]!;
   const inside = ['2001:db8:1::5', '203.0.113.7', '198.51.100.200', '2001:db9::1', '2001:db9::2'];
   const outside = ['2001:dba::1', '203.0.113.6', '198.51.101.1', '2001:db9::3', '::ffff:203.0.113.7x', ''];
   expect([...inside, ...outside].filter((ip) => list.has(ip))).toEqual(inside);
@@ -113,153 +137,120 @@ describe('a wrong environment', () => {
     const message = faults({
       PORT: '99999',
       RECEIVER_TOKEN: 'se cret',
-      RECEIVER_SOURCES: '1.2.3.4, not-an-ip',
+      RECEIVER_SOURCES: '1.2.3.4, not-an-ip, 203.0.113.7:443',
       NOTIFICATION_API_SECRET: 'hush-hush',
       SECRETS_KEY: 'c2hvcnQ=',
       DATABASE_URL: 'mysql://user:password@host/db',
     });
-    for (const key of ['DISCORD_TOKEN', 'PORT', 'RECEIVER_TOKEN', 'RECEIVER_SOURCES', 'SECRETS_KEY', 'DATABASE_URL']) {
+    for (const key of ['DISCORD_TOKEN', 'PORT', 'RECEIVER_TOKEN', 'SECRETS_KEY', 'DATABASE_URL'])
       expect(message).toContain(`- ${key}:`);
-    }
+    expect(message.match(/(?<=RECEIVER_SOURCES: )\S+/g)).toEqual(['"not-an-ip"', '"203.0.113.7:443"']);
+    expect(message).toContain('9 values are missing or wrong');
     expect(message).toContain('NOTIFICATION_PROJECT_ID: missing');
-    // Node treats an unreadable .env file like a missing one.
+    // The bot treats an unreadable .env file like a missing one.
     expect(message).toContain('.env file that this user can read');
     expect(message).toContain('npm run sandbox');
     for (const secret of ['se cret', 'hush-hush', 'c2hvcnQ=', 'password']) expect(message).not.toContain(secret);
   });
 
-  it('refuses a token that a header cannot contain, and trims blanks around it', () => {
-    for (const token of ['to ken', 'to\nken', 'tokén']) {
-      const message = faults({ DISCORD_TOKEN: token, ...PROJECT, NOTIFICATION_API_SECRET: token });
-      expect(message).toMatch(/DISCORD_TOKEN: must be the bot token.*NOTIFICATION_API_SECRET: must be the project/s);
-      expect(message).not.toContain(token);
-    }
-    expect(readConfig({ DISCORD_TOKEN: ' token\n' }).DISCORD_TOKEN).toBe('token');
+  const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+  const QUERY = 'must be a URL like https://bot.example';
+  const GUESSABLE = 'must be 16 to 100 letters, digits, _, -, . or ~ (openssl rand -hex 24)';
+  const PASSWORD = 'must not contain a user name or password; use a URL like https://';
+  const RANGE = 'is not an IP address or a CIDR range like 203.0.113.0/24';
+  it.each([
+    ['DISCORD_TOKEN', 'hush hush', 'must be the bot token'],
+    ['DISCORD_TOKEN', 'hush\nhush', 'must be the bot token'],
+    ['DISCORD_TOKEN', 'hushé', 'must be the bot token'],
+    ['DISCORD_API_URL', 'discord.com/api', 'must be a URL like https://discord.com/api'],
+    [
+      'DISCORD_API_URL',
+      'https://discord.com/api/v10',
+      'must not contain the version; use a URL like https://discord.com',
+    ],
+    ['DISCORD_API_URL', 'https://user:hush@service.example/v0', PASSWORD],
+    ['PORT', 'http', 'must be a port number from 0 to 65535'],
+    ['OPS_PORT', '-1', 'must be a port number from 0 to 65535'],
+    ['PUBLIC_URL', 'https://bell.example/?a=1', QUERY],
+    ['PUBLIC_URL', 'https://hush:hush@bot.example', PASSWORD],
+    // A whole receiver URL ends in a secret.
+    [
+      'PUBLIC_URL',
+      'https://bell.example/hooks/hush',
+      'must not contain /hooks, which the bot adds itself; use a URL like',
+    ],
+    ['DATABASE_URL', 'sqlite://data/bell.sqlite', 'must be sqlite: and a path, like sqlite:data/ledgerbell.sqlite'],
+    [
+      'DATABASE_URL',
+      'postgres://bell:hush#hush@db.example:port/bell',
+      'a URL like postgres://ledgerbell@db.example/ledgerbell',
+    ],
+    [
+      'ROLES',
+      'work',
+      'with an SQLite file one process does everything; leave it out, or set DATABASE_URL to postgres:',
+    ],
+    ['ROLES', 'receive,work,send', 'must be receive, work, or both: receive,work'],
+    ['SECRETS_KEY', 'hush-hush,hush', 'openssl rand -base64 32'],
+    ...['.', '..', 'a/b', 'a b', 'x'.repeat(15), 'x'.repeat(101)].map((it) => ['RECEIVER_TOKEN', it, GUESSABLE]),
+    ['RECEIVER_SOURCES', ' , ', 'must list IP addresses or CIDR ranges; to turn the check off, leave it out and set'],
+    ['RECEIVER_SOURCE_CHECK', 'Enforce', 'must be enforce, report or off'],
+    ...['10/8', '10.0.0.0/33', '10.0.0.0/x', '10.0.0.0/', '10.0.0.0/8/8', '::1/129', 'fe80::1%eth0/64x', '/8'].map(
+      (it) => ['TRUSTED_PROXIES', it, `"${it}" ${RANGE}`],
+    ),
+    ['NOTIFICATION_URL', 'service.example/v0', 'must be a URL like https://service.example/v0'],
+    ['NOTIFICATION_URL', 'https://user:hush@service.example/v0', PASSWORD],
+    ...[SECRET.replace('whsec_', ''), 'whsec_hush', `${SECRET},${SECRET},${SECRET}`, `${SECRET},other`].map((it) => [
+      'NOTIFICATION_SIGNING_SECRET',
+      it,
+      'must be whsec_',
+    ]),
+    ['OPERATOR_GUILD_IDS', 'Harbor DAO', 'must be server IDs like 112233445566778899, separated by commas'],
+    ['EXPLORER_API_URL', 'ftp://service.example/v0', 'must be a URL like https://service.example/v0'],
+    ['EXPLORER_API_URL', 'https://user:hush@service.example/v0', PASSWORD],
+    ['EXPLORER_ADDRESS_PARAM', 'contract address', 'must be the name of a query parameter'],
+    ['EXPLORER_URL', 'explorer', 'must be a URL like https://explorer.example'],
+    ['EXPLORER_URL', 'https://user:hush@service.example', PASSWORD],
+    ['DISCOVERY_URL', '//service.example', 'must be a URL like https://service.example'],
+    ['DISCOVERY_URL', 'https://user:hush@service.example', PASSWORD],
+    ['MAX_SUBSCRIPTIONS', '0', 'must be a number from 1 to 999999999'],
+    ['NATIVE_SYMBOL', 'x'.repeat(17), 'must have at most 16 characters'],
+    ['LOG_LEVEL', 'verbose', 'must be trace, debug, info, warn, error, fatal or silent'],
+  ] as [name: string, value: string, like: string][])(
+    'refuses %s=%s and shows what a right value looks like, without the value of a secret',
+    (name, value, like) => {
+      const message = faults({ DISCORD_TOKEN: 't', [name]: value });
+      expect(message).toContain('one value is missing or wrong');
+      expect(message.split('\n').find((line) => line.startsWith(`  - ${name}: `))).toContain(like);
+      expect(message).not.toContain('hush');
+      expect(message).not.toContain(SECRET);
+    },
+  );
+
+  it('refuses an API secret that a header cannot contain', () => {
+    const message = faults({ DISCORD_TOKEN: 't', ...PROJECT, NOTIFICATION_API_SECRET: 'to ken' });
+    expect(message).toContain('NOTIFICATION_API_SECRET: must be the project’s API secret');
   });
-
-  it.each(['discord.com/api', 'https://discord.com/api/v10', 'https://discord.com/api/v9/'])(
-    'refuses an invalid root of Discord: %s',
-    (root) => {
-      const message = faults({ DISCORD_TOKEN: 't', DISCORD_API_URL: root });
-      expect(message).toMatch(/DISCORD_API_URL: .*like https:\/\/discord\.com\/api$/m);
-    },
-  );
-
-  it.each(['.', '..', 'a/b', 'a b', 'x'.repeat(15), 'x'.repeat(101)])(
-    'refuses a path token that can be guessed or that a path cannot contain: %s',
-    (token) => {
-      expect(faults({ DISCORD_TOKEN: 't', RECEIVER_TOKEN: token })).toMatch(/RECEIVER_TOKEN: .*openssl rand -hex 24/);
-    },
-  );
 
   it('refuses a file with a byte order mark, which would hide the first value', () => {
     const message = faults({ DISCORD_TOKEN: 't', '\uFEFFRECEIVER_SOURCE_CHECK': 'off' });
     expect(message).toMatch(/- RECEIVER_SOURCE_CHECK: .*byte order mark/);
   });
 
+  it('refuses a price source without its name for the chain, and warns about a name without a source', () => {
+    expect(faults({ DISCORD_TOKEN: 't', PRICES_URL: 'https://prices.example' })).toMatch(
+      /- PRICES_CHAIN: missing; .*like/,
+    );
+    expect(configWarnings({ PRICES_CHAIN: 'ethereum' })).toEqual(['PRICES_CHAIN has no effect without PRICES_URL']);
+  });
+
   it('refuses one port for both listeners', () => {
-    expect(faults({ DISCORD_TOKEN: 't', PORT: '9464' })).toContain('- OPS_PORT: 9464 is also the receiver');
-    for (const all of [{ HOST: '0.0.0.0' }, { HOST: '::' }, { OPS_HOST: '0.0.0.0' }]) {
+    for (const all of [{}, { HOST: '0.0.0.0' }, { HOST: '::' }, { OPS_HOST: '0.0.0.0' }])
       expect(faults({ DISCORD_TOKEN: 't', PORT: '9464', ...all })).toContain('- OPS_PORT: 9464 is also the receiver');
-    }
     const elsewhere = { DISCORD_TOKEN: 't', PORT: '9464', HOST: '10.0.0.1' };
     const otherFamily = { ...elsewhere, HOST: '0.0.0.0', OPS_HOST: '::1' };
     for (const environment of [elsewhere, otherFamily, { DISCORD_TOKEN: 't', PORT: '0', OPS_PORT: '0' }])
       readConfig(environment);
-  });
-
-  it.each(['10.0.0.0/33', '10.0.0.0/x', '10.0.0.0/', '10.0.0.0/8/8', '::1/129', 'fe80::1%eth0/64x', '/8'])(
-    'refuses an invalid range: %s',
-    (range) => {
-      const message = faults({ DISCORD_TOKEN: 't', TRUSTED_PROXIES: `127.0.0.1, ${range}` });
-      expect(message).toContain(`TRUSTED_PROXIES: "${range}" is not an IP address or a CIDR range`);
-    },
-  );
-
-  it('reports every invalid entry of a list', () => {
-    const message = faults({ DISCORD_TOKEN: 't', RECEIVER_SOURCES: 'localhost,203.0.113.7 203.0.113.7:443 10/8' });
-    const named = message.match(/(?<=RECEIVER_SOURCES: )\S+/g);
-    expect(named).toEqual(['"localhost"', '"203.0.113.7:443"', '"10/8"']);
-    expect(message).toContain('3 values are missing or wrong');
-  });
-
-  it('refuses a root with a query', () => {
-    expect(faults({ DISCORD_TOKEN: 't', PUBLIC_URL: 'https://bell.example/?a=1' })).toContain(
-      'PUBLIC_URL: must be a URL like',
-    );
-  });
-
-  it.each(['DISCORD_API_URL', 'NOTIFICATION_URL', 'EXPLORER_API_URL', 'EXPLORER_URL', 'DISCOVERY_URL'])(
-    'refuses a password in %s, which would never be sent and would be shown in links',
-    (name) => {
-      const message = faults({ DISCORD_TOKEN: 't', [name]: 'https://user:hush-hush@service.example/v0' });
-      expect(message).toMatch(
-        new RegExp(`- ${name}: must not contain a user name or password; use a URL like https://`),
-      );
-      expect(message).not.toContain('hush-hush');
-      readConfig({ DISCORD_TOKEN: 't', [name]: 'https://service.example/@v0' });
-    },
-  );
-
-  it('refuses a whole receiver URL as its root, without repeating the token in it', () => {
-    const message = faults({ DISCORD_TOKEN: 't', PUBLIC_URL: 'https://bell.example/hooks/hush-hush' });
-    expect(message).toMatch(/PUBLIC_URL: must not contain \/hooks.*like https:\/\/bot\.example$/m);
-    expect(message).not.toContain('hush-hush');
-  });
-
-  it('refuses a role that is unknown, and a single one where there is one process', () => {
-    const several = { DISCORD_TOKEN: 't', DATABASE_URL: 'postgres://bell:hush-hush@db.example/bell' };
-    expect(readConfig({ ...several, ROLES: 'receive' }).ROLES).toEqual(['receive']);
-    expect(readConfig(several).ROLES).toEqual(['receive', 'work']);
-    expect(faults({ ...several, ROLES: 'receive,send' })).toMatch(
-      /ROLES: must be receive, work, or both: receive,work$/m,
-    );
-    expect(faults({ DISCORD_TOKEN: 't', ROLES: 'work' })).toMatch(
-      /ROLES: with an SQLite file one process does everything; leave it out, or set DATABASE_URL to postgres:/,
-    );
-    const message = faults({ ...several, DATABASE_URL: 'postgres://bell:hush#hush@db.example:port/bell' });
-    expect(message).toMatch(/DATABASE_URL: must be .* a URL like postgres:\/\/ledgerbell@db\.example\/ledgerbell/);
-    expect(message).not.toContain('hush');
-  });
-
-  it('refuses a database path that may or may not begin at the root', () => {
-    expect(faults({ DISCORD_TOKEN: 't', DATABASE_URL: 'sqlite://data/bell.sqlite' })).toMatch(
-      /DATABASE_URL: must be sqlite: and a path, like sqlite:data\/ledgerbell\.sqlite/,
-    );
-    expect(databaseFile(readConfig({ DISCORD_TOKEN: 't', DATABASE_URL: 'sqlite:///srv/b.sqlite' }))).toBe(
-      '/srv/b.sqlite',
-    );
-  });
-
-  it.each([
-    ['PORT', 'http', 'must be a port number from 0 to 65535'],
-    ['OPS_PORT', '-1', 'must be a port number from 0 to 65535'],
-    [
-      'RECEIVER_SOURCES',
-      ' , ',
-      'must list IP addresses or CIDR ranges; to turn the check off, leave it out and set RECEIVER_SOURCE_CHECK=off',
-    ],
-    ['RECEIVER_SOURCE_CHECK', 'Enforce', 'must be enforce, report or off'],
-    ['NOTIFICATION_URL', 'service.example/v0', 'must be a URL like https://service.example/v0'],
-    ['EXPLORER_API_URL', 'ftp://service.example/v0', 'must be a URL like https://service.example/v0'],
-    ['EXPLORER_ADDRESS_PARAM', 'contract address', 'must be the name of a query parameter'],
-    ['EXPLORER_URL', 'explorer', 'must be a URL like https://explorer.example'],
-    [
-      'PUBLIC_URL',
-      'https://hush:hush@bot.example',
-      'must not contain a user name or password; use a URL like https://bot.example',
-    ],
-    ['DISCOVERY_URL', '//service.example', 'must be a URL like https://service.example'],
-    ['OPERATOR_GUILD_IDS', 'Harbor DAO', 'must be server IDs like 112233445566778899, separated by commas'],
-    ['MAX_SUBSCRIPTIONS', '0', 'must be a number from 1 to 999999999'],
-    ['NATIVE_SYMBOL', 'x'.repeat(17), 'must have at most 16 characters'],
-    ['LOG_LEVEL', 'verbose', 'must be trace, debug, info, warn, error, fatal or silent'],
-    ['SECRETS_KEY', 'hush-hush,hush', 'openssl rand -base64 32'],
-  ])('refuses %s=%s and shows what a right value looks like', (name, value, like) => {
-    const message = faults({ DISCORD_TOKEN: 't', [name]: value });
-    expect(message).toContain('one value is missing or wrong');
-    expect(message.split('\n').find((line) => line.startsWith(`  - ${name}: `))).toContain(like);
-    expect(message).not.toContain('hush');
   });
 
   it.each([
@@ -277,30 +268,126 @@ describe('a wrong environment', () => {
       env: { PATH: process.env.PATH, PORT: 'x' },
       encoding: 'utf8',
     });
-    expect(status).toBe(78);
-    expect(stderr).toContain('DISCORD_TOKEN');
-    expect(stderr).toContain('PORT');
-    expect(stderr).toContain('npm run sandbox');
+    expect([status, stderr]).toEqual([78, expect.stringMatching(/DISCORD_TOKEN.*PORT.*npm run sandbox/s)]);
   });
 });
 
-describe('NOTIFICATION_SIGNING_SECRET', () => {
-  const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
-
-  it('accepts one signing secret, or two during a rotation', () => {
-    const read = (value: string) =>
-      readConfig({ DISCORD_TOKEN: 't', NOTIFICATION_SIGNING_SECRET: value }).NOTIFICATION_SIGNING_SECRET;
-    expect(read(secret)).toEqual([secret]);
-    expect(read(`${secret}, ${secret}`)).toEqual([secret, secret]);
-    expect(read('')).toBeUndefined();
+describe('a file of networks', () => {
+  const TWO = [
+    {
+      name: 'arbitrum',
+      title: 'Arbitrum',
+      chainId: 42161,
+      nativeSymbol: 'ETH',
+      explorerApiKey: 'env:ARB_EXPLORER_KEY',
+    },
+    {
+      name: 'base',
+      chainId: 8453,
+      explorerUrl: 'https://explorer.example/',
+      receiverToken: 'env:BASE_TOKEN',
+      sources: ['203.0.113.7', '198.51.100.0/24'],
+      notification: { url: 'https://service.example/v0', projectId: 'p', apiKey: 'env:BASE_KEY', apiSecret: 's' },
+    },
+  ];
+  const SECRETS = { ARB_EXPLORER_KEY: 'hush-1', BASE_TOKEN: 'hush-hush-hush-2', BASE_KEY: 'hush-3' };
+  const fileOf = (content: unknown): string => {
+    const path = join(mkdtempSync(join(tmpdir(), 'networks-')), 'networks.json');
+    writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
+    return path;
+  };
+  const environmentOf = (content: unknown, others: object = SECRETS) => ({
+    DISCORD_TOKEN: 't',
+    NETWORKS_FILE: fileOf(content),
+    ...others,
   });
 
-  it.each([secret.replace('whsec_', ''), 'whsec_short', `${secret},${secret},${secret}`, `${secret},other`])(
-    'refuses %s as a signing secret without showing it',
-    (value) => {
-      const message = faults({ DISCORD_TOKEN: 't', NOTIFICATION_SIGNING_SECRET: value });
-      expect(message).toContain('NOTIFICATION_SIGNING_SECRET: must be whsec_');
-      expect(message).not.toContain(value);
-    },
-  );
+  it('describes each network, with secrets from the environment', () => {
+    const environment = environmentOf(TWO, { ...SECRETS, RECEIVER_SOURCES: '127.0.0.1' });
+    const { networks } = readConfig(environment);
+    expect(networks).toMatchObject([
+      {
+        name: 'arbitrum',
+        title: 'Arbitrum',
+        chainId: 42161,
+        nativeSymbol: 'ETH',
+        EXPLORER_API_KEY: 'hush-1',
+        EXPLORER_ADDRESS_PARAM: 'contractaddress',
+        NOTIFICATION_URL: undefined,
+      },
+      {
+        name: 'base',
+        title: 'base',
+        chainId: 8453,
+        explorerUrl: 'https://explorer.example',
+        RECEIVER_TOKEN: 'hush-hush-hush-2',
+        NOTIFICATION_URL: 'https://service.example/v0',
+        NOTIFICATION_PROJECT_ID: 'p',
+        NOTIFICATION_API_KEY: 'hush-3',
+        NOTIFICATION_API_SECRET: 's',
+      },
+    ]);
+    expect(networks.map(({ RECEIVER_SOURCES: { entries } }) => entries)).toEqual([
+      ['127.0.0.1'],
+      ['203.0.113.7', '198.51.100.0/24'],
+    ]);
+    expect(configWarnings({ ...environment, EXPLORER_KEY_OF_ARB: 'x' })).toHaveLength(1);
+  });
+
+  it.each([
+    ['a missing file', undefined, ['the file cannot be read (ENOENT)']],
+    ['no JSON, whose text is not repeated', '[{ "apiKey": "hush" hush }]', ['the file is not JSON']],
+    ['no list', { name: 'base', chainId: 1 }, ['must be a list with at least one network']],
+    ['an empty list', [], ['must be a list with at least one network']],
+    [
+      'every fault with its place',
+      [
+        { name: 'Base', chainId: '8453', explorerUrl: 'hush', explorer: 'x' },
+        {
+          name: 'fuse',
+          chainId: 122,
+          receiverToken: 'env:NO_TOKEN',
+          sources: ['no-ip'],
+          notification: { url: 'https://service.example', apiKey: 'hush', signingSecret: 'hush' },
+        },
+        'x',
+      ],
+      [
+        '[0] name: required: 1 to 32 lower-case letters, digits and hyphens, like arbitrum',
+        '[0] chainId: required: the chain’s number, like 42161',
+        '[0] explorer: is not a field of a network',
+        '[0] explorerUrl: must be a URL like https://explorer.example',
+        '[1] (fuse) receiverToken: NO_TOKEN is not set in the environment',
+        '[1] (fuse) sources: "no-ip" is not an IP address or a CIDR range like 203.0.113.0/24',
+        '[1] (fuse) notification.signingSecret: must be whsec_',
+        '[1] (fuse) notification.projectId: missing; set all three of notification.projectId, notification.apiKey and',
+        '[1] (fuse) notification.apiSecret: missing',
+        '[2]: must be an object',
+      ],
+    ],
+    [
+      'what only one network may have',
+      [
+        { name: 'base', chainId: 8453, receiverToken: 'hush-hush-hush-hush' },
+        { name: 'base', chainId: 8453, receiverToken: 'hush-hush-hush-hush' },
+      ],
+      [
+        '[1] name: is also that of [0]',
+        '[1] chainId: is also that of [0]',
+        '[1] (base) receiverToken: is also that of base; each network needs its own',
+      ],
+    ],
+  ])('refuses %s, without values', (_, content, expected) => {
+    const missing = join(tmpdir(), 'no-such-folder', 'networks.json');
+    const environment = content === undefined ? { NETWORKS_FILE: missing } : environmentOf(content, {});
+    const message = faults({ DISCORD_TOKEN: 't', ...environment });
+    for (const fault of expected) expect(message).toContain(`- NETWORKS_FILE: ${fault}`);
+    expect(message.split('\n').filter((line) => line.startsWith('  - '))).toHaveLength(expected.length);
+    expect(message).not.toContain('hush');
+  });
+
+  it('refuses variables that describe one network next to it', () => {
+    const message = faults(environmentOf(TWO, { ...SECRETS, EXPLORER_URL: 'https://explorer.example' }));
+    expect(message).toMatch(/one value.*- EXPLORER_URL: describes one network; with NETWORKS_FILE/s);
+  });
 });

@@ -11,6 +11,9 @@ const BESIDE: Record<string, string[]> = {
   sandbox: ['src/domain', 'services'],
 };
 
+/** Outside the bot, too, but runs the bot itself. */
+const RUNS_THE_BOT = 'sandbox/bot-main.ts';
+
 const SOURCES = ['src', 'commands', 'services', 'sandbox'].flatMap((folder) =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && !name.includes('node_modules'))
@@ -22,6 +25,7 @@ const KNOW_TABLES: Record<string, string> = {
   'test/store/sqlite': 'tests of this implementation, and what other tests do to its file and break in it',
   'test/store/postgres': 'starts the server, and reads what its tests break',
   'test/services/migrations.test.ts': 'writes files as earlier versions wrote them, of the services’ own database',
+  'test/mutants': 'runs the store in the thread of its mutants',
   'sandbox/postgres.ts': 'starts the server, and asks it for its version',
   'bench/postgres': 'fills this engine’s days with millions of rows',
   'bench/sqlite': 'fills this engine’s file with millions of rows, and measures it',
@@ -29,7 +33,7 @@ const KNOW_TABLES: Record<string, string> = {
 
 /** What names tables, or an engine: SQL, drivers, and the parts of an implementation behind `openStore`. */
 const TABLE_TALK =
-  /better-sqlite3|from 'pg'|\.prepare[<(]|\b(SELECT|INSERT INTO|DELETE FROM|CREATE TABLE|UPDATE \w+ SET) |src\/store\/(?:sql|sqlite|postgres)\/(?!client\.ts|backup\.ts|folder\.ts|url\.ts)\w/;
+  /better-sqlite3|from 'pg'|\.prepare[<(]|\b(SELECT|INSERT INTO|DELETE FROM|CREATE TABLE|UPDATE \w+ SET) |src\/store\/(?:queries|sqlite|postgres)\/(?!open\.ts|backup\.ts|files\.ts)\w/;
 
 /** Time of its own instead of the clock that is passed in. */
 const OWN_TIME =
@@ -38,22 +42,22 @@ const OWN_TIME =
 /** Who may use it nevertheless, and why. */
 const KEEP_TIME: Record<string, string> = {
   'src/domain/clock.ts': 'is the real clock',
-  'src/main.ts': 'ends the process in time, even when nothing else works any longer',
+  'src/start.ts': 'ends the process in time, even when nothing else works any longer',
+  'src/main.ts': 'keeps the process alive while a command waits for the clock',
   'src/app.ts': 'passes the real time to its parts as an argument',
   'src/discord/chart.ts': 'limits how long a thread really draws',
-  'src/receiver/probe.ts': 'limits a real request',
+  'src/receiver/reachability.ts': 'limits a real request',
+  'src/upstream/chain.ts': 'limits a real request',
   'src/upstream/http.ts': 'limits a real request',
   'src/upstream/attachment.ts': 'limits a real request',
   'src/operator/backup.ts': 'is a command of its own, without the bot’s clock',
   'src/operator/check.ts': 'is a command of its own, without the bot’s clock',
   'src/operator/deadletters.ts': 'is a command of its own, without the bot’s clock',
-  'src/operator/restore.ts': 'is a command of its own, without the bot’s clock',
   'src/log.ts': 'measures at the end of the process, where no timer runs any longer',
-  'src/routing/route.ts': 'lets the receiver go first for as long as the machine is really busy',
-  'src/store/sqlite/client.ts': 'defaults to the real clock where a test or a bench opens a file without a bot',
-  'src/store/sqlite/connection.ts': 'measures how long the disk takes',
-  'src/store/sqlite/tables.ts': 'measures how long a step takes, in a thread that functions do not reach',
-  'src/store/sqlite/thread.ts': 'measures how long the disk takes, in a thread that functions do not reach',
+  'src/routing/router.ts': 'lets the receiver go first for as long as the machine is really busy',
+  'src/store/sqlite/sql.ts': 'measures how long the disk takes, in a thread that functions do not reach',
+  'src/store/sqlite/thread.ts': 'measures how long the disk takes',
+  'src/store/sqlite/worker.ts': 'looks at the file in a thread that functions do not reach',
   'src/store/postgres/connection.ts': 'measures how long the server takes',
 };
 
@@ -77,7 +81,7 @@ function mayImport(room: string, other: string): boolean {
 describe('layout', () => {
   it('reads the imports of every source file', () => {
     expect(SOURCES).toContain('src/domain/transfer.ts');
-    expect(importsOf('src/main.ts')).toContain('src/app.ts');
+    expect(importsOf('src/start.ts')).toContain('src/app.ts');
   });
 
   it('knows the level of every room', () => {
@@ -103,7 +107,7 @@ describe('layout', () => {
     const writing = SOURCES.filter((path) => !path.startsWith('src/store/')).filter((path) =>
       /\bchannels\.(setState|guildRemoved|guildReturned|syncGuilds)\(/.test(readFileSync(join(ROOT, path), 'utf8')),
     );
-    expect(writing).toEqual(['src/delivery/channel-states.ts']);
+    expect(writing).toEqual(['src/delivery/membership.ts']);
   });
 
   it('lets the contract suite know the port alone', () => {
@@ -129,7 +133,7 @@ describe('layout', () => {
   });
 
   it.each(SOURCES.map((path) => [path]))('lets %s import only its own room and the levels below', (path) => {
-    const wrong = importsOf(path).filter((target) => !mayImport(roomOf(path), roomOf(target)));
+    const wrong = importsOf(path).filter((target) => path !== RUNS_THE_BOT && !mayImport(roomOf(path), roomOf(target)));
     expect(wrong, `${path} is on level ${levelOf(roomOf(path))} (${roomOf(path)})`).toEqual([]);
   });
 });

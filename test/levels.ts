@@ -9,10 +9,11 @@ const ROOT = resolve(import.meta.dirname, '..');
  */
 export const LEVELS = [
   ['src/errors'],
-  ['src/domain', 'src/languages', 'src/secrets', 'src/log', 'src/exit', 'src/v8-options'],
+  ['src/domain', 'src/languages', 'src/secrets', 'src/log'],
   ['src/config', 'src/limits'],
+  ['src/metrics'],
   ['src/store'],
-  ['src/store/sql'],
+  ['src/store/queries'],
   [
     'src/store/sqlite',
     'src/store/postgres',
@@ -21,19 +22,19 @@ export const LEVELS = [
     'src/delivery',
     'src/discord',
     'src/upstream',
-    'src/metrics',
+    'src/completeness',
   ],
   ['commands'],
   ['src/operator', 'src/app'],
+  ['src/start'],
   ['src/main'],
-  ['src/ledgerbell'],
 ];
 
 /** Returns the room of a file. */
 export function roomOf(path: string): string {
   const [top = '', second = '', third = '', file] = path.replace(/\.ts$/, '').split('/');
   if (top !== 'src') return top;
-  // The port is one room, each engine another, and what these share a third.
+  // The port is one room, the queries another, and each engine one more.
   return second === 'store' && file !== undefined ? `src/store/${third}` : `src/${second}`;
 }
 

@@ -103,7 +103,7 @@ describe('the release', () => {
     for (const path of files
       .toString()
       .split('\0')
-      .filter((name) => !/^(docs|test|bench|)(\/|$)/.test(name)))
+      .filter((name) => name === 'docs/changelog.md' || !/^(docs|test|bench|)(\/|$)/.test(name)))
       cpSync(join(ROOT, path), join(copy, path));
     symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
     for (const name of ['docker', 'gh']) {
@@ -153,7 +153,7 @@ describe('the release', () => {
     for (const target of ['bot', 'services']) {
       expect(called).toMatch(
         new RegExp(
-          `docker build --target ${target} --tag ghcr.io/example/ledgerbell/${target}:${version} .*` +
+          `docker build --file .ci/Dockerfile --target ${target} --tag ghcr.io/example/ledgerbell/${target}:${version} .*` +
             '--label org.opencontainers.image.source=https://github.com/Example/Ledgerbell ',
         ),
       );

@@ -8,6 +8,6 @@ export const bare: Peer = {
   patienceMs: 0,
   async start() {
     const server = await start<{ url: string }>('bench/servers.ts', ['bare']);
-    return { urlOf: () => `${server.ready.url}/hooks/${TOKEN}`, memory: () => 0, kill: () => server.stop() };
+    return { urlOf: () => `${server.ready.url}/hooks/${TOKEN}`, kill: () => server.stop() };
   },
 };

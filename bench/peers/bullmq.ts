@@ -1,14 +1,15 @@
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { freePorts } from '../../sandbox/ports.ts';
-import { installed, installPackages, type Peer, startProgram, unpackDebian } from './program.ts';
+import { type Peer, startProgram } from './program.ts';
 
 const VERSION = '6.7.0';
 const DEPENDENCIES = { bullmq: VERSION, ioredis: '6.0.0' };
-/** Redis and the libraries that come with it. */
-const DEBIAN = ['redis-server', 'redis-tools', 'libjemalloc2', 'liblzf1'];
 /** As BullMQ's documentation recommends for production: an append-only file, synced once per second; no eviction. */
 const REDIS = ['--appendonly', 'yes', '--appendfsync', 'everysec', '--maxmemory-policy', 'noeviction'];
 
@@ -30,31 +31,16 @@ interface BullMq {
   ) => { waitUntilReady(): Promise<unknown>; on(event: 'error', listener: (error: Error) => void): unknown };
 }
 
-const installBullMq = () =>
-  installed(`bullmq-${VERSION}`, (folder) => installPackages(folder, { dependencies: DEPENDENCIES }));
-const installRedis = () => installed('redis', (folder) => unpackDebian(folder, DEBIAN));
-
-/** A queue in Redis (from Debian's packages): a server adds a job for each event and responds, a worker posts. */
+/** A queue in Redis: a server adds a job for each event and responds, a worker posts. */
 export const bullMq: Peer = {
   name: `BullMQ ${VERSION}`,
   // The job of a killed worker is found by its lock, which lasts for 30 s, in a check every 30 s that has to see it
   // twice.
   patienceMs: 125_000,
-  async install() {
-    await installBullMq();
-    await installRedis();
-  },
   async start(folder, apiUrl) {
-    const [modules, system, [port]] = [await installBullMq(), await installRedis(), await freePorts(1)];
-    const libraries = join(system, 'usr/lib');
-    const env = {
-      LD_LIBRARY_PATH: readdirSync(libraries)
-        .map((name) => join(libraries, name))
-        .join(':'),
-    };
+    const [[port], modules] = [await freePorts(1), await install()];
     const place = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder];
-    const binary = join(system, 'usr/bin/redis-server');
-    const redis = await startProgram(binary, [...place, ...REDIS], { until: /Ready to accept connections/, env });
+    const redis = await startProgram('redis-server', [...place, ...REDIS], { until: /Ready to accept connections/ });
     const role = (name: string, until: RegExp) =>
       startProgram(process.execPath, ['bench/peers/bullmq.ts', name], {
         until,
@@ -62,14 +48,22 @@ export const bullMq: Peer = {
       });
     const worker = await role('worker', /ready/);
     const web = await role('web', /http:\S+/);
-    const all = [web, worker, redis];
     return {
       urlOf: (channel) => `${web.ready[0]}/${channel}`,
-      memory: () => all.reduce((sum, { memory }) => sum + memory(), 0),
-      kill: async () => void (await Promise.all(all.map(({ kill }) => kill()))),
+      kill: async () => void (await Promise.all([web, worker, redis].map(({ kill }) => kill()))),
     };
   },
 };
+
+/** Installs the libraries, unless an earlier run did; returns their folder. */
+async function install(): Promise<string> {
+  const folder = join(tmpdir(), `ledgerbell-bench-bullmq-${VERSION}`);
+  if (existsSync(join(folder, 'node_modules', 'bullmq'))) return folder;
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies: DEPENDENCIES }));
+  await promisify(execFile)('npm', ['install', '--no-audit', '--no-fund'], { cwd: folder });
+  return folder;
+}
 
 const { MODULES = '', REDIS_PORT, API_URL } = process.env;
 

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { memoryOf, startBot } from '../bot.ts';
+import { startBot } from '../bot.ts';
 import { fileIn } from '../children.ts';
 import { fill } from '../sqlite/fill.ts';
 import type { Peer } from './program.ts';
@@ -12,6 +12,6 @@ export const ours = (channels: readonly string[]): Peer => ({
     if (!existsSync(fileIn(folder))) fill(folder, channels.length, channels);
     const env = { DISCORD_TOKEN: 'none', DISCORD_API_URL: apiUrl, EXPLORER_URL: 'http://explorer.example' };
     const bot = await startBot(folder, env);
-    return { urlOf: () => bot.url, memory: () => memoryOf(bot.pid), kill: () => bot.kill() };
+    return { urlOf: () => bot.url, kill: () => bot.kill() };
   },
 });

@@ -1,9 +1,10 @@
 import pg from 'pg';
-import { openPostgresStore } from '../../src/store/postgres/client.ts';
+import { openPostgresForCopy } from '../../src/store/postgres/open.ts';
 
 /** Subscriptions to this many of the bench's addresses, in these channels in turn, in an empty database. */
 export async function fill(url: string, addresses: number, channels: readonly string[]): Promise<void> {
-  await (await openPostgresStore(url)).close();
+  // Makes the tables.
+  await (await openPostgresForCopy(url, { isSource: false }))[Symbol.asyncDispose]();
   const client = new pg.Client(url);
   await client.connect();
   await client.query(

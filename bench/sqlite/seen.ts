@@ -27,8 +27,8 @@ export function fillSeen(folder: string, rows: number): void {
   // Hashes increase, so that the index is written sequentially; the second part fills the gaps of the first.
   const insert = (from: number, to: number) =>
     db.exec(`${counted(from, to)}
-      INSERT INTO transfers (id, key, scope, tx_hash, seen_at, count, reorganized, data)
-      SELECT n + 1, randomblob(16), 0, hash, CAST(${seenAt} AS INTEGER), 1, 0,
+      INSERT INTO transfers (id, key, scope, network, tx_hash, seen_at, count, reorganized, data)
+      SELECT n + 1, lower(hex(randomblob(16))), 0, 0, hash, CAST(${seenAt} AS INTEGER), 1, 0,
         '{"kind":"native","txHash":"' || hash || '","from":"0x331c1b0cdce2e9223c707cf07c6515c75ad95b6b"' ||
         ',"to":"0x1ea1f375b5da185eb51edcbed23f3d401f8368ce","token":null,"value":"' || (n * 1000) ||
         '","tokenId":null,"tokenIdExact":true,"tokenType":"Native","tokenName":null,"tokenSymbol":null,"decimals":18' ||
@@ -39,10 +39,10 @@ export function fillSeen(folder: string, rows: number): void {
   insert(0, first);
   insert(first, rows);
   db.exec(`${counted(0, rows)}
-    INSERT INTO deliveries (transfer_id, key, count, unacknowledged, answered_at, received, seen_at, project_id,
-      address_type, direction, last_at)
-    SELECT n + 1, randomblob(16), 1, 0, CAST(${seenAt} AS INTEGER) + 3, 1, CAST(${seenAt} AS INTEGER),
-      '62caedf9e2719e72815d0703', 'wallet', 'incoming', CAST(${seenAt} AS INTEGER) FROM counted`);
+    INSERT INTO deliveries (transfer_id, key, count, received, seen_at, last_at, run, window_ms, in_window, project_id,
+      address_type, direction)
+    SELECT n + 1, lower(hex(randomblob(16))), 1, 1, CAST(${seenAt} AS INTEGER), CAST(${seenAt} AS INTEGER),
+      'sixteen-letters!', n, 1, '62caedf9e2719e72815d0703', 'wallet', 'incoming' FROM counted`);
   db.pragma('journal_mode = WAL');
   db.close();
 }

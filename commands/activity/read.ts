@@ -1,6 +1,11 @@
-import { activityCsv } from '../../src/discord/csv.ts';
+import { activityCsv } from '../../src/discord/render/csv.ts';
+import { balanceRows } from '../../src/discord/render/statement.ts';
 import { type Activity, summarize } from '../../src/domain/activity.ts';
+import type { AddressText } from '../../src/domain/address.ts';
+import type { StatementOutcome } from '../../src/domain/balance.ts';
 import { type ActivityQuery, type PostedIn, readMovements } from '../../src/domain/movements.ts';
+import type { Network } from '../../src/domain/network.ts';
+import type { KnownToken } from '../../src/domain/token.ts';
 import type { Store } from '../../src/store/store.ts';
 import { namesByAddress } from '../shared/naming.ts';
 
@@ -17,11 +22,17 @@ export interface ActivityReport extends Activity {
   cut: number | null;
 }
 
-/** Sums up an address's activity. */
-export async function readActivity(store: Pick<Store, 'history'>, request: ActivityRequest): Promise<ActivityReport> {
+/** Sums up an address's activity. `known`: tokens that may have moved. */
+export async function readActivity(
+  store: Pick<Store, 'history'>,
+  request: ActivityRequest,
+  known: readonly KnownToken[],
+): Promise<ActivityReport> {
   const { guildId, address, channelIds, since, until, timezone } = request;
   const { movements, cut } = movementsFor(store, request);
-  const activity = await summarize(address, movements, { since, now: until, timezone });
+  const listed = new Set(known.flatMap(({ network, token, cataloged }) => (cataloged ? `${network} ${token}` : [])));
+  const isListed = (network: number, token: AddressText) => listed.has(`${network} ${token}`);
+  const activity = await summarize(address, movements, { since, now: until, timezone }, isListed);
   const ids = activity.largest.map(({ transferId }) => transferId);
   const messages = await store.history.postedIn(guildId, ids, channelIds);
   return { ...activity, messages: new Map(messages.map((one) => [one.transferId, one])), cut: cut() };
@@ -31,10 +42,17 @@ export async function readActivity(store: Pick<Store, 'history'>, request: Activ
 export async function readActivityFile(
   store: Pick<Store, 'history' | 'labels'>,
   request: ActivityRequest,
+  balances: readonly { network: number; outcome: StatementOutcome }[] = [],
+  networks: readonly Network[] = [],
 ): Promise<{ csv: string; left: number; cut: number | null }> {
   const names = await namesByAddress(request.guildId, store);
   const { movements, cut } = movementsFor(store, request);
-  const file = await activityCsv(movements, request.address, names);
+  const rows = balances.flatMap(({ network, outcome }) => {
+    const name = networks.length > 1 ? (networks.find(({ id }) => id === network)?.name ?? `#${network}`) : null;
+    return outcome.status === 'read' ? [balanceRows(outcome.statement, name)] : [];
+  });
+  const around = { above: rows.flatMap(({ above }) => above), below: rows.flatMap(({ below }) => below) };
+  const file = await activityCsv(movements, request.address, names, networks, around);
   return { ...file, cut: cut() };
 }
 

@@ -1,33 +1,42 @@
 import { type APIButtonComponent, ButtonStyle, messageLink } from 'discord.js';
 import type { Reply } from '../../src/discord/command.ts';
+import { assetName, number, transactionUrl, whatMoved, worthLine } from '../../src/discord/render/wording.ts';
 import { type Activity, type AssetTotal, type Direction, isNoise } from '../../src/domain/activity.ts';
 import type { AddressText } from '../../src/domain/address.ts';
-import { addressPage, transactionPage } from '../../src/domain/explorer.ts';
+import { addressPage } from '../../src/domain/explorer.ts';
 import type { HiddenReason } from '../../src/domain/match.ts';
+import { inDollars, worthOf } from '../../src/domain/price.ts';
 import { linkText } from '../../src/domain/text.ts';
+import type { KnownToken } from '../../src/domain/token.ts';
 import { isItem } from '../../src/domain/transfer.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
-import { writeNumber } from '../../src/languages/number.ts';
+import { writeWorth } from '../../src/languages/languages.ts';
 import { button, linkButton, rows } from '../shared/components.ts';
+import { titleOf } from '../shared/networks.ts';
 import { embedReply, fullAddress, relativeTime } from '../shared/reply.ts';
-import type { ContextWith } from '../shared/services.ts';
+import type { Context } from '../shared/services.ts';
+import { renderingOn } from '../shared/tokens.ts';
 import type { ActivityReport } from './read.ts';
 
-interface Needs extends ContextWith<'settings' | 'moved' | 'assetName' | 'chart'> {
-  /** Tokens whose names may be trusted. */
-  cataloged: ReadonlySet<AddressText>;
+interface ReportContext extends Context {
+  /** Tokens that may have moved. */
+  known: readonly KnownToken[];
+  /** What there was and is left, as lines. */
+  balanceLines: readonly string[];
+  /** It is about every network, and there are several. */
+  namesNetworks: boolean;
 }
 
-/** How far back. */
 export type PeriodName = '24h' | '7d' | '30d';
 
-/** What is shown. */
 export interface Shown {
   address: AddressText;
   /** Safe for Discord. */
   name: string;
   period: PeriodName;
   timezone: string;
+  /** null: every network. */
+  network: number | null;
 }
 
 const NAMES: readonly PeriodName[] = ['24h', '7d', '30d'];
@@ -38,7 +47,12 @@ const DIRECTIONS: readonly Direction[] = ['incoming', 'outgoing', 'other'];
 export const periodOf = (name: string | null | undefined): PeriodName => NAMES.find((one) => one === name) ?? '7d';
 
 /** The reply: the chart, and all that matters as text too. */
-export async function report(found: ActivityReport, shown: Shown, guildId: string, context: Needs): Promise<Reply> {
+export async function report(
+  found: ActivityReport,
+  shown: Shown,
+  guildId: string,
+  context: ReportContext,
+): Promise<Reply> {
   const { t, settings } = context;
   const moving = found.incoming + found.outgoing + found.other > 0;
   const png = moving ? await drawn(found, context) : null;
@@ -52,9 +66,15 @@ export async function report(found: ActivityReport, shown: Shown, guildId: strin
   const lines = [
     fullAddress(shown.address, settings),
     ...(moving ? counts : [silent]),
+    ...worthLine(
+      DIRECTIONS.map((direction) => [ICONS[direction], found.worth[direction]]),
+      found.unpriced,
+      context,
+    ),
     found.cut === null ? null : t('subscription.dryRun.cut', { count: found.cut }),
     moving && png === null ? t('activity.noPicture') : null,
     ...section(t('activity.totals'), totalsOf(found, context)),
+    ...section(t('activity.balances'), context.balanceLines),
     ...section(t('activity.largest'), largestOf(found, guildId, context)),
     ...section(t('activity.hidden'), hiddenOf(found, context)),
   ];
@@ -67,7 +87,7 @@ export async function report(found: ActivityReport, shown: Shown, guildId: strin
 }
 
 /** null if it cannot be drawn: the text contains everything. */
-async function drawn({ buckets }: Activity, { chart, language }: Needs): Promise<Buffer | null> {
+async function drawn({ buckets }: Activity, { chart, language }: ReportContext): Promise<Buffer | null> {
   const bars = {
     labels: buckets.map(({ label }) => label),
     up: buckets.map(({ incoming }) => incoming),
@@ -83,16 +103,19 @@ async function drawn({ buckets }: Activity, { chart, language }: Needs): Promise
 }
 
 /** Not a field of the embed, which is too short for links. */
-const section = (heading: string, lines: string[]): string[] =>
+const section = (heading: string, lines: readonly string[]): string[] =>
   lines.length > 0 ? ['', `**${heading}**`, ...lines] : [];
 
-function totalsOf({ totals, assets }: Activity, context: Needs): string[] {
+function totalsOf({ totals, assets }: Activity, context: ReportContext): string[] {
   const { t } = context;
   const left = assets - totals.length;
   const lines = totals.flatMap((total) =>
     DIRECTIONS.filter((direction) => total[direction].transfers > 0).map((direction) => {
       const count = total[direction].transfers;
-      return `${iconOf(direction, total)} ${t('activity.total', { what: sumOf(total, direction, context), count })}`;
+      const line = `${iconOf(direction, total)} ${t('activity.total', { what: sumOf(total, direction, context), count })}`;
+      const { worth } = total[direction];
+      const known = worth ? ` · ${writeWorth(inDollars(worth), context.language)}` : '';
+      return `${line}${known}${networkIn(total.network, context)}`;
     }),
   );
   const imitates = totals.some(({ imitation }) => imitation);
@@ -107,33 +130,40 @@ function totalsOf({ totals, assets }: Activity, context: Needs): string[] {
 const iconOf = (direction: Direction, { imitation }: { imitation: boolean }): string =>
   `${imitation ? '⚠️ ' : ''}${ICONS[direction]}`;
 
-function sumOf({ transfer, ...sums }: AssetTotal, direction: Direction, context: Needs): string {
-  const { t, language, cataloged } = context;
+const networkIn = (id: number, { namesNetworks, settings }: ReportContext): string =>
+  namesNetworks ? ` · ${titleOf(id, settings)}` : '';
+
+function sumOf({ network, transfer, ...sums }: AssetTotal, direction: Direction, context: ReportContext): string {
+  const rendering = renderingOn(context, network, context.known);
   const { value } = sums[direction];
   // The amount is unknown, which is not zero.
-  if (transfer.value === null && value === '0') return context.assetName(transfer, language, cataloged);
-  if (!isItem(transfer)) return context.moved({ ...transfer, value }, language, cataloged);
-  return t('activity.pieces', {
-    amount: writeNumber(value, language),
-    what: context.assetName(transfer, language, cataloged),
-  });
+  if (transfer.value === null && value === '0') return assetName(transfer, rendering);
+  if (!isItem(transfer)) return whatMoved({ ...transfer, value }, rendering);
+  return context.t('activity.pieces', { amount: number(value, rendering), what: assetName(transfer, rendering) });
 }
 
-function largestOf({ largest, messages }: ActivityReport, guildId: string, context: Needs): string[] {
-  const { t, language, moved, settings, cataloged } = context;
-  return largest.map(({ transferId, transfer, direction, at, imitation }) => {
+function largestOf({ largest, messages }: ActivityReport, guildId: string, context: ReportContext): string[] {
+  const { t, language } = context;
+  return largest.map(({ network, transferId, transfer, count, direction, at, imitation }) => {
+    const worth = worthOf(transfer, count);
     const message = messages.get(transferId);
-    const what = moved(transfer, language, cataloged);
-    const url = transactionPage(settings, transfer.txHash);
+    const rendering = renderingOn(context, network, context.known);
+    const what = whatMoved(transfer, rendering);
+    const url = transactionUrl(transfer, rendering);
     const linked = url ? `[${linkText(what)}](${url})` : what;
     const link = message
       ? [`[${t('activity.message')}](${messageLink(message.channelId, message.messageId, guildId)})`]
       : [];
-    return [`${iconOf(direction, { imitation })} ${linked}`, relativeTime(at), ...link].join(' · ');
+    return [
+      `${iconOf(direction, { imitation })} ${linked}${networkIn(network, context)}`,
+      ...(worth ? [writeWorth(inDollars(worth), language)] : []),
+      relativeTime(at),
+      ...link,
+    ].join(' · ');
   });
 }
 
-function hiddenOf({ hidden }: Activity, { t }: Needs): string[] {
+function hiddenOf({ hidden }: Activity, { t }: ReportContext): string[] {
   const lines = hidden.map(({ reason, transfers }) => {
     // A later version may have stored a reason that this one does not know.
     const word = t(`activity.reason.${reason as HiddenReason}`, { defaultValue: reason });
@@ -142,8 +172,8 @@ function hiddenOf({ hidden }: Activity, { t }: Needs): string[] {
   return hidden.some(({ reason }) => isNoise(reason)) ? [...lines, t('activity.noise')] : lines;
 }
 
-function buttons({ address, period }: Shown, { t, settings }: Needs): APIButtonComponent[] {
-  const text = checksumAddress(address);
+function buttons({ address, period, network }: Shown, { t, settings }: ReportContext): APIButtonComponent[] {
+  const text = `${checksumAddress(address)}${network === null ? '' : `:${network}`}`;
   const periods = NAMES.map((name) => {
     const style = name === period ? ButtonStyle.Primary : ButtonStyle.Secondary;
     return button(t(`activity.button.${name}`), `activity:show:${name}:${text}`, style, name === period);

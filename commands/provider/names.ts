@@ -3,14 +3,12 @@ import { type Clock, inTime } from '../../src/domain/clock.ts';
 import { isolate, looksLikeLink, plainText } from '../../src/domain/text.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import type { Discovery, ProviderQuery } from '../../src/upstream/discovery.ts';
-import { choicesWith } from '../shared/choices.ts';
-import { fingerprint } from '../shared/fingerprint.ts';
-import { closestMatch } from '../shared/suggestions.ts';
+import { fingerprint } from '../shared/components.ts';
+import { choicesWith, closestMatch } from '../shared/suggestions.ts';
 import { groupProviders } from './show.ts';
 
 /** Discord's limit of a choice's value. */
 const MAX_VALUE = 100;
-/** Digits of a name's fingerprint. */
 const DIGITS = 8;
 
 /** Stands for a name where the name itself is too long. */

@@ -53,7 +53,7 @@ export function sectionOf(t: Translate, { name, rows }: Provider, number: number
     first.description ? thirdPartyText(first.description, 220) : null,
     plansOf(t, rows),
   ].filter(fits);
-  const extras = extrasOf(rows).filter(fits);
+  const extras = extrasOf(t, rows).filter(fits);
   return [title, ...lines, ...(extras.length > 0 ? [`-# ${extras.join(' · ')}`] : [])];
 }
 
@@ -68,15 +68,31 @@ function plansOf(t: Translate, rows: readonly ProviderRow[]): string | null {
   return t('provider.plans', { count: distinct.length, list: `${distinct.slice(0, 5).join(' · ')}${more}` });
 }
 
-/** At most four columns that only this category has, with their names made readable. */
-function extrasOf(rows: readonly ProviderRow[]): string[] {
-  const seen = new Map<string, string>();
-  for (const { columns } of rows) {
-    for (const [name, value] of Object.entries(columns)) {
-      if (!PLACED.has(name) && /^[A-Za-z]\w{0,30}$/.test(name) && !seen.has(name)) seen.set(name, value);
-    }
-  }
-  return [...seen].slice(0, 4).map(([name, value]) => `${words(name)}: ${thirdPartyText(value, 80)}`);
+/** Maximum number of plans for which a column's values are shown. */
+const MAX_PLANS = 3;
+
+/**
+ * At most four columns that only this category has, with their names made readable: one value where all plans have the
+ * same one, else one for each plan.
+ */
+function extrasOf(t: Translate, rows: readonly ProviderRow[]): string[] {
+  const names = new Set(rows.flatMap(({ columns }) => Object.keys(columns)));
+  const shown = [...names].filter((name) => !PLACED.has(name) && /^[A-Za-z]\w{0,30}$/.test(name)).slice(0, 4);
+  return shown.map((name) => `${words(name)}: ${shownValue(t, name, rows)}`);
+}
+
+function shownValue(t: Translate, name: string, rows: readonly ProviderRow[]): string {
+  const [first] = rows as [ProviderRow];
+  if (rows.every(({ columns }) => columns[name] === first.columns[name]))
+    return thirdPartyText(first.columns[name]!, 80);
+  const having = rows.filter(({ columns }) => columns[name] !== undefined);
+  const each = having.map(({ columns }) => {
+    const plan = columns.planName ?? columns.planType ?? columns.price;
+    return [plan && thirdPartyName(t, plan, ''), thirdPartyText(columns[name]!, 40)].filter(Boolean).join(' ');
+  });
+  const distinct = [...new Set(each)];
+  const more = distinct.length > MAX_PLANS ? ` +${distinct.length - MAX_PLANS}` : '';
+  return distinct.slice(0, MAX_PLANS).join(t('reply.comma')) + more;
 }
 
 /** `supportedChains` and `supported_chains` → `Supported chains`. */

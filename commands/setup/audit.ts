@@ -1,21 +1,29 @@
-import type { Button, ButtonUse, CommandUse, Reply } from '../../src/discord/command.ts';
+import type { Reply, Use } from '../../src/discord/command.ts';
+import type { AddressText } from '../../src/domain/address.ts';
 import type { AuditEntry } from '../../src/domain/guild.ts';
+import type { Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
+import { parseAddress, shortAddress } from '../../src/domain/typed-address.ts';
+import { nameIn, wordingsOf } from '../../src/languages/index.ts';
+import { LANGUAGES, type Language } from '../../src/languages/languages.ts';
 import { pager, rows } from '../shared/components.ts';
-import { absoluteTime, embedReply } from '../shared/reply.ts';
-import { hasManageServer } from '../shared/rights.ts';
-import type { ContextWith } from '../shared/services.ts';
-
-type Needs = ContextWith<'audit'>;
+import { nameOf, namesByAddress, titleName } from '../shared/naming.ts';
+import { titleOf } from '../shared/networks.ts';
+import { absoluteTime, addressInCode, embedReply, firstOf, MAX_ID } from '../shared/reply.ts';
+import type { Context } from '../shared/services.ts';
+import { hasManageServer } from '../shared/visibility.ts';
+import { mutedText } from '../subscription/describe.ts';
+import { optionOf } from '../subscription/fields.ts';
+import { labelOf } from '../subscription/forms.ts';
+import { type TokenBook, tokenBook } from '../subscription/token-book.ts';
 
 const PER_PAGE = 8;
-/** Maximum characters of an entry's detail. */
-const MAX_DETAIL = 220;
+const MAX_DETAIL = 350;
 /** Actions whose details name watched addresses. */
 const ABOUT_ADDRESSES = /^(subscription|webhook)\./;
 
 /** `/setup audit`: who changed what, latest first, in pages counted from 0. */
-export async function audit(interaction: CommandUse | ButtonUse, context: Needs, page = 0): Promise<Reply> {
+export async function audit(interaction: Use, context: Context, page = 0): Promise<Reply> {
   const { t } = context;
   const index = Math.max(0, Math.trunc(page) || 0);
   const { total, entries } = await context.audit.page(interaction.guildId, index * PER_PAGE, PER_PAGE);
@@ -23,7 +31,8 @@ export async function audit(interaction: CommandUse | ButtonUse, context: Needs,
   const pages = Math.ceil(total / PER_PAGE);
   if (index >= pages) return audit(interaction, context, pages - 1);
   const isWhole = hasManageServer(interaction);
-  const lines = entries.flatMap((entry) => linesOf(entry, isWhole, context));
+  const book = await bookOf(interaction.guildId, context);
+  const lines = entries.flatMap((entry) => linesOf(entry, isWhole, book, context));
   const turn = pager(t, index, pages, (to) => `setup:audit:${to}`);
   const position = pages > 1 ? `${t('reply.page', { page: index + 1, pages })} · ` : '';
   return embedReply('info', t('setup.audit.title', { count: total }), lines, {
@@ -32,32 +41,174 @@ export async function audit(interaction: CommandUse | ButtonUse, context: Needs,
   });
 }
 
+/** What the details of entries name. */
+interface Book {
+  names: ReadonlyMap<AddressText, string>;
+  subscriptions: ReadonlyMap<number, Subscription>;
+  webhooks: ReadonlyMap<string, string>;
+  tokens: TokenBook;
+}
+
+async function bookOf(guildId: string, context: Context): Promise<Book> {
+  const [names, list, webhooks, tokens] = await Promise.all([
+    namesByAddress(guildId, context),
+    context.subscriptions.list(guildId),
+    Promise.all(context.settings.networks.map(({ id }) => context.storedProjects.webhookNames(guildId, id))),
+    tokenBook(guildId, context),
+  ]);
+  return {
+    names,
+    subscriptions: new Map(list.map((one) => [one.id, one])),
+    webhooks: new Map(webhooks.flatMap((all) => [...all])),
+    tokens,
+  };
+}
+
 /** Somebody with only the manager role may not see every channel, so details that name watched addresses are hidden. */
-function linesOf({ action, userId, at, detail }: AuditEntry, isWhole: boolean, { t }: Needs): string[] {
+function linesOf({ action, userId, at, detail }: AuditEntry, isWhole: boolean, book: Book, context: Context): string[] {
+  const { t } = context;
   // A later version may have stored an action that this one has no text for.
   const words = t(`setup.audit.action.${action.replaceAll('.', '-')}` as 'setup.audit.action.setup-server', {
     defaultValue: inCode(action.replaceAll('.', ' '), '?'),
   });
   const isShown = isWhole || !ABOUT_ADDRESSES.test(action);
-  const text = isShown ? textOf(detail) : '';
+  const phrases = isShown && isRecord(detail) ? phrasesOf(action, detail, book, context) : [];
   return [
     `**${words}** · <@${userId}> · ${absoluteTime(at)}`,
-    ...(text === '' ? [] : [`-# ${inCode(text, '', MAX_DETAIL)}`]),
+    ...(phrases.length === 0 ? [] : [`-# ${asManyAsFitIn(phrases, MAX_DETAIL)}`]),
   ];
 }
 
-/** `name: value, …`; everything in an entry is hostile text. */
-function textOf(detail: unknown): string {
-  if (typeof detail !== 'object' || detail === null) return '';
-  return Object.entries(detail)
-    .filter(([, value]) => value !== null && value !== undefined)
-    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-    .join(', ');
+type Detail = Record<string, unknown>;
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
+const isRecord = (detail: unknown): detail is Detail => typeof detail === 'object' && detail !== null;
+
+function asManyAsFitIn(phrases: string[], max: number): string {
+  let text = '';
+  for (const phrase of phrases) {
+    if (text.length + phrase.length > max) return text === '' ? '…' : `${text} · …`;
+    text += text === '' ? phrase : ` · ${phrase}`;
+  }
+  return text;
 }
 
-/** `setup:audit:<page>` */
-export const auditButton: Button<Needs> = {
-  access: 'manage',
-  response: 'update',
-  press: (interaction, [page], context) => audit(interaction, context, Number(page)),
-};
+/** An entry's detail in the reader's words; everything in it is hostile, and what this version does not know is left out. */
+function phrasesOf(action: string, detail: Detail, book: Book, context: Context): string[] {
+  const { filters, ...rest } = detail;
+  const isPlain = action === 'subscription.edit' || action === 'setup.server';
+  const all = Object.entries({ ...rest, ...(isRecord(filters) && filters) });
+  return all.flatMap(([key, value]) => {
+    const phrase = namedPhrase(key, value, detail, book, context);
+    if (phrase !== undefined) return phrase;
+    return isPlain ? optionPhrase(action, key, value, book, context) : [];
+  });
+}
+
+/** A phrase for what details of several actions name; undefined: this is not one of them. */
+function namedPhrase(
+  key: string,
+  value: unknown,
+  detail: Detail,
+  { names, subscriptions, webhooks, tokens }: Book,
+  { t, settings }: Context,
+): string | string[] | undefined {
+  const list = (values: unknown, show: (one: unknown) => string) =>
+    Array.isArray(values) && values.length > 0 ? firstOf(t, values, 3, show).join(t('reply.comma')) : [];
+  const code = (text: unknown) => inCode(String(text), '?', MAX_ID);
+  const address = (one: unknown) => {
+    const parsed = parseAddress(String(one));
+    if (!parsed.ok) return code(one);
+    const name = names.get(parsed.address);
+    return name === undefined
+      ? addressInCode(parsed.address)
+      : `${titleName(name)} \`${shortAddress(parsed.address)}\``;
+  };
+  const subscription = (id: unknown) => {
+    const found = subscriptions.get(Number(id));
+    return found ? t('why.subscription', { name: nameOf(found), id: Number(id) }) : `#${Number(id)}`;
+  };
+  const webhook = (id: unknown) => code(webhooks.get(String(id)) ?? id);
+  switch (key) {
+    case 'id':
+      return 'address' in detail ? `#${Number(value)}` : subscription(value);
+    case 'ids':
+      return list(value, subscription);
+    case 'address':
+      return address(value);
+    case 'addresses':
+      return list(value, address);
+    case 'channel':
+    case 'channelId':
+      return `<#${code(value).replace(/\D/g, '')}>`;
+    case 'network':
+      return typeof value === 'number' ? titleOf(value, settings) : t('chain.anyNetwork');
+    case 'all':
+      return t('subscription.all');
+    case 'until':
+    case 'mutedUntil':
+      return typeof value === 'number' ? mutedText(value, t) : t('subscription.mute.again');
+    case 'name':
+      if (value === null) return [];
+      return `${typeof detail.before === 'string' ? `${titleName(detail.before)} → ` : ''}${titleName(textOf(value))}`;
+    case 'webhook':
+      return webhook(value);
+    case 'project':
+      return `${typeof detail.replaced === 'string' ? `${code(detail.replaced)} → ` : ''}${code(value)}`;
+    case 'token':
+      return 'until' in detail
+        ? tokens.shortNameOf(value === 'native' ? value : (String(value).toLowerCase() as AddressText))
+        : undefined;
+    case 'added':
+    case 'changed':
+    case 'labels':
+      return typeof value === 'number' && value > 0 ? t(`subscription.import.${key}`, { count: value }) : [];
+    case 'done':
+      return typeof value === 'number' && typeof detail.of === 'number' ? `${value} / ${detail.of}` : [];
+    default:
+      return undefined;
+  }
+}
+
+/** The names of the server's settings as options. */
+const SETTINGS: Record<string, string> = { defaultChannel: 'channel', managerRole: 'manager' };
+
+/** A changed option, in the reader's language. */
+function optionPhrase(
+  action: string,
+  key: string,
+  value: unknown,
+  { tokens }: Book,
+  { t, language }: Context,
+): string[] {
+  const isServer = action === 'setup.server';
+  const option = isServer ? (SETTINGS[key] ?? key) : optionOf(key);
+  if (
+    option === null ||
+    (isServer && !['channel', 'manager', 'timezone', 'language', 'style', 'statement'].includes(option))
+  )
+    return [];
+  const path = isServer ? `setup server ${option}` : `subscription edit ${option}`;
+  const isInPanel = ['hold-all', 'balance', 'warn-below', 'minimum-usd', 'mention-minimum-usd'].includes(option);
+  const name = isInPanel ? labelOf(option, t) : nameIn(language, path);
+  return [`${name}: ${write(value)}`];
+
+  function write(one: unknown): string {
+    if (one === null || one === '' || (Array.isArray(one) && one.length === 0)) return '—';
+    if (typeof one === 'boolean') return one ? t('token.yes') : t('token.no');
+    if (Array.isArray(one)) return firstOf(t, one, 3, write).join(t('reply.comma'));
+    if (isRecord(one)) {
+      const parts = Object.entries(one).map(([asset, least]) => `${write(least)} ${write(asset)}`);
+      return parts.length === 0 ? '—' : firstOf(t, parts, 3, String).join(t('reply.comma'));
+    }
+    const text = textOf(one);
+    if (option === 'channel') return `<#${text}>`;
+    if (option === 'manager' || option === 'mention') return `<@&${text}>`;
+    if (text === 'native' && option !== 'kind') return tokens.shortNameOf('native');
+    const parsed = parseAddress(text);
+    if (parsed.ok)
+      return option?.includes('counterparties') ? addressInCode(parsed.address) : tokens.shortNameOf(parsed.address);
+    if (option === 'language' && text in LANGUAGES) return LANGUAGES[text as Language];
+    const choice = `${path}=${text}`;
+    return inCode(wordingsOf(language)[choice]?.name ?? text, '—');
+  }
+}

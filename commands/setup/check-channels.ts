@@ -1,22 +1,19 @@
 import type { Guild } from 'discord.js';
-import type { CommandUse } from '../../src/discord/command.ts';
-import type { GuildOverview } from '../../src/domain/overview.ts';
+import type { Use } from '../../src/discord/command.ts';
+import type { GuildOverview } from '../../src/domain/guild.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import type { FoundChannel } from '../shared/guild-channels.ts';
-import { boldName } from '../shared/naming.ts';
+import { boldName, nameOf } from '../shared/naming.ts';
 import { firstOf } from '../shared/reply.ts';
-import type { ContextWith } from '../shared/services.ts';
-import { nameOf } from '../shared/subscriptions.ts';
+import type { Context } from '../shared/services.ts';
 import { ALERT_EXTRAS, isLocked, missingIn, outsideLine } from '../shared/target.ts';
 import { type Finding, fault, fine } from './finding.ts';
 
-type Needs = ContextWith<'guildChannels'>;
-
 /** Checks whether the subscriptions' channels can get alerts, with the fix for each that cannot. */
 export async function checkChannels(
-  interaction: CommandUse,
-  { t, server, guildChannels }: Needs,
+  interaction: Use,
+  { t, server, guildChannels }: Context,
   subscriptions: readonly Subscription[],
   blocked: GuildOverview['blocked'],
 ): Promise<Finding[]> {
@@ -65,8 +62,8 @@ function judge(id: string, found: FoundChannel, guild: Guild, t: Translate): Fin
 
 /** Checks whether the mentioned roles and the manager role exist and can be pinged. */
 export function checkRoles(
-  { guild, appPermissions }: CommandUse,
-  { t, server }: Needs,
+  { guild, appPermissions }: Use,
+  { t, server }: Context,
   subscriptions: readonly Subscription[],
 ): Finding[] {
   // If a guild is not fully loaded, its roles are unknown.

@@ -1,14 +1,18 @@
 import type { APIButtonComponent } from 'discord.js';
 import type { AddressText } from '../../src/domain/address.ts';
-import { OPERATOR_SCOPE } from '../../src/domain/scope.ts';
-import type { Subscription } from '../../src/domain/subscription.ts';
+import { OTHER_CHAIN } from '../../src/domain/inbox.ts';
+import { chainTitle } from '../../src/domain/network.ts';
+import { operatorScope } from '../../src/domain/project.ts';
+import { addressesOf, type Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
 import type { Notification, Webhook } from '../../src/upstream/notification.ts';
 import type { ProjectAccess } from '../../src/upstream/projects.ts';
 import { explain } from '../shared/failure.ts';
-import { quotaLine, refusedFor, usageLine } from '../shared/receiver.ts';
-import { firstOf, fullAddress, MAX_ID, relativeTime } from '../shared/reply.ts';
-import type { ContextWith } from '../shared/services.ts';
+import { namedAddress } from '../shared/naming.ts';
+import { eachNetwork, watchedHere } from '../shared/networks.ts';
+import { firstOf, MAX_ID, relativeTime } from '../shared/reply.ts';
+import type { Context } from '../shared/services.ts';
+import { quotaLine, refusedFor, usageLine } from '../shared/state-lines.ts';
 import {
   addToWebhookButton,
   createWebhookButton,
@@ -17,67 +21,92 @@ import {
   pointsAt,
   postingHere,
 } from '../shared/webhooks.ts';
-import { type Finding, fault, fine, hint } from './finding.ts';
+import { byNetwork, type Finding, fault, fine, hint } from './finding.ts';
 
-/** What the check of a guild's project needs. */
-export type CheckProjectNeeds = ContextWith<
-  | 'storedProjects'
-  | 'projects'
-  | 'receiver'
-  | 'settings'
-  | 'lastRefused'
-  | 'lastBadSignature'
-  | 'interfaces'
-  | 'receiverQuota'
->;
-
-/** How long the check waits for each response of the service. */
 const REQUEST_TIMEOUT_MS = 8_000;
 
-/** Checks the project that serves this guild: deliveries to its URL, its keys, its webhooks, and their addresses. */
+/** Checks the project that serves this guild on each network, and its events. */
 export async function checkProject(
   guildId: string,
-  context: CheckProjectNeeds,
+  context: Context,
   subscriptions: readonly Subscription[],
 ): Promise<Finding[]> {
+  const checked = await Promise.all(
+    eachNetwork(context).map(async (on) => ({
+      on,
+      ...(await checkNetwork(guildId, on, watchedHere(subscriptions, on))),
+    })),
+  );
+  const lacking = checked.every((one) => one.lacking === null) ? null : checked.flatMap((one) => one.lacking ?? []);
+  return [...byNetwork(checked), ...checkEvents(context, subscriptions, lacking)];
+}
+
+/** What a check of one network found; `lacking`: the addresses that its webhooks lack; null: that is not known. */
+interface Checked {
+  findings: Finding[];
+  lacking: AddressText[] | null;
+}
+
+/** Checks a project: deliveries to its URL, its keys, its webhooks, and their addresses. */
+async function checkNetwork(
+  guildId: string,
+  context: Context,
+  subscriptions: readonly Subscription[],
+): Promise<Checked> {
   const { t, projects, storedProjects } = context;
   const access = await projects.of(guildId);
-  const events = (lacking: readonly AddressText[] | null = null) => checkEvents(context, subscriptions, lacking);
-  const findings = [...refused(context, access), ...quota(context, access), ...signatures(context, access)];
-  if (access.scope === null) {
-    return [...findings, ...(access.status === 'none' ? [fine(t('setup.check.projectNone'))] : []), ...events()];
-  }
-  if (access.status === 'off') return [...findings, hint(t('setup.check.projectOff')), ...events()];
-  if (access.status === 'sealed') return [...findings, fault(t('webhook.sealed')), ...events()];
+  const findings = [
+    ...refused(context, access),
+    ...quota(context, access),
+    ...signatures(context, access),
+    ...(await misdirected(context, access)),
+  ];
+  const known = (...more: Finding[]): Checked => ({ findings: [...findings, ...more], lacking: null });
+  if (access.scope === null) return known(...(access.status === 'none' ? [fine(t('setup.check.projectNone'))] : []));
+  if (access.status === 'off') return known(hint(t('setup.check.projectOff')));
+  if (access.status === 'sealed') return known(fault(t('webhook.sealed')));
   const response = await postingHere(access, context, REQUEST_TIMEOUT_MS);
   if (response.status !== 'ok') {
     // An outage of the service has its own finding.
     const isAway = context.interfaces.outages().has('notification');
-    return [...findings, ...(isAway ? [] : [fault(explain(t, response, 'notification'))]), ...events()];
+    return known(...(isAway ? [] : [fault(explain(t, response, 'notification'))]));
   }
   const here = response.webhooks;
   if (here.length === 0) {
     const none = fault(t('setup.check.webhooksNone'), createWebhookButton(t));
     // Without a webhook, every address lacks one: no other hint is due.
-    return [...findings, none, ...events(addressesOf(subscriptions))];
+    return { findings: [...findings, none], lacking: addressesOf(subscriptions) };
   }
   const urls = context.receiver.urls(access.scope);
-  const names = await storedProjects.webhookNames(guildId);
+  const names = await storedProjects.webhookNames(guildId, context.network.id);
   const shown = firstOf(t, here, 5, ({ id }) =>
     id === null ? t('setup.check.unnamedWebhook') : inCode(names.get(id) ?? id, id, MAX_ID),
   );
   const addresses = await checkAddresses(context, access.notification, here, subscriptions);
-  return [
-    ...findings,
-    fine(t('setup.check.webhooksFine', { count: here.length, names: shown.join(t('reply.comma')) })),
-    ...(here.some(({ url }) => pointsAt(urls, url) === 'retiring') ? [fault(t('setup.check.webhookOld'))] : []),
-    ...(addresses?.findings ?? []),
-    ...events(addresses?.lacking),
-  ];
+  return {
+    findings: [
+      ...findings,
+      fine(t('setup.check.webhooksFine', { count: here.length, names: shown.join(t('reply.comma')) })),
+      ...(here.some(({ url }) => pointsAt(urls, url) === 'retiring') ? [fault(t('setup.check.webhookOld'))] : []),
+      ...(addresses?.findings ?? []),
+    ],
+    lacking: addresses?.lacking ?? null,
+  };
+}
+
+/** Deliveries to this URL that name another network's chain, which were set aside. */
+async function misdirected({ t, quarantine }: Context, { scope }: ProjectAccess): Promise<Finding[]> {
+  if (scope === null) return [];
+  const reasons = await quarantine.reasons(scope, OTHER_CHAIN);
+  const [last] = reasons;
+  if (!last) return [];
+  const count = reasons.reduce((sum, one) => sum + one.count, 0);
+  const chain = Number(/\d+/.exec(last.reason)?.[0]);
+  return [fault(t('setup.check.otherChain', { count, network: chainTitle(chain) }))];
 }
 
 /** Whether the URL of the server's own project accepts its deliveries. */
-function quota(context: CheckProjectNeeds, { own, scope }: ProjectAccess): Finding[] {
+function quota(context: Context, { own, scope }: ProjectAccess): Finding[] {
   if (!own || scope === null) return [];
   const refused = quotaLine(scope, context);
   return [
@@ -87,37 +116,30 @@ function quota(context: CheckProjectNeeds, { own, scope }: ProjectAccess): Findi
 }
 
 /** The source that was refused, and who can fix the list of sources. */
-function refused(context: CheckProjectNeeds, access: ProjectAccess): Finding[] {
+function refused(context: Context, access: ProjectAccess): Finding[] {
   const { t } = context;
   const last = refusedFor(access, context);
   if (!last) return [];
   const values = { ago: relativeTime(last.at), source: inCode(last.source, '?') };
-  switch (last.reason) {
-    case 'unlisted':
-      return [fault(t(access.own ? 'setup.check.refusedOwn' : 'setup.check.refusedOperator', values))];
-    case 'no-sender':
-      return [fault(t('setup.check.refusedNoSender', values))];
-    case 'unreadable':
-      return [fault(t('setup.check.refusedUnreadable', values))];
-  }
+  const unlisted = access.own ? 'own' : 'operator';
+  return [fault(t(`setup.check.refused.${last.reason === 'unlisted' ? unlisted : last.reason}`, values))];
 }
 
 /** Whether deliveries must be signed, and the last one that was refused for its signature. */
-function signatures({ t, projects, lastBadSignature }: CheckProjectNeeds, { own, scope }: ProjectAccess): Finding[] {
+function signatures({ t, network, projects, lastBadSignature }: Context, { own, scope }: ProjectAccess): Finding[] {
   // If no guild manages the operator's project, its URL concerns every guild.
-  const about = scope ?? (projects.hasOperators ? null : OPERATOR_SCOPE);
+  const about = scope ?? (projects.hasOperators ? null : operatorScope(network.id));
   if (about === null) return [];
   const last = lastBadSignature(about);
   if (!last) return projects.signingSecrets(about) === null ? [] : [fine(t('setup.check.signed'))];
-  const key = { missing: 'signatureMissing', wrong: 'signatureWrong', stale: 'signatureStale' } as const;
   const where = own ? '`/setup project`' : '`NOTIFICATION_SIGNING_SECRET`';
-  const line = t(`setup.check.${key[last.fault]}`, { ago: relativeTime(last.at), where });
+  const line = t(`setup.check.signature.${last.fault}`, { ago: relativeTime(last.at), where });
   return [fault(`${line}\n${t('setup.check.signatureCount', { count: last.count })}`)];
 }
 
 /** Whether the webhooks that post here have every watched address, each once; null: the service does not show it. */
 async function checkAddresses(
-  { t, settings }: CheckProjectNeeds,
+  { t, settings }: Context,
   notification: Notification,
   webhooks: readonly Webhook[],
   subscriptions: readonly Subscription[],
@@ -132,7 +154,7 @@ async function checkAddresses(
     for (const address of new Set(list.addresses)) typesOf.set(address, [...(typesOf.get(address) ?? []), type]);
   }
   const listed = (key: 'addressesLack' | 'addressesTwice', addresses: AddressText[], action?: APIButtonComponent) => {
-    const shown = firstOf(t, addresses, 5, (address) => fullAddress(address, settings));
+    const shown = linesOf(addresses, subscriptions, t, settings);
     return fault([t(`setup.check.${key}`, { count: addresses.length }), ...shown].join('\n'), action);
   };
   const watched = addressesOf(subscriptions);
@@ -147,6 +169,17 @@ async function checkAddresses(
   return { findings, lacking };
 }
 
+/** The first of these addresses, with their names. */
+function linesOf(
+  addresses: readonly AddressText[],
+  subscriptions: readonly Subscription[],
+  t: Context['t'],
+  settings: Context['settings'],
+): string[] {
+  const names = new Map(subscriptions.map(({ address, label }) => [address, label]));
+  return firstOf(t, addresses, 5, (address) => namedAddress(names.get(address), address, settings));
+}
+
 /** Whether two of these event types deliver the same transfer, which would look like two equal ones. */
 function overlap(types: readonly string[]): boolean {
   return types.length > 1 && (types.includes(EVERY_TYPE) || new Set(types).size < types.length);
@@ -157,7 +190,7 @@ function overlap(types: readonly string[]): boolean {
  * the webhooks have their own fault; null: it is unknown which are.
  */
 function checkEvents(
-  { t, settings }: CheckProjectNeeds,
+  { t, settings }: Context,
   subscriptions: readonly Subscription[],
   lacking: readonly AddressText[] | null,
 ): Finding[] {
@@ -172,14 +205,10 @@ function checkEvents(
     return [fine(t(isAll ? 'setup.check.eventsFine' : 'setup.check.lastEvent', { ago: relativeTime(last) }))];
   }
   const waiting = silent.filter((address) => !lacking?.includes(address));
-  const shown = firstOf(t, waiting, 5, (address) => fullAddress(address, settings));
+  const shown = linesOf(waiting, subscriptions, t, settings);
   const words = t(lacking ? 'setup.check.noEventYet' : 'setup.check.noEvent', { count: waiting.length });
   return [
     ...(waiting.length > 0 ? [hint([words, ...shown].join('\n'))] : []),
     ...(last > 0 ? [fine(t('setup.check.lastEvent', { ago: relativeTime(last) }))] : []),
   ];
 }
-
-const addressesOf = (subscriptions: readonly Subscription[]) => [
-  ...new Set(subscriptions.map(({ address }) => address)),
-];

@@ -1,38 +1,51 @@
-import type { CommandUse, Reply } from '../../src/discord/command.ts';
-import { rows } from '../shared/components.ts';
-import { pauseLines } from '../shared/pauses.ts';
-import { embedReply, relativeTime } from '../shared/reply.ts';
-import type { ContextWith } from '../shared/services.ts';
+import type { APIButtonComponent } from 'discord.js';
+import type { Reply, Use } from '../../src/discord/command.ts';
+import { INTERFACES } from '../../src/domain/upstream.ts';
+import type { Translate } from '../../src/languages/index.ts';
+import { MAX_ROW_BUTTONS, rows } from '../shared/components.ts';
+import { explain } from '../shared/failure.ts';
+import { gapsOf, missedButtons, missedLine } from '../shared/missed.ts';
+import { eachNetwork, hasSeveral, namedButton } from '../shared/networks.ts';
+import { absoluteTime, embedReply, relativeTime } from '../shared/reply.ts';
+import type { Context } from '../shared/services.ts';
+import { completenessLines, pauseLines } from '../shared/state-lines.ts';
 import { hiddenFrom } from '../shared/visibility.ts';
-import { receiverUrlButton } from '../shared/webhooks.ts';
+import { everywhereButton, receiverUrlButton } from '../shared/webhooks.ts';
 import { checkChannels, checkRoles } from './check-channels.ts';
-import { checkInterfaces } from './check-interfaces.ts';
-import { type CheckProjectNeeds, checkProject } from './check-project.ts';
-import { type Finding, fault, fine, hint } from './finding.ts';
+import { checkProject } from './check-project.ts';
+import { byNetwork, type Finding, fault, fine, hint, note } from './finding.ts';
 
-type Needs = CheckProjectNeeds &
-  ContextWith<'guildChannels' | 'subscriptions' | 'metrics' | 'sendingHold' | 'sendingPauses' | 'probeReceiver'>;
-
-const MARKS: Record<Finding['tone'], string> = { fault: '❌', hint: '⏳', fine: '✅' };
+const MARKS: Record<Finding['tone'], string> = { fault: '❌', hint: '⏳', fine: '✅', note: '-#' };
 
 /** `/setup check`: everything that an admin may have to fix, with the fix; faults first. */
-export async function check(interaction: CommandUse, context: Needs): Promise<Reply> {
-  const { t, projects } = context;
+export async function check(interaction: Use, context: Context): Promise<Reply> {
+  const { t, settings } = context;
   const findings = await findingsOf(interaction, context);
   const of = (tone: Finding['tone']) => findings.filter((finding) => finding.tone === tone);
   const faults = of('fault');
-  const lines = [...faults, ...of('hint'), ...of('fine')].map(({ tone, text }) => `${MARKS[tone]} ${text}`);
+  const lines = [...faults, ...of('hint'), ...of('fine'), ...of('note')].map(
+    ({ tone, text }) => `${MARKS[tone]} ${text}`,
+  );
   const calm = of('hint').length === 0 ? t('setup.check.fine') : t('setup.check.open');
   const title = faults.length === 0 ? calm : t('setup.check.faults', { count: faults.length });
-  const { scope } = await projects.of(interaction.guildId);
-  const fixes = faults.flatMap(({ action }) => action ?? []);
+  const networks = await Promise.all(
+    eachNetwork(context).map(async (on) => ({ on, scope: (await on.projects.of(interaction.guildId)).scope })),
+  );
+  const urls = networks.flatMap(({ on, scope }) => (scope === null ? [] : namedButton(receiverUrlButton(t), on)));
+  const fixes = hasSeveral(settings) ? oneFill(faults, t) : faults.flatMap(({ action }) => action ?? []);
   return embedReply(faults.length === 0 ? 'good' : 'warn', title, lines, {
-    components: rows([...fixes, ...(scope === null ? [] : [receiverUrlButton(t)])]),
+    components: rows([...fixes, ...urls].slice(0, MAX_ROW_BUTTONS)),
   });
 }
 
-/** The findings of every check. */
-async function findingsOf(interaction: CommandUse, context: Needs): Promise<Finding[]> {
+/** The faults' buttons, with one for all networks whose webhooks lack addresses. */
+function oneFill(faults: readonly Finding[], t: Translate): APIButtonComponent[] {
+  const all = faults.flatMap(({ action }) => action ?? []);
+  const others = all.filter((one) => !('custom_id' in one && one.custom_id.startsWith('webhook:fill:')));
+  return all.length - others.length > 1 ? [everywhereButton(t), ...others] : all;
+}
+
+async function findingsOf(interaction: Use, context: Context): Promise<Finding[]> {
   const { guildId } = interaction;
   const { t, metrics } = context;
   const [all, { blocked, waiting, held }] = await Promise.all([
@@ -46,13 +59,14 @@ async function findingsOf(interaction: CommandUse, context: Needs): Promise<Find
   const subscriptions = all.filter(isSeen);
   const unseen = all.length - subscriptions.length;
   const isAllHidden = all.length > 0 && subscriptions.length === 0;
-  const [ofChannels, ofReceiver, ofProject] = await Promise.all([
+  const [ofChannels, ofReceiver, ofProject, gaps] = await Promise.all([
     isAllHidden ? [] : checkChannels(interaction, context, subscriptions, blocked.filter(isSeen)),
     checkReceiver(context),
     checkProject(guildId, context, subscriptions),
-    context.interfaces.check(),
+    gapsOf(guildId, context, isSeen),
+    ...eachNetwork(context).map(({ interfaces }) => interfaces.check()),
   ]);
-  const hold = context.sendingHold(guildId);
+  const hold = context.guildPause(guildId);
   const counts = `${t('status.alerts', { count: waiting })}, ${t('status.held', { count: held })}`;
   return [
     ...(hold ? [fault(t('setup.check.together', { refusals: hold.refusals, due: relativeTime(hold.probeAt) }))] : []),
@@ -60,31 +74,46 @@ async function findingsOf(interaction: CommandUse, context: Needs): Promise<Find
     ...ofChannels,
     ofReceiver,
     ...ofProject,
-    ...checkInterfaces(context),
+    ...byNetwork(eachNetwork(context).map((on) => ({ on, findings: checkInterfaces(on, all.length > 0) }))),
+    ...checkCompleteness(context),
+    ...gaps.map((gap) => {
+      const line = missedLine(t, gap, hasSeveral(context.settings));
+      if (gap.cause.kind === 'added') return fine(line);
+      // For addresses that no webhook has, the check of the project has the button.
+      return fault(line, gap.cause.kind === 'no-webhook' ? [] : missedButtons(context, [gap], false));
+    }),
     ...(held > 0 ? [hint(`${t('status.waiting')}: ${counts}`)] : []),
     ...(waiting > held ? pauseLines(pauses.filter(isSeen), t).map(hint) : []),
     ...(unseen > 0 ? [hint(t('setup.check.unseen', { count: unseen }))] : []),
   ];
 }
 
-async function checkReceiver({ t, probeReceiver, settings }: Needs): Promise<Finding> {
+/** The interfaces that are down: why, since when, and the effect on this guild. */
+function checkInterfaces({ t, interfaces, explorer }: Context, isWatching: boolean): Finding[] {
+  const outages = interfaces.outages();
+  const down = INTERFACES.flatMap((name) => {
+    const outage = outages.get(name);
+    if (!outage) return [];
+    const since = t('setup.check.awaySince', { moment: absoluteTime(outage.since), ago: relativeTime(outage.since) });
+    const lines = [explain(t, outage.failure, name), `-# ${since} ${t(`setup.check.away.${name}`)}`];
+    return fault(lines.join('\n'));
+  });
+  // Nothing else tells genuine tokens from those that a stranger made.
+  return explorer === null && isWatching ? [...down, note(t('setup.check.noExplorer'))] : down;
+}
+
+/** How far the chain was compared: what is unchecked is never shown as fine. */
+function checkCompleteness({ t, completeness }: Context): Finding[] {
+  return completeness().flatMap((one) => {
+    const { complete, open } = completenessLines(t, one);
+    return [...(complete === null ? [] : [fine(complete)]), ...open.map(hint)];
+  });
+}
+
+async function checkReceiver({ t, probeReceiver, settings }: Context): Promise<Finding> {
   const url = `\`${settings.publicUrl}\``;
   const found = await probeReceiver();
-  switch (found.status) {
-    case 'reachable':
-      return fine(t('setup.check.receiverFine', { url }));
-    case 'other':
-      return fault(t('setup.check.receiverOther', { url, code: found.code }));
-    case 'wrong-name':
-      return fault(t('setup.check.unreachable.wrongName', { url }));
-    case 'no-tls':
-      return fault(t('setup.check.unreachable.noTls', { url }));
-    case 'dns':
-    case 'refused':
-    case 'timeout':
-    case 'untrusted':
-    case 'expired':
-    case 'away':
-      return fault(t(`setup.check.unreachable.${found.status}`, { url }));
-  }
+  if (found.status === 'reachable') return fine(t('setup.check.receiverFine', { url }));
+  if (found.status === 'other') return fault(t('setup.check.receiverOther', { url, code: found.code }));
+  return fault(t(`setup.check.unreachable.${found.status}`, { url }));
 }

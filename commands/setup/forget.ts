@@ -1,30 +1,26 @@
-import { ButtonStyle } from 'discord.js';
 import type { Button, CommandUse, Reply } from '../../src/discord/command.ts';
-import type { StoredCounts } from '../../src/domain/overview.ts';
+import type { StoredCounts } from '../../src/domain/guild.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
-import { button, row } from '../shared/components.ts';
+import { question } from '../shared/components.ts';
 import { OPEN_MS } from '../shared/confirmations.ts';
 import { embedReply } from '../shared/reply.ts';
-import { requireManageServer } from '../shared/rights.ts';
-import type { ContextWith } from '../shared/services.ts';
-
-type Needs = ContextWith<'metrics' | 'guildQueue' | 'now' | 'eraseGuild'>;
+import type { Context } from '../shared/services.ts';
+import { requireManageServer } from '../shared/visibility.ts';
 
 /** `/setup forget`: shows what is stored and asks. Stores no question, because that would have to be erased too. */
-export async function askToErase(interaction: CommandUse, { t, metrics, now }: Needs): Promise<Reply> {
+export async function askToErase(interaction: CommandUse, { t, metrics, now }: Context): Promise<Reply> {
   requireManageServer(interaction, t);
   const { guildId } = interaction;
   const what = listed(t, await metrics.stored(guildId));
   if (what.length === 0) return embedReply('info', t('setup.forget.nothingTitle'), [t('setup.forget.nothing')]);
-  const buttons = row(
-    button(t('setup.forget.yes'), `setup:erase:${now()}`, ButtonStyle.Danger),
-    button(t('setup.forget.no'), 'setup:spare'),
+  return question(
+    t('setup.forget.title'),
+    [t('setup.forget.meaning'), t('setup.forget.export')],
+    [t('setup.forget.yes'), `setup:erase:${now()}`],
+    [t('setup.forget.no'), 'setup:spare'],
+    [{ name: t('setup.forget.what'), value: what.join('\n') }],
   );
-  return embedReply('danger', t('setup.forget.title'), [t('setup.forget.meaning'), t('setup.forget.export')], {
-    fields: [{ name: t('setup.forget.what'), value: what.join('\n') }],
-    components: [buttons],
-  });
 }
 
 function listed(t: Translate, stored: StoredCounts): string[] {
@@ -36,27 +32,18 @@ function listed(t: Translate, stored: StoredCounts): string[] {
   return lines.map((line) => `• ${line}`);
 }
 
-/** `setup:erase:<time of the question>` */
-const confirmEraseButton: Button<Needs> = {
-  access: 'manage',
-  response: 'update',
-  async press(interaction, [askedAt], { t, metrics, guildQueue, eraseGuild, now }) {
-    requireManageServer(interaction, t);
-    const { guildId } = interaction;
-    if (!(now() - Number(askedAt) <= OPEN_MS)) throw new UserError(t('setup.forget.late'));
-    const erased = await metrics.stored(guildId);
-    // Each erasure reads all past alerts, in steps between which deliveries are stored.
-    await guildQueue.run(guildId, 'erase', () => eraseGuild(guildId));
-    return embedReply('good', t('setup.forget.done'), [...listed(t, erased), '', t('setup.forget.doneText')]);
+export const eraseButtons: Record<string, Button<Context>> = {
+  /** `setup:erase:<time of the question>` */
+  erase: {
+    async press(interaction, [askedAt], { t, metrics, guildQueue, eraseGuild, now }) {
+      requireManageServer(interaction, t);
+      const { guildId } = interaction;
+      if (!(now() - Number(askedAt) <= OPEN_MS)) throw new UserError(t('setup.forget.late'));
+      const erased = await metrics.stored(guildId);
+      // Each erasure reads all past alerts, in steps between which deliveries are stored.
+      await guildQueue.run(guildId, 'erase', () => eraseGuild(guildId));
+      return embedReply('good', t('setup.forget.done'), [...listed(t, erased), '', t('setup.forget.doneText')]);
+    },
   },
+  spare: { press: async (_, __, { t }) => embedReply('info', t('setup.forget.kept'), [t('setup.forget.keptText')]) },
 };
-
-/** `setup:spare` */
-const cancelButton: Button<Needs> = {
-  access: 'manage',
-  response: 'update',
-  press: async (_, __, { t }) => embedReply('info', t('setup.forget.kept'), [t('setup.forget.keptText')]),
-};
-
-/** The buttons below the question, by action. */
-export const eraseButtons: Record<string, Button<Needs>> = { erase: confirmEraseButton, spare: cancelButton };

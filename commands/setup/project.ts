@@ -1,20 +1,21 @@
-import { type APIModalInteractionResponseCallbackData, ComponentType } from 'discord.js';
-import type { Form } from '../../src/discord/command.ts';
-import { SIGNING_SECRET } from '../../src/domain/signing.ts';
+import { type APIEmbedField, ButtonStyle, ComponentType } from 'discord.js';
+import type { Button, ButtonUse, Form, FormData, Reply, Use } from '../../src/discord/command.ts';
+import { SIGNING_SECRET, type StoredProject } from '../../src/domain/project.ts';
+import { inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
-import type { ProjectKeys } from '../../src/upstream/project-client.ts';
+import type { ReceiverUrls } from '../../src/receiver/path-tokens.ts';
+import type { ProjectKeys } from '../../src/upstream/projects.ts';
 import { record } from '../shared/audit.ts';
-import { textField } from '../shared/components.ts';
+import { button, fingerprint, question, rows, textField } from '../shared/components.ts';
 import { codeOf, rootHint } from '../shared/failure.ts';
-import type { ContextWith } from '../shared/services.ts';
-import { panel } from './panel.ts';
-
-type Needs = ContextWith<'guilds' | 'audit' | 'storedProjects' | 'projects' | 'receiver' | 'now'>;
+import { embedReply, MAX_ID } from '../shared/reply.ts';
+import type { Context } from '../shared/services.ts';
+import { hasManageServer, requireManageServer } from '../shared/visibility.ts';
+import { createWebhookButton, postingHere, SOON_MS } from '../shared/webhooks.ts';
 
 /** How long checking the keys with the service may take. */
 const CHECK_MS = 10_000;
-/** Maximum characters of a field. */
 const MAX_INPUT = 200;
 
 /** What the fields may contain: the ID becomes part of a path, the secret a header. */
@@ -23,43 +24,40 @@ const PATTERNS = { projectId: /^[\w-]{1,64}$/, apiKey: /^[\x21-\x7e]{1,200}$/, a
 /** `/setup project`: the form for a project and its keys. */
 export async function projectForm(
   guildId: string,
-  { t, storedProjects, projects }: Needs,
-): Promise<APIModalInteractionResponseCallbackData> {
+  { t, storedProjects, projects, network }: Context,
+): Promise<FormData> {
   if (!projects.enabled) throw new UserError(t('setup.project.off'));
-  const stored = await storedProjects.ofGuild(guildId);
+  const stored = await storedProjects.ofGuild(guildId, network.id);
+  const field = (id: keyof ProjectKeys, name: 'id' | 'key' | 'secret' | 'signing', input: object = {}) =>
+    textField(id, t(`setup.project.form.${name}`), t(`setup.project.form.${name}Hint`), {
+      max_length: MAX_INPUT,
+      ...input,
+    });
   return {
     custom_id: 'setup:project',
     title: t('setup.project.form.title'),
     components: [
       { type: ComponentType.TextDisplay, content: t('setup.project.form.about') },
-      textField('projectId', t('setup.project.form.id'), t('setup.project.form.idHint'), {
-        max_length: MAX_INPUT,
-        ...(stored && { value: stored.projectId }),
-      }),
-      textField('apiKey', t('setup.project.form.key'), t('setup.project.form.keyHint'), { max_length: MAX_INPUT }),
-      textField('apiSecret', t('setup.project.form.secret'), t('setup.project.form.secretHint'), {
-        max_length: MAX_INPUT,
-      }),
-      textField('signingSecrets', t('setup.project.form.signing'), t('setup.project.form.signingHint'), {
-        max_length: MAX_INPUT,
-        required: false,
-      }),
+      field('projectId', 'id', stored ? { value: stored.projectId } : {}),
+      field('apiKey', 'key'),
+      field('apiSecret', 'secret'),
+      field('signingSecrets', 'signing', { required: false }),
     ],
   };
 }
 
 /** `setup:project`: checks the keys, stores them sealed, and shows where events must be sent. */
-export const projectFormSubmit: Form<Needs> = {
-  access: 'manage',
+export const projectFormSubmit: Form<Context> = {
+  secrets: ['apiKey', 'apiSecret', 'signingSecrets'],
   async submit(interaction, _, context) {
     const { guildId, fields } = interaction;
-    const { t, guilds, storedProjects, projects } = context;
+    const { t, network, storedProjects, projects } = context;
     const given = (id: keyof ProjectKeys) => fields.getTextInputValue(id).trim();
     const shown = { projectId: given('projectId'), apiKey: given('apiKey'), apiSecret: given('apiSecret') };
     for (const id of ['projectId', 'apiKey', 'apiSecret'] as const) {
       if (!PATTERNS[id].test(shown[id])) throw new UserError(t(`setup.project.wrong.${id}`));
     }
-    const before = await storedProjects.ofGuild(guildId);
+    const before = await storedProjects.ofGuild(guildId, network.id);
     const kept = before?.projectId === shown.projectId ? await projects.ownSigningSecrets(guildId) : [];
     // A form that was opened before an update may lack the field.
     const typed = fields.fields.has('signingSecrets') ? given('signingSecrets') : '';
@@ -71,7 +69,7 @@ export const projectFormSubmit: Form<Needs> = {
       throw new UserError(refused + rootHint(t, response, 'notification'));
     }
     // Before the project changes: another project's webhook must never get its addresses.
-    if (before?.projectId !== keys.projectId) await guilds.changeSettings(guildId, { webhook: null });
+    if (before?.projectId !== keys.projectId) await storedProjects.chooseWebhook(guildId, network.id, null);
     await projects.save(guildId, keys);
     await record(interaction, context, 'setup.project', {
       project: keys.projectId,
@@ -91,4 +89,143 @@ function readSigningSecrets(typed: string, kept: readonly string[], t: Translate
     throw new UserError(t('setup.project.wrong.signingSecrets'));
   }
   return secrets;
+}
+
+/** The project that a guild manages: its receiver URLs, and the buttons to change them. Only shown in private. */
+async function panel(interaction: Use, context: Context, title?: string): Promise<Reply> {
+  const { guildId } = interaction;
+  const { t, storedProjects, projects, receiver } = context;
+  const access = await projects.of(guildId);
+  if (access.scope === null) {
+    throw new UserError(t(access.status === 'off' ? 'setup.project.off' : 'setup.project.gone'));
+  }
+  const urls = receiver.urls(access.scope);
+  // Anybody with the URL can post alerts, so the manager role is not enough to see it.
+  const isAdmin = hasManageServer(interaction);
+  const stored = access.own ? await storedProjects.ofGuild(guildId, context.network.id) : null;
+  const lines = [
+    stored && t('setup.project.storedAs', { id: inCode(stored.projectId, '?', MAX_ID) }),
+    access.status === 'sealed' ? t('setup.project.sealed') : null,
+    stored && t('setup.project.only'),
+    projects.signingSecrets(access.scope) === null ? null : t('setup.project.signed'),
+  ];
+  const here = access.status === 'ready' && urls.current !== null ? await postingHere(access, context, SOON_MS) : null;
+  const isNone = here?.status === 'ok' && here.webhooks.length === 0;
+  const urlButton = urls.retiring
+    ? button(t('setup.project.revoke'), 'setup:revoke')
+    : button(t('setup.project.rotate'), 'setup:rotate');
+  const buttons = [
+    ...(isNone ? [createWebhookButton(t)] : []),
+    ...(isAdmin && !urls.fixed ? [urlButton] : []),
+    ...(access.own ? [button(t('setup.project.remove'), 'setup:remove', ButtonStyle.Danger)] : []),
+  ];
+  const tone = access.status === 'sealed' ? 'warn' : title ? 'good' : 'info';
+  const usual = t(access.own ? 'setup.project.title' : 'setup.project.operatorTitle');
+  const hidden = [{ name: t('setup.project.url'), value: t('setup.project.urlHidden') }];
+  return embedReply(tone, title ?? usual, lines, {
+    fields: isAdmin ? urlFields(context, urls, here?.status === 'ok' && !isNone) : hidden,
+    components: rows(buttons),
+  });
+}
+
+/** A URL alone in a block can be copied as a whole, also on a phone. */
+const urlBlock = (url: string): string => `\`\`\`\n${url}\n\`\`\``;
+
+/** `isMade`: a webhook posts here already. */
+function urlFields({ t }: Context, { current, retiring, fixed }: ReceiverUrls, isMade: boolean): APIEmbedField[] {
+  const next = retiring ? 'nextRotate' : isMade ? 'nextWatch' : 'nextSteps';
+  const shown = current ? urlBlock(current) : t('setup.project.noUrl');
+  return [
+    {
+      name: t('setup.project.url'),
+      value: [shown, fixed ? t('setup.project.fixed') : null].filter(Boolean).join('\n'),
+    },
+    ...(retiring ? [{ name: t('setup.project.oldUrl'), value: urlBlock(retiring) }] : []),
+    {
+      name: t('setup.project.next'),
+      value: `${t(`setup.project.${next}`)}\n${t('setup.project.secret')}`,
+    },
+  ];
+}
+
+export const panelButtons: Record<string, Button<Context>> = {
+  receiver: { response: 'reply', press: (interaction, _, context) => panel(interaction, context) },
+  kept: { press: (interaction, _, context) => panel(interaction, context) },
+  rotate: {
+    async press(interaction, _, context) {
+      const { t, receiver } = context;
+      const scope = await managedScope(interaction, context);
+      if (receiver.urls(scope).fixed) throw new UserError(t('setup.project.fixed'));
+      if (!(await receiver.rotate(scope))) throw new UserError(t('setup.project.stillOld'));
+      await record(interaction, context, 'setup.receiver.rotate', { scope });
+      return panel(interaction, context, t('setup.project.rotated'));
+    },
+  },
+  /** `setup:revoke`: asks first, because it appears where the button for a new URL was a moment ago. */
+  revoke: {
+    press: async (interaction, _, context) => askToRevoke(await managedScope(interaction, context), context),
+  },
+  /** `setup:revoked:<fingerprint of the URL>` */
+  revoked: {
+    async press(interaction, [expected], context) {
+      const { t, receiver } = context;
+      const scope = await managedScope(interaction, context);
+      const { retiring } = receiver.urls(scope);
+      // The old URL may be a different one since the question.
+      if (retiring !== null && fingerprint(retiring) !== expected) return askToRevoke(scope, context);
+      if (!(await receiver.revoke(scope))) throw new UserError(t('setup.project.nothingToRevoke'));
+      await record(interaction, context, 'setup.receiver.revoke', { scope });
+      return panel(interaction, context, t('setup.project.revoked'));
+    },
+  },
+  /** `setup:remove`: asks first. */
+  remove: { press: async ({ guildId }, _, context) => askToRemove(await storedBy(guildId, context), context) },
+  /** `setup:removed:<fingerprint of the project>` */
+  removed: {
+    async press(interaction, [expected], context) {
+      const { t, projects } = context;
+      const stored = await storedBy(interaction.guildId, context);
+      // Another project may have been stored since the question.
+      if (fingerprintOf(stored) !== expected) return askToRemove(stored, context);
+      if (!(await projects.remove(interaction.guildId))) throw new UserError(t('setup.project.gone'));
+      await record(interaction, context, 'setup.project.remove', { project: stored.projectId });
+      return embedReply('good', t('setup.project.removed'), [t('setup.project.removedText')]);
+    },
+  },
+};
+
+/** The scope of the project whose URL a button may change, checked at each press. */
+async function managedScope(interaction: ButtonUse, { t, projects }: Context): Promise<number> {
+  requireManageServer(interaction, t);
+  const { scope } = await projects.of(interaction.guildId);
+  if (scope === null) throw new UserError(t('setup.project.gone'));
+  return scope;
+}
+
+function askToRevoke(scope: number, { t, receiver }: Context): Reply {
+  const { retiring } = receiver.urls(scope);
+  if (retiring === null) throw new UserError(t('setup.project.nothingToRevoke'));
+  return question(
+    t('setup.project.revoke'),
+    [urlBlock(retiring), t('setup.project.nextRotate')],
+    [t('setup.project.revoke'), `setup:revoked:${fingerprint(retiring)}`],
+    [t('setup.project.keep'), 'setup:kept'],
+  );
+}
+
+async function storedBy(guildId: string, { t, storedProjects, network }: Context): Promise<StoredProject> {
+  const stored = await storedProjects.ofGuild(guildId, network.id);
+  if (!stored) throw new UserError(t('setup.project.gone'));
+  return stored;
+}
+
+const fingerprintOf = ({ scope, projectId }: StoredProject): string => fingerprint(`${scope} ${projectId}`);
+
+function askToRemove(stored: StoredProject, { t }: Context): Reply {
+  return question(
+    t('setup.project.removeTitle'),
+    [inCode(stored.projectId, '?', MAX_ID), t('setup.project.removeText')],
+    [t('setup.project.removeConfirm'), `setup:removed:${fingerprintOf(stored)}`],
+    [t('setup.project.keep'), 'setup:kept'],
+  );
 }

@@ -1,18 +1,18 @@
-import type { Button, ButtonUse, Choice, CommandUse, Reply } from '../../src/discord/command.ts';
-import type { GuildSettings } from '../../src/domain/guild.ts';
-import { type AlertStyle, styleOf } from '../../src/domain/subscription.ts';
+import { Temporal } from 'temporal-polyfill';
+import type { Button, Choice, CommandUse, Reply, Use } from '../../src/discord/command.ts';
+import { type GuildSettings, STATEMENT_PERIODS } from '../../src/domain/guild.ts';
+import { styleOf } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
-import { nameIn } from '../../src/languages/definitions.ts';
-import { LANGUAGES, type Language, languageOf, type Translate } from '../../src/languages/index.ts';
+import { languageOf, type Translate } from '../../src/languages/index.ts';
+import { LANGUAGES, type Language } from '../../src/languages/languages.ts';
 import { record } from '../shared/audit.ts';
 import { button, rows } from '../shared/components.ts';
+import { hasNode } from '../shared/networks.ts';
 import { embedReply, withInput } from '../shared/reply.ts';
-import { requireManageServer } from '../shared/rights.ts';
-import type { ContextWith } from '../shared/services.ts';
-import { invalidChoiceError } from '../shared/suggestions.ts';
+import type { Context } from '../shared/services.ts';
+import { readChoice } from '../shared/suggestions.ts';
 import { checkTarget } from '../shared/target.ts';
-
-type Needs = ContextWith<'guildChannels' | 'guilds' | 'audit' | 'now'>;
+import { requireManageServer } from '../shared/visibility.ts';
 
 /** How many characters a suggested time zone has in common with the typed text. */
 const MIN_SHARED_CHARACTERS = 4;
@@ -21,7 +21,7 @@ const MIN_SHARED_CHARACTERS = 4;
 export const LANGUAGE_CHOICES = Object.entries(LANGUAGES).map(([value, name]) => ({ name, value }));
 
 /** `/setup server`: changes the given settings and shows all of them. */
-export async function server(interaction: CommandUse, context: Needs): Promise<Reply> {
+export async function server(interaction: CommandUse, context: Context): Promise<Reply> {
   const { t, guilds } = context;
   const { guildId, options } = interaction;
   const changed: Partial<GuildSettings> = {};
@@ -44,30 +44,33 @@ export async function server(interaction: CommandUse, context: Needs): Promise<R
   const language = options.getString('language');
   if (language !== null) changed.language = readLanguage(language, context);
   const style = options.getString('style');
-  if (style !== null) changed.style = readStyle(style, context);
+  if (style !== null) changed.style = readChoice('setup server style', style, ['compact', 'full'], context);
+  const statement = options.getString('statement');
+  if (statement !== null) {
+    const period = readChoice('setup server statement', statement, ['off', ...STATEMENT_PERIODS], context);
+    changed.statement = period === 'off' ? null : period;
+  }
   return Object.keys(changed).length > 0
     ? save(interaction, context, changed)
-    : settingsNote(await guilds.settings(guildId), 'info', t);
+    : settingsNote(await guilds.settings(guildId), 'info', context);
 }
 
-async function save(
-  interaction: CommandUse | ButtonUse,
-  context: Needs,
-  changed: Partial<GuildSettings>,
-): Promise<Reply> {
+async function save(interaction: Use, context: Context, changed: Partial<GuildSettings>): Promise<Reply> {
   const after = await context.guilds.changeSettings(interaction.guildId, changed);
   await record(interaction, context, 'setup.server', changed);
-  return settingsNote(after, 'good', context.t);
+  return settingsNote(after, 'good', context);
 }
 
 /** The guild's settings; `good`: they were just changed. */
 function settingsNote(
-  { defaultChannel, managerRole, timezone, language, style }: GuildSettings,
+  { defaultChannel, managerRole, timezone, language, style, statement }: GuildSettings,
   tone: 'good' | 'info',
-  t: Translate,
+  { t, settings }: Context,
 ): Reply {
+  const canRead = hasNode(settings, null);
+  const note = canRead ? '' : ` · ${t('subscription.what.needsNode')}`;
   const languageName = language === null ? undefined : LANGUAGES[language as Language];
-  return embedReply(tone, t(tone === 'good' ? 'setup.server.saved' : 'setup.server.title'), [], {
+  return embedReply(tone, t(tone === 'good' ? 'setup.server.saved' : 'setup.server.title'), [t('setup.server.check')], {
     fields: [
       {
         name: t('setup.server.channel'),
@@ -82,36 +85,63 @@ function settingsNote(
       { name: t('setup.server.timezone'), value: timezone ?? t('setup.server.noTimezone'), inline: true },
       { name: t('setup.server.language'), value: languageName ?? t('setup.server.noLanguage'), inline: true },
       { name: t('setup.server.style'), value: t(`setup.server.styles.${styleOf(null, style)}`), inline: true },
+      ...(canRead || statement !== null
+        ? [{ name: t('setup.server.statement'), value: `${t(`setup.server.statements.${statement ?? 'off'}`)}${note}` }]
+        : []),
     ],
-    footer: { text: t('setup.server.footer') },
     components: rows(defaultChannel ? [button(t('setup.server.unset'), `setup:unset:${defaultChannel}`)] : []),
   });
 }
 
 /** `setup:unset:<channel>`: a button, because an option cannot mean "no default channel". */
-export const unsetButton: Button<Needs> = {
-  access: 'manage',
-  response: 'update',
+export const unsetButton: Button<Context> = {
   async press(interaction, [channelId], context) {
     const settings = await context.guilds.settings(interaction.guildId);
     // Another channel may have been chosen since the question.
-    if (settings.defaultChannel !== channelId) return settingsNote(settings, 'info', context.t);
+    if (settings.defaultChannel !== channelId) return settingsNote(settings, 'info', context);
     return save(interaction, context, { defaultChannel: null });
   },
 };
 
+/** The zones whose names Node lists as they were before the tz database renamed them. */
+const RENAMED: Readonly<Record<string, string>> = {
+  'Africa/Asmera': 'Africa/Asmara',
+  'America/Buenos_Aires': 'America/Argentina/Buenos_Aires',
+  'America/Catamarca': 'America/Argentina/Catamarca',
+  'America/Coral_Harbour': 'America/Atikokan',
+  'America/Cordoba': 'America/Argentina/Cordoba',
+  'America/Godthab': 'America/Nuuk',
+  'America/Indianapolis': 'America/Indiana/Indianapolis',
+  'America/Jujuy': 'America/Argentina/Jujuy',
+  'America/Louisville': 'America/Kentucky/Louisville',
+  'America/Mendoza': 'America/Argentina/Mendoza',
+  'Asia/Calcutta': 'Asia/Kolkata',
+  'Asia/Katmandu': 'Asia/Kathmandu',
+  'Asia/Rangoon': 'Asia/Yangon',
+  'Asia/Saigon': 'Asia/Ho_Chi_Minh',
+  'Atlantic/Faeroe': 'Atlantic/Faroe',
+  'Europe/Kiev': 'Europe/Kyiv',
+  'Pacific/Enderbury': 'Pacific/Kanton',
+  'Pacific/Ponape': 'Pacific/Pohnpei',
+  'Pacific/Truk': 'Pacific/Chuuk',
+};
+
 /**
- * The canonical name, or null if there is no such time zone. Refuses offsets like `+02:00`, which have no daylight
- * saving time.
+ * A time zone by the name that was typed, or null if there is none. Refuses offsets like `+02:00`, which have no
+ * daylight saving time.
  */
 function readTimezone(text: string): string | null {
   try {
-    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: text.trim() }).resolvedOptions();
-    return /^[+-]/.test(timeZone) ? null : timeZone;
+    const { timeZoneId } = Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(searched(text));
+    return /^[+-]/.test(timeZoneId) ? null : timeZoneId;
   } catch {
     return null;
   }
 }
+
+/** A name as zones have it: without accents, `_` for spaces. */
+const searched = (text: string): string =>
+  text.trim().normalize('NFD').replace(/\p{M}/gu, '').replaceAll(' ', '_').toLowerCase();
 
 /** The error for an unknown time zone, with a suggestion if there is a similar one. */
 function unknownTimezone(typed: string, t: Translate): UserError {
@@ -126,23 +156,20 @@ function unknownTimezone(typed: string, t: Translate): UserError {
 }
 
 /** The supported language of a locale, by language if the country differs. */
-function readLanguage(typed: string, { t, language }: ContextWith): Language {
+function readLanguage(typed: string, context: Context): Language {
   const found = languageOf(typed);
   if (found.split('-')[0] === typed.split('-')[0]) return found;
-  const known = LANGUAGE_CHOICES.map(({ value }) => value);
-  throw withInput(invalidChoiceError(nameIn(language, 'setup server language'), typed, known, t), typed, t);
+  return readChoice('setup server language', typed, Object.keys(LANGUAGES) as Language[], context);
 }
 
-function readStyle(typed: string, { t, language }: ContextWith): AlertStyle {
-  if (typed === 'compact' || typed === 'full') return typed;
-  throw withInput(invalidChoiceError(nameIn(language, 'setup server style'), typed, ['compact', 'full'], t), typed, t);
-}
-
-/** Time zones that match the typed text. */
+/** Time zones that match the typed text, by today's name. */
 export function timezones(typed: string): Choice[] {
-  const wanted = typed.trim().toLowerCase().replaceAll(' ', '_');
-  const matching = ['UTC', ...Intl.supportedValuesOf('timeZone')].filter((name) => name.toLowerCase().includes(wanted));
+  const wanted = searched(typed);
+  const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')].map((name) => ({
+    name: RENAMED[name] ?? name,
+    old: name,
+  }));
+  const has = (part: string) => zones.filter(({ name, old }) => `/${name} /${old}`.toLowerCase().includes(part));
   // `lis` means Lisbon rather than Tbilisi.
-  const begins = Map.groupBy(matching, (name) => `/${name.toLowerCase()}`.includes(`/${wanted}`));
-  return [...(begins.get(true) ?? []), ...(begins.get(false) ?? [])].map((name) => ({ name, value: name }));
+  return [...new Set([...has(`/${wanted}`), ...has(wanted)])].map(({ name }) => ({ name, value: name }));
 }

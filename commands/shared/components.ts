@@ -1,6 +1,8 @@
+import { hash } from 'node:crypto';
 import {
   type APIActionRowComponent,
   type APIButtonComponent,
+  type APIEmbedField,
   type APIModalInteractionResponseCallbackData,
   type APISelectMenuOption,
   type APIStringSelectComponent,
@@ -9,16 +11,19 @@ import {
   ComponentType,
   TextInputStyle,
 } from 'discord.js';
+import type { Reply } from '../../src/discord/command.ts';
 import { cutTo } from '../../src/domain/text.ts';
 import type { Translate } from '../../src/languages/index.ts';
+import { embedReply } from './reply.ts';
 
 /** Discord's limit of the options of a menu. */
 export const MAX_MENU_OPTIONS = 25;
+/** Discord's limit of the buttons of a row. */
+export const MAX_ROW_BUTTONS = 5;
 /** Discord's limit of an option's label and description, in characters. */
 const MAX_OPTION = 100;
 
-/** The style of a button that the bot handles. */
-export type PressStyle = ButtonStyle.Primary | ButtonStyle.Secondary | ButtonStyle.Success | ButtonStyle.Danger;
+type PressStyle = ButtonStyle.Primary | ButtonStyle.Secondary | ButtonStyle.Success | ButtonStyle.Danger;
 
 /** A button that the named command's `buttons` handle; it still works after a restart. */
 export function button(
@@ -30,12 +35,11 @@ export function button(
   return { type: ComponentType.Button, style, label, custom_id: customId, disabled };
 }
 
-/** A button that opens a page. */
 export function linkButton(label: string, url: string): APIButtonComponent {
   return { type: ComponentType.Button, style: ButtonStyle.Link, label, url };
 }
 
-/** A row of at most five buttons. */
+/** A row of at most {@link MAX_ROW_BUTTONS} buttons. */
 export function row(...buttons: APIButtonComponent[]): APIActionRowComponent<APIButtonComponent> {
   return { type: ComponentType.ActionRow, components: buttons };
 }
@@ -83,4 +87,19 @@ export function textField(
     description,
     component: { type: ComponentType.TextInput, custom_id: customId, style: TextInputStyle.Short, ...input },
   };
+}
+
+/** A short hash for custom IDs: shows whether the value is still the one in the question, without revealing it. */
+export const fingerprint = (text: string): string => hash('sha256', text).slice(0, 16);
+
+/** A question with two buttons, each by its label and custom ID: the first one destroys something. */
+export function question(
+  title: string,
+  lines: readonly (string | null)[],
+  yes: [label: string, customId: string],
+  no: [label: string, customId: string],
+  fields?: APIEmbedField[],
+): Reply {
+  const components = [row(button(...yes, ButtonStyle.Danger), button(...no))];
+  return embedReply('danger', title, lines, { components, ...(fields && { fields }) });
 }

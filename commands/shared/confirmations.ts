@@ -1,7 +1,8 @@
+import type { Use } from '../../src/discord/command.ts';
 import { MINUTE } from '../../src/domain/clock.ts';
-import type { Action, Questions } from '../../src/domain/confirmation.ts';
+import type { Action, Questions } from '../../src/domain/guild.ts';
 import { UserError } from '../../src/errors.ts';
-import type { ContextWith } from './services.ts';
+import type { Context } from './services.ts';
 
 /** How long a question can be confirmed: as long as Discord allows a private reply to be edited. */
 export const OPEN_MS = 15 * MINUTE;
@@ -14,16 +15,14 @@ const LATE = {
   'webhook.forget': 'webhook.remove.late',
   'webhook.restore': 'webhook.remove.late',
   'subscription.import': 'subscription.import.late',
+  'subscription.group': 'watch.late',
   'subscription.panel': 'subscription.panel.late',
 } as const satisfies Record<Action, string>;
 
-/** The person who is asked, and the guild. */
-type Asked = { guildId: string; user: { id: string } };
-
 /** Stores what somebody is asked to confirm; returns the ID for the question's buttons. */
 export function ask<Kind extends Action>(
-  { guildId, user }: Asked,
-  { confirmations, now }: ContextWith<'confirmations' | 'now'>,
+  { guildId, user }: Use,
+  { confirmations, now }: Context,
   action: Kind,
   detail: Questions[Kind],
 ): Promise<number> {
@@ -35,8 +34,8 @@ export function ask<Kind extends Action>(
  * gone or too old.
  */
 export async function takeConfirmation<Kind extends Action>(
-  { guildId, user }: Asked,
-  { confirmations, now, t }: ContextWith<'confirmations' | 'now'>,
+  { guildId, user }: Use,
+  { confirmations, now, t }: Context,
   action: Kind,
   question: string | undefined,
 ): Promise<Questions[Kind]> {

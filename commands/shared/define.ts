@@ -1,33 +1,97 @@
-import { ApplicationIntegrationType, InteractionContextType, SlashCommandBuilder } from 'discord.js';
-import type { CommandUse, Reply } from '../../src/discord/command.ts';
+import {
+  type APIApplicationCommandBasicOption,
+  type APIApplicationCommandOptionChoice,
+  type APIApplicationCommandStringOption,
+  ApplicationCommandOptionType,
+  ApplicationCommandType,
+  type ChannelType,
+} from 'discord.js';
+import type { Command, CommandUse, FormData, Reply } from '../../src/discord/command.ts';
+import type { Context } from './services.ts';
+import { TARGET_TYPES } from './target.ts';
+
+type Option = APIApplicationCommandBasicOption;
+type Definition = Command['data'];
+type TextLimits = Pick<APIApplicationCommandStringOption, 'required' | 'max_length'> & { autocomplete?: boolean };
 
 /**
- * A command for guilds that have the bot. No default permission is set: Discord would hide the command from the manager
- * role. Access is checked when a command is used.
+ * A command's definition. No default permission is set: Discord would hide the command from the manager role. Access is
+ * checked when a command is used.
  */
-export function define(name: string, description: string): SlashCommandBuilder {
-  return new SlashCommandBuilder()
-    .setName(name)
-    .setDescription(description)
-    .setContexts(InteractionContextType.Guild)
-    .setIntegrationTypes(ApplicationIntegrationType.GuildInstall);
+export function define(name: string, description: string, options: Definition['options'] = []): Definition {
+  return { type: ApplicationCommandType.ChatInput, name, description, options };
 }
 
-/** A command also for people who installed the app for themselves: in direct messages and guilds without the bot. */
-export function defineAnywhere(name: string, description: string): SlashCommandBuilder {
-  return define(name, description)
-    .setContexts(InteractionContextType.Guild, InteractionContextType.BotDM, InteractionContextType.PrivateChannel)
-    .setIntegrationTypes(ApplicationIntegrationType.GuildInstall, ApplicationIntegrationType.UserInstall);
+interface Subcommand {
+  description: string;
+  options?: Option[];
+  /** Default: people who may configure the bot. */
+  access?: 'all';
+  execute?: (interaction: CommandUse, context: Context) => Promise<Reply>;
+  /** The form that it opens instead of being executed. */
+  opens?: (interaction: CommandUse, context: Context) => Promise<FormData>;
 }
 
-type Execute<Context> = (interaction: CommandUse, context: Context) => Promise<Reply>;
-
-/** A command's `execute`, which runs the handler of the chosen subcommand. */
-export function bySubcommand<Context>(handlers: Record<string, Execute<Context>>): Execute<Context> {
-  return async (interaction, context) => {
-    const name = interaction.options.getSubcommand();
-    const handler = handlers[name];
-    if (!handler) throw new Error(`no subcommand ${name}`);
-    return handler(interaction, context);
+/** The parts of a command that consists of subcommands. */
+export function withSubcommands(
+  name: string,
+  description: string,
+  subcommands: Record<string, Subcommand>,
+): Required<Pick<Command<Context>, 'data' | 'access' | 'execute' | 'opens'>> {
+  const all = Object.entries(subcommands);
+  const options = all.map(([sub, { description, options = [] }]) => ({
+    type: ApplicationCommandOptionType.Subcommand as const,
+    name: sub,
+    description,
+    options,
+  }));
+  return {
+    data: define(name, description, options),
+    access: Object.fromEntries(all.flatMap(([sub, { access }]) => (access ? [[sub, access]] : []))),
+    opens: Object.fromEntries(all.flatMap(([sub, { opens }]) => (opens ? [[sub, opens]] : []))),
+    async execute(interaction, context) {
+      const sub = interaction.options.getSubcommand();
+      const execute = subcommands[sub]?.execute;
+      if (!execute) throw new Error(`no subcommand ${sub}`);
+      return execute(interaction, context);
+    },
   };
 }
+
+export const text = (name: string, description: string, limits: TextLimits = {}): Option =>
+  ({ type: ApplicationCommandOptionType.String, name, description, ...limits }) as Option;
+
+/** A required text with suggestions, long enough for a pasted link. */
+export const lookedUp = (name: string, description: string): Option =>
+  text(name, description, { required: true, autocomplete: true, max_length: 300 });
+
+export const choice = (
+  name: string,
+  description: string,
+  choices: APIApplicationCommandOptionChoice<string>[],
+  required = false,
+): Option => ({ type: ApplicationCommandOptionType.String, name, description, choices, required });
+
+export const flag = (name: string, description: string): Option => ({
+  type: ApplicationCommandOptionType.Boolean,
+  name,
+  description,
+});
+
+export const integer = (name: string, description: string, min_value: number, max_value: number): Option => ({
+  type: ApplicationCommandOptionType.Integer,
+  name,
+  description,
+  min_value,
+  max_value,
+});
+
+export const role = (name: string, description: string): Option => ({
+  type: ApplicationCommandOptionType.Role,
+  name,
+  description,
+});
+
+/** A channel that alerts can go to. */
+export const channel = (name: string, description: string, types: readonly ChannelType[] = TARGET_TYPES): Option =>
+  ({ type: ApplicationCommandOptionType.Channel, name, description, channel_types: [...types] }) as Option;

@@ -24,6 +24,6 @@ export function rootHint(t: Translate, { status }: UpstreamFailure, service: Int
 export const codeOf = (failure: UpstreamFailure): number | '' => (failure.status === 'broken' ? failure.code : '');
 
 /** The error that an interface is off, with the environment variables that turn it on. */
-export function notConfigured(t: Translate, service: Interface, ...variables: string[]): UserError {
+export function notConfigured(t: Translate, service: Exclude<Interface, 'prices'>, ...variables: string[]): UserError {
   return new UserError(t(`failure.${service}.off`, { variables: listInCode(variables, t) }));
 }

@@ -14,21 +14,20 @@ const MAX_REQUESTS = 10;
 const MAX_REFUSED = 20;
 const REFUSED_MS = 2 * MINUTE;
 
-/** What Discord's responses showed about a guild's channels. */
-interface ChannelResponses {
+/** What Discord's responses showed about a guild's channels: nothing yet. */
+const noResponses = () => ({
   /** Deleted channels. IDs are never reused, so they stay deleted. */
-  gone: Set<string>;
+  gone: new Set<string>(),
   /** Channels that the bot cannot see, and until when that is remembered. */
-  hidden: Map<string, number>;
+  hidden: new Map<string, number>(),
   /** Private threads that the bot is in, and until when that is remembered. */
-  inside: Map<string, number>;
+  inside: new Map<string, number>(),
   /** Requests about channels that are in flight. */
-  requests: Map<string, Promise<void>>;
+  requests: new Map<string, Promise<void>>(),
   /** How many other requests that Discord may refuse are in flight. */
-  others: number;
-  /** When Discord refused a request lately. */
-  refusedAt: number[];
-}
+  others: 0,
+  refusedAt: [] as number[],
+});
 
 /** Requests of commands that Discord may refuse. The refusals of each guild are limited. */
 export interface GuildChannels {
@@ -43,24 +42,14 @@ export interface GuildChannels {
 
 /** Creates the requests, with a memory of each guild's responses. */
 export function createGuildChannels(now: () => number): GuildChannels {
-  const byGuild = new WeakMap<Guild, ChannelResponses>();
+  const byGuild = new WeakMap<Guild, ReturnType<typeof noResponses>>();
 
-  function responsesOf(guild: Guild): ChannelResponses {
-    const present = byGuild.get(guild);
-    if (present) return present;
-    const responses: ChannelResponses = {
-      gone: new Set(),
-      hidden: new Map(),
-      inside: new Map(),
-      requests: new Map(),
-      others: 0,
-      refusedAt: [],
-    };
+  function responsesOf(guild: Guild) {
+    const responses = byGuild.get(guild) ?? noResponses();
     byGuild.set(guild, responses);
     return responses;
   }
 
-  /** How many of this guild's requests Discord may still refuse now. */
   function refusalsLeft(guild: Guild, at: number): number {
     const responses = responsesOf(guild);
     responses.refusedAt = responses.refusedAt.filter((refusedAt) => refusedAt > at - REFUSED_MS);

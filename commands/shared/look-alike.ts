@@ -1,15 +1,12 @@
-import { differenceOf } from '../../src/discord/look-alike.ts';
+import type { Use } from '../../src/discord/command.ts';
+import { differenceOf } from '../../src/discord/render/warnings.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import { outerDigitsOf } from '../../src/domain/guard.ts';
 import { titleName } from './naming.ts';
 import { addressInCode } from './reply.ts';
-import type { ContextWith } from './services.ts';
-import { visibleTo } from './subscriptions.ts';
-import type { Asker } from './visibility.ts';
+import type { Context } from './services.ts';
+import { visibleTo } from './visibility.ts';
 
-type Needs = ContextWith<'guildChannels' | 'subscriptions' | 'labels'>;
-
-/** Maximum look-alikes that one reply warns about. */
 const MAX_WARNINGS = 3;
 
 /** An address that the guild labeled or watches. */
@@ -18,11 +15,7 @@ interface KnownAddress {
   label: string | null;
 }
 
-/** The addresses that the guild labeled or watches, by their ends. */
-async function knownByEnds(
-  interaction: Asker & { guildId: string },
-  context: Needs,
-): Promise<Map<string, KnownAddress[]>> {
+async function knownByEnds(interaction: Use, context: Context): Promise<Map<string, KnownAddress[]>> {
   const [labels, watched] = await Promise.all([
     context.labels.list(interaction.guildId),
     visibleTo(interaction, context),
@@ -35,8 +28,8 @@ async function knownByEnds(
 export async function impostorsAmong(
   addresses: readonly AddressText[],
   watched: AddressText,
-  interaction: Asker & { guildId: string },
-  context: Needs,
+  interaction: Use,
+  context: Context,
 ): Promise<Set<AddressText>> {
   const byEnds = await knownByEnds(interaction, context);
   return new Set(
@@ -51,8 +44,8 @@ export async function impostorsAmong(
 /** The addresses that could be mistaken for another one that this guild knows, each with that one. */
 export async function lookAlikes(
   addresses: readonly AddressText[],
-  interaction: Asker & { guildId: string },
-  context: Needs,
+  interaction: Use,
+  context: Context,
 ): Promise<Map<AddressText, KnownAddress>> {
   const byEnds = await knownByEnds(interaction, context);
   return new Map(
@@ -64,7 +57,7 @@ export async function lookAlikes(
 }
 
 /** Warns of look-alikes: people may copy one from a wallet's history, and labeled addresses are trusted. */
-export function lookAlikeLines(found: ReadonlyMap<AddressText, KnownAddress>, { t }: ContextWith): string[] {
+export function lookAlikeLines(found: ReadonlyMap<AddressText, KnownAddress>, { t }: Context): string[] {
   return [...found].slice(0, MAX_WARNINGS).flatMap(([address, { address: like, label }]) => {
     const full = addressInCode(like);
     return [

@@ -1,74 +1,219 @@
 import type { APIButtonComponent, APIEmbedField } from 'discord.js';
+import { namesOfFile } from '../../src/config/networks.ts';
+import type { Use } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
+import { addressesOf, type Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
-import type { ContextWith } from './services.ts';
-import { addToWebhookButton, createWebhookButton, EVERY_TYPE, postingHere, withAddresses } from './webhooks.ts';
+import type { Translate } from '../../src/languages/index.ts';
+import type { Webhook } from '../../src/upstream/notification.ts';
+import { MAX_ROW_BUTTONS } from './components.ts';
+import { eachNetwork, hasSeveral, namedButton, watchedHere } from './networks.ts';
+import { asManyAsFit } from './reply.ts';
+import type { Context } from './services.ts';
+import {
+  addToWebhookButton,
+  createWebhookButton,
+  EVERY_TYPE,
+  everywhereButton,
+  fillWebhook,
+  postingHere,
+  type ReadyProject,
+  SOON_MS,
+  targetOf,
+  withAddresses,
+} from './webhooks.ts';
 
-type Needs = ContextWith<'projects' | 'receiver'>;
+/** One more button fits beside these. */
+const MAX_BUTTONS = MAX_ROW_BUTTONS - 1;
 
-/** How long a reply waits for the list of webhooks. */
-const REQUEST_TIMEOUT_MS = 3_000;
-
-/**
- * Whether the webhooks that post here have some addresses. `operator`: the guild does not manage them. `manual`: the
- * bot cannot manage them. `unknown`: the service does not show it. `no-webhook`: none posts here.
- */
-type Coverage =
-  | { status: 'operator' | 'no-url' | 'manual' | 'unknown' | 'no-webhook' }
-  | { status: 'known'; missing: AddressText[]; onlyTypes: string[] };
-
-/**
- * What remains to do before these addresses get alerts, as a field and the buttons that do it; `what` identifies
- * the addresses in a button: a subscription's number, or `all`.
- */
-export async function nextStep(
-  guildId: string,
-  addresses: readonly AddressText[],
-  what: string,
-  context: Needs,
-): Promise<{ field: APIEmbedField; buttons: APIButtonComponent[] }> {
-  const { t } = context;
-  const count = addresses.length;
-  const coverage = await coverageOf(guildId, addresses, context);
-  const step = (value: string, ...buttons: APIButtonComponent[]) => ({
-    field: { name: t('subscription.add.next'), value },
-    buttons,
-  });
-  switch (coverage.status) {
-    case 'operator':
-      return step(t('subscription.add.operatorWebhook'));
-    case 'no-url':
-      return step(t('setup.project.noUrl'));
-    case 'manual':
-      return step(t('subscription.add.ownWebhook'));
-    case 'unknown':
-      return step(t('subscription.add.ownWebhook'), addToWebhookButton(t, count, what));
-    case 'no-webhook':
-      return step(t('webhook.create.needed'), createWebhookButton(t));
-    case 'known': {
-      const missing = coverage.missing.length;
-      if (missing > 0) return step(t('webhook.add.missing', { count: missing }), addToWebhookButton(t, missing, what));
-      const types = coverage.onlyTypes.map((type) => inCode(type, '?')).join(t('reply.comma'));
-      const lines = [t('webhook.add.covered', { count }), ...(types ? [t('webhook.add.onlyTypes', { types })] : [])];
-      return { field: { name: t('webhook.add.willCome'), value: lines.join('\n') }, buttons: [] };
-    }
-  }
+/** What remains to do before some addresses get alerts, as a field and the buttons that do it. */
+interface NextStep {
+  isDone: boolean;
+  field: APIEmbedField;
+  buttons: APIButtonComponent[];
 }
 
-/** Checks whether the webhooks that post here have these addresses. */
-async function coverageOf(guildId: string, addresses: readonly AddressText[], context: Needs): Promise<Coverage> {
-  const access = await context.projects.of(guildId);
-  if (access.scope === null) return { status: 'operator' };
-  if (context.receiver.urls(access.scope).current === null) return { status: 'no-url' };
-  if (access.status !== 'ready') return { status: 'manual' };
-  const here = await postingHere(access, context, REQUEST_TIMEOUT_MS);
-  if (here.status !== 'ok') return { status: 'unknown' };
-  if (here.webhooks.length === 0) return { status: 'no-webhook' };
-  const posting = await withAddresses(access, here.webhooks);
+/** The same on one network. */
+interface NetworkStep extends NextStep {
+  /** The addresses that none of its webhooks has. */
+  lacking: ReadonlySet<AddressText>;
+  /** The webhooks that post here, and what they may lack; null: they cannot be filled, or have everything. */
+  fill: { project: ReadyProject; here: Webhook[]; missing: AddressText[] } | null;
+}
+
+/** Stands in a button for what it adds. */
+type What = (lacking: ReadonlySet<AddressText>) => string;
+
+type Watched = Pick<Subscription, 'address' | 'network'>;
+
+/**
+ * What remains to do before what is watched gets alerts, on each of its networks; `what` stands for it in a button, see
+ * `webhook:fill`.
+ */
+export function nextStep(
+  guildId: string,
+  watched: readonly Watched[],
+  what: string,
+  context: Context,
+): Promise<NextStep> {
+  return together(watched, what, context, (addresses, on) => stepOn(guildId, addresses, () => what, on));
+}
+
+/** Adds what a webhook lacks to it, where it is clear which one gets it; otherwise like {@link nextStep}. */
+export function fillOrNextStep(
+  interaction: Use,
+  watched: readonly Watched[],
+  what: string,
+  context: Context,
+): Promise<NextStep> {
+  const { guildId } = interaction;
+  const { t, storedProjects } = context;
+  return together(watched, what, context, async (addresses, on): Promise<NextStep> => {
+    const step = await stepOn(guildId, addresses, () => what, on);
+    if (step.fill === null) return step;
+    const { project, here, missing } = step.fill;
+    const target = targetOf(here, await storedProjects.chosenWebhook(guildId, on.network.id));
+    if (typeof target !== 'string' || target === 'unknown') return step;
+    const { isDone, lines } = await fillWebhook(interaction, project, target, missing, on);
+    const name = isDone ? t('webhook.add.willCome') : `⚠️ ${t('webhook.add.failed')}`;
+    const buttons = isDone ? [] : [addToWebhookButton(t, missing.length, what)];
+    return { isDone, field: { name, value: lines.join('\n') }, buttons };
+  });
+}
+
+/** The step on each network on which something of this is watched. */
+function onEach<Step extends NextStep>(
+  watched: readonly Watched[],
+  context: Context,
+  stepWith: (addresses: AddressText[], on: Context) => Promise<Step>,
+): Promise<(Step & { on: Context })[]> {
+  const steps = eachNetwork(context).flatMap((on) => {
+    const addresses = addressesOf(watchedHere(watched, on));
+    return addresses.length === 0 ? [] : stepWith(addresses, on).then((step) => ({ ...step, on }));
+  });
+  return Promise.all(steps);
+}
+
+/** The steps on all networks as one: first those where nothing is left to do. */
+async function together(
+  watched: readonly Watched[],
+  what: string,
+  context: Context,
+  stepWith: (addresses: AddressText[], on: Context) => Promise<NextStep>,
+): Promise<NextStep> {
+  const { t } = context;
+  const steps = await onEach(watched, context, stepWith);
+  if (!hasSeveral(context.settings) && steps[0]) return steps[0];
+  const titles = (those: typeof steps, mark: string) =>
+    those.map(({ on }) => `${mark} ${on.network.title}`).join(' · ');
+  const done = steps.filter(({ isDone }) => isDone);
+  const open = Map.groupBy(
+    steps.filter(({ isDone }) => !isDone),
+    ({ field }) => field.value,
+  );
+  const lines = [
+    ...(done.length > 0 ? [titles(done, '✅')] : []),
+    ...[...open].map(([value, those]) => `${titles(those, '⚠️')}: ${namesOfFile(value)}`),
+  ];
+  const isDone = open.size === 0;
+  return {
+    isDone,
+    field: {
+      name: t(isDone ? 'webhook.add.willCome' : 'subscription.add.next'),
+      value: asManyAsFit(lines),
+    },
+    buttons: buttonsOf(steps, what, t),
+  };
+}
+
+/** The buttons of several networks: one that fills every webhook, and one for each webhook that has to be created. */
+function buttonsOf(
+  steps: readonly { on: Context; buttons: APIButtonComponent[] }[],
+  what: string,
+  t: Translate,
+): APIButtonComponent[] {
+  const all = steps.flatMap(({ on, buttons }) => buttons.map((one) => ({ on, one })));
+  const isFill = ({ one }: (typeof all)[number]) => 'custom_id' in one && one.custom_id.startsWith('webhook:fill:');
+  const fills = all.filter(isFill);
+  const rest = fills.length > 1 ? all.filter((one) => !isFill(one)) : all;
+  const everywhere = fills.length > 1 ? [everywhereButton(t, what)] : [];
+  return [...everywhere, ...rest.flatMap(({ on, one }) => namedButton(one, on))].slice(0, MAX_BUTTONS);
+}
+
+interface Warning {
+  lines: string[];
+  buttons: APIButtonComponent[];
+  missing: ReadonlySet<AddressText>;
+  /** The networks whose webhooks lack an address, where there are several. */
+  on(address: AddressText): string[];
+}
+
+/** A warning that no alerts come for some of these addresses because no webhook has them; null: that is not known. */
+export async function coverageWarning(
+  guildId: string,
+  watched: readonly Watched[],
+  what: What,
+  context: Context,
+): Promise<Warning | null> {
+  const steps = await onEach(watched, context, (addresses, on) => stepOn(guildId, addresses, what, on));
+  const open = steps.filter(({ lacking }) => lacking.size > 0);
+  const [only] = open;
+  if (!only) return null;
+  const lineOf = ({ field }: NetworkStep) => `⚠️ ${field.value}`;
+  if (!hasSeveral(context.settings)) {
+    return { lines: [lineOf(only)], buttons: only.buttons, missing: only.lacking, on: () => [] };
+  }
+  const missing = new Set(open.flatMap(({ lacking }) => [...lacking]));
+  return {
+    lines: open.map((one) => `**${one.on.network.title}** ${lineOf(one)}`),
+    buttons: buttonsOf(open, what(missing), context.t),
+    missing,
+    on: (address) => open.flatMap(({ on, lacking }) => (lacking.has(address) ? on.network.title : [])),
+  };
+}
+
+/** Whether the webhooks that post here have these addresses, and otherwise what to do. */
+async function stepOn(
+  guildId: string,
+  addresses: readonly AddressText[],
+  what: What,
+  { t, projects, receiver }: Context,
+): Promise<NetworkStep> {
+  const step = (value: string, ...buttons: APIButtonComponent[]): NetworkStep => ({
+    isDone: false,
+    field: { name: t('subscription.add.next'), value },
+    buttons,
+    lacking: new Set(),
+    fill: null,
+  });
+  const project = await projects.of(guildId);
+  if (project.scope === null) return step(t('subscription.add.operatorWebhook'));
+  if (receiver.urls(project.scope).current === null) return step(t('setup.project.noUrl'));
+  const byHand = t('subscription.add.ownWebhook');
+  if (project.status !== 'ready') return step(byHand);
+  const adding = (lacking: readonly AddressText[]) => addToWebhookButton(t, lacking.length, what(new Set(lacking)));
+  const response = await postingHere(project, { receiver }, SOON_MS);
+  if (response.status !== 'ok') return step(byHand, adding(addresses));
+  const here = response.webhooks;
+  if (here.length === 0) {
+    return { ...step(t('webhook.create.needed'), createWebhookButton(t)), lacking: new Set(addresses) };
+  }
+  const posting = await withAddresses(project, here);
   const holding = (address: AddressText) => posting.filter((one) => one.addresses?.has(address));
   const missing = addresses.filter((address) => holding(address).length === 0);
-  // If one list is missing, an address may be in that one.
-  if (missing.length > 0 && posting.some((one) => one.addresses === null)) return { status: 'unknown' };
+  if (missing.length > 0) {
+    const fill = { project, here, missing };
+    // If one list is missing, an address may be in that one.
+    if (posting.some((one) => one.addresses === null)) return { ...step(byHand, adding(addresses)), fill };
+    const lacks = t('webhook.add.missing', { count: missing.length });
+    return { ...step(lacks, adding(missing)), lacking: new Set(missing), fill };
+  }
   const types = new Set(addresses.flatMap(holding).map(({ eventType }) => eventType));
-  return { status: 'known', missing, onlyTypes: types.has(EVERY_TYPE) ? [] : [...types] };
+  const only = [...types].map((type) => inCode(type, '?')).join(t('reply.comma'));
+  const lines = [
+    t('webhook.add.covered', { count: addresses.length }),
+    ...(types.has(EVERY_TYPE) ? [] : [t('webhook.add.onlyTypes', { types: only })]),
+  ];
+  const field = { name: t('webhook.add.willCome'), value: lines.join('\n') };
+  return { isDone: true, field, buttons: [], lacking: new Set(), fill: null };
 }

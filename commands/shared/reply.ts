@@ -1,11 +1,11 @@
 import { type APIEmbed, TimestampStyles, time } from 'discord.js';
-import type { Reply } from '../../src/discord/command.ts';
-import { MAX_TITLE } from '../../src/discord/message-limits.ts';
+import { MAX_TITLE, type Reply } from '../../src/discord/command.ts';
+import { linked } from '../../src/discord/render/wording.ts';
 import type { AddressText } from '../../src/domain/address.ts';
-import { addressPage, type ExplorerRoot } from '../../src/domain/explorer.ts';
+import type { ExplorerRoot } from '../../src/domain/explorer.ts';
 import { cutTo, inCode, isolate, looksLikeLink, plainText } from '../../src/domain/text.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
-import { UserError } from '../../src/errors.ts';
+import { ifRefused, UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 
 /** The kind of a reply, shown as the color of its edge. */
@@ -14,7 +14,9 @@ export const COLORS = { info: 0x4184e4, good: 0x2da44e, warn: 0xd4761d, danger: 
 /** Maximum characters of an embed's description (Discord allows 4,096), without the count of omitted lines. */
 export const MAX_REPLY_TEXT = 3_900;
 
-/** Maximum characters of typed text in an error. */
+/** Maximum characters of an embed's field (Discord allows 1,024), without the count of omitted lines. */
+export const MAX_FIELD_TEXT = 950;
+
 const MAX_INPUT_SHOWN = 100;
 
 /** Maximum characters of a project's or webhook's ID: people copy it, so it is always shown in full. */
@@ -34,8 +36,8 @@ export function embedReply(
   return { embeds: [{ ...shown, ...embed }], components };
 }
 
-/** As many lines as fit into `max` characters, and the number of omitted ones. */
-export function asManyAsFit(lines: readonly string[], max: number): string {
+/** As many lines as fit into `max` characters (a field, unless given), and the number of omitted ones. */
+export function asManyAsFit(lines: readonly string[], max = MAX_FIELD_TEXT): string {
   const kept: string[] = [];
   let length = 0;
   for (const line of lines) {
@@ -63,25 +65,14 @@ export function pageOf<T>(all: readonly T[], perPage: number, wanted: number) {
 export const listInCode = (values: readonly string[], t: Translate): string =>
   values.map((value) => `\`${value}\``).join(t('reply.comma'));
 
-/** A full checksum address in inline code. */
 export const addressInCode = (address: AddressText): string => `\`${checksumAddress(address)}\``;
 
 /** A full checksum address, as a link where there is an explorer. */
-export function fullAddress(
+export const fullAddress = (
   address: AddressText,
   settings: ExplorerRoot,
   page: 'address' | 'token' = 'address',
-): string {
-  const text = addressInCode(address);
-  const url = addressPage(settings, address, page);
-  return url ? `[${text}](${url})` : text;
-}
-
-/** A shortened address, for places without room; the full one must be shown elsewhere. */
-export function shortAddress(address: AddressText): string {
-  const text = checksumAddress(address);
-  return `${text.slice(0, 6)}…${text.slice(-4)}`;
-}
+): string => linked(address, page, settings);
 
 /** "3 hours ago" or "in 3 hours", in the reader's language and time zone. */
 export function relativeTime(milliseconds: number): string {
@@ -104,10 +95,20 @@ export function quoted(typed: string, fallback = '` `'): string {
   return plain ? isolate(`\`${plain}\``) : fallback;
 }
 
-/** The error with the typed text in its message, unless that already has it. */
-export function withInput({ message }: UserError, typed: string, t: Translate): UserError {
+/** The error with the typed text in its message, and the `option` that it is in, unless that already has them. */
+export function withInput({ message, readings }: UserError, typed: string, t: Translate, option?: string): UserError {
   const shown = quoted(typed.slice(0, MAX_INPUT_SHOWN));
-  return new UserError(message.includes(shown) ? message : `${t('reply.typed', { text: shown })} ${message}`);
+  const isPlace = option !== undefined && !message.includes(option);
+  const input = isPlace ? t('reply.typedIn', { text: shown, option }) : t('reply.typed', { text: shown });
+  const full = message.includes(shown) && !isPlace ? message : `${input} ${message}`;
+  return new UserError(full, { readings });
+}
+
+/** Reads a typed text; a refusal shows it. */
+export function readTyped<Value>(read: () => Value, typed: string, t: Translate): Value {
+  return ifRefused(read, (error) => {
+    throw withInput(error, typed, t);
+  });
 }
 
 /** A third party's text in inline code: each word made harmless, 🔗 for links, at most `max` characters. */

@@ -1,7 +1,11 @@
-import { editDistance } from '../../src/domain/edit-distance.ts';
+import type { Choice } from '../../src/discord/command.ts';
+import type { AddressText } from '../../src/domain/address.ts';
+import { editDistance, isolate } from '../../src/domain/text.ts';
+import { checksumAddress, shortAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
-import type { Translate } from '../../src/languages/index.ts';
+import { nameIn, type Translate } from '../../src/languages/index.ts';
 import { listInCode, quoted, withInput } from './reply.ts';
+import type { Context } from './services.ts';
 
 /** With more typing errors, a word is no longer recognizable. */
 const MAX_ERRORS = 2;
@@ -20,6 +24,18 @@ export function suggestionError(reason: string, typed: string, known: Iterable<s
 export function invalidChoiceError(option: string, typed: string, choices: readonly string[], t: Translate): UserError {
   const reason = t('subscription.filter.choice', { option, choices: listInCode(choices, t) });
   return new UserError(withSuggestion(reason, typed, choices, t));
+}
+
+/** The value of an option that has only these, such as `setup server style`; throws a {@link UserError} for any other. */
+export function readChoice<const Value extends string>(
+  path: string,
+  typed: string,
+  values: readonly Value[],
+  { t, language }: Context,
+): Value {
+  const found = values.find((value) => value === typed);
+  if (found === undefined) throw withInput(invalidChoiceError(nameIn(language, path), typed, values, t), typed, t);
+  return found;
 }
 
 /** The reason, followed by the closest known text as a suggestion, if there is one. */
@@ -46,3 +62,15 @@ export function closestMatch(typed: string, known: Iterable<string>): string | n
 
 const folded = (text: string): string =>
   text.trim().toLowerCase().normalize('NFKD').replaceAll(/\p{M}/gu, '').slice(0, MAX_COMPARED);
+
+/** The choices whose name or value contains the typed text. */
+export function choicesWith(typed: string, choices: readonly Choice[]): Choice[] {
+  const wanted = typed.trim().toLowerCase();
+  return choices.filter(({ name, value }) => [name, value].some((text) => text.toLowerCase().includes(wanted)));
+}
+
+/** An address as a choice: its name and the shortened address, or the full address if it has no name. */
+export function addressChoice(address: AddressText, name: string | null): Choice {
+  const value = checksumAddress(address);
+  return { name: name === null ? value : `${isolate(name)} · ${shortAddress(address)}`, value };
+}

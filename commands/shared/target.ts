@@ -7,15 +7,14 @@ import {
   PermissionFlagsBits,
   type PermissionsBitField,
 } from 'discord.js';
-import type { ButtonUse, CommandUse, MenuUse, MessageUse } from '../../src/discord/command.ts';
-import { invitation } from '../../src/discord/invitation.ts';
+import type { Use } from '../../src/discord/command.ts';
+import { invitation } from '../../src/discord/register.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { readFailure } from './guild-channels.ts';
-import type { ContextWith } from './services.ts';
+import type { Context } from './services.ts';
 import { hasRoles } from './visibility.ts';
 
-/** The types of channels that alerts can go to. */
 export const TARGET_TYPES = [
   ChannelType.GuildText,
   ChannelType.GuildAnnouncement,
@@ -24,8 +23,6 @@ export const TARGET_TYPES = [
   ChannelType.AnnouncementThread,
 ] as const;
 
-/** An interaction that names a channel. */
-type Use = CommandUse | ButtonUse | MenuUse | MessageUse;
 /** A channel that an option names; null: none does. */
 export type PickedChannel = APIInteractionDataResolvedChannel | GuildBasedChannel | null;
 
@@ -39,7 +36,7 @@ export async function checkTarget(
   interaction: Use,
   channelId: string,
   picked: PickedChannel,
-  { t, guildChannels }: ContextWith<'guildChannels'>,
+  { t, guildChannels }: Context,
   isForum = false,
 ): Promise<void> {
   checkKnown(interaction, channelId, picked, t, isForum);
@@ -93,7 +90,7 @@ export function refuseUnseen(interaction: Use, channelId: string, picked: Picked
 }
 
 /** The error for a guild that has the bot's commands but not the bot, with the invitation link. */
-export function outsideLine({ applicationId, guildId }: CommandUse | ButtonUse | MenuUse, t: Translate): string {
+export function outsideLine({ applicationId, guildId }: Use, t: Translate): string {
   return t('channel.notMember', { url: invitation(applicationId, guildId) });
 }
 

@@ -1,27 +1,50 @@
 import { type APIButtonComponent, ButtonStyle } from 'discord.js';
+import type { Use } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
+import { inCode } from '../../src/domain/text.ts';
+import { checksumAddress } from '../../src/domain/typed-address.ts';
+import type { UpstreamFailure } from '../../src/domain/upstream.ts';
+import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
-import type { ReceiverUrls } from '../../src/receiver/paths.ts';
+import type { ReceiverUrls } from '../../src/receiver/path-tokens.ts';
 import type { Webhook, WebhooksResult } from '../../src/upstream/notification.ts';
 import type { ProjectAccess } from '../../src/upstream/projects.ts';
+import { record } from './audit.ts';
 import { button } from './components.ts';
-import type { ContextWith } from './services.ts';
+import { explain, notConfigured } from './failure.ts';
+import { MAX_ID } from './reply.ts';
+import type { Context } from './services.ts';
 
-/** How long a reply waits for a webhook's addresses. */
-const REQUEST_TIMEOUT_MS = 3_000;
+/** How long a reply waits for the service where it can do without a response. */
+export const SOON_MS = 3_000;
 /** Only this many webhooks' addresses are read; a project with more is not checked for them. */
 export const MAX_WEBHOOKS = 10;
 /** The type of a webhook for every kind of event. */
 export const EVERY_TYPE = 'ALL';
+/** The audit log's word for addresses that were added to a webhook. */
+export const FILLED = 'webhook.fill';
+/** Maximum addresses per request. The service documents no limit; this many take a second or two. */
+const MAX_PER_REQUEST = 100;
 
 /** A project that a guild manages, with its client. */
 export type ReadyProject = Extract<ProjectAccess, { status: 'ready' }>;
 
-/** A webhook that posts here, with the addresses that it watches; null: the service does not show them. */
-export interface Posting {
-  id: string | null;
-  eventType: string;
-  addresses: ReadonlySet<AddressText> | null;
+/** The project that a guild manages; if there is none, throws a {@link UserError} that explains how to add one. */
+export async function projectOf({ t, projects }: Context, guildId: string): Promise<ReadyProject> {
+  const access = await projects.of(guildId);
+  switch (access.status) {
+    case 'ready':
+      return access;
+    case 'sealed':
+      throw new UserError(t('webhook.sealed'));
+    case 'none':
+      throw new UserError(t('webhook.none'));
+    case 'off': {
+      const isOperators = access.scope !== null && !access.own;
+      const keys = ['NOTIFICATION_PROJECT_ID', 'NOTIFICATION_API_KEY', 'NOTIFICATION_API_SECRET'];
+      throw notConfigured(t, 'notification', 'NOTIFICATION_URL', ...(isOperators ? keys : []));
+    }
+  }
 }
 
 /** Which of these receiver URLs a webhook posts to; null: neither. */
@@ -36,7 +59,7 @@ export function pointsAt({ current, retiring }: ReceiverUrls, url: string | null
 /** The project's webhooks that post to its receiver URL; a failure if they cannot be read. */
 export async function postingHere(
   { notification, scope }: ReadyProject,
-  { receiver }: ContextWith<'receiver'>,
+  { receiver }: Pick<Context, 'receiver'>,
   withinMs?: number,
 ): Promise<WebhooksResult> {
   const response = await notification.webhooks(withinMs);
@@ -45,19 +68,77 @@ export async function postingHere(
   return { status: 'ok', webhooks: response.webhooks.filter(({ url }) => pointsAt(urls, url) !== null) };
 }
 
+/** A webhook that posts here, with the addresses that it watches; null: the service does not show them. */
+export interface Posting {
+  id: string | null;
+  eventType: string;
+  addresses: ReadonlySet<AddressText> | null;
+}
+
 /** What each of these webhooks watches, as far as the service shows it in time. */
 export function withAddresses({ notification }: ReadyProject, webhooks: readonly Webhook[]): Promise<Posting[]> {
   return Promise.all(
     webhooks.map(async ({ id, eventType }, index): Promise<Posting> => {
       const isAsked = id !== null && index < MAX_WEBHOOKS;
-      const list = isAsked ? await notification.knownAddresses(id, REQUEST_TIMEOUT_MS) : null;
+      const list = isAsked ? await notification.knownAddresses(id, SOON_MS) : null;
       const addresses = list?.status === 'ok' ? new Set(list.addresses) : null;
       return { id, eventType: eventType ?? EVERY_TYPE, addresses };
     }),
   );
 }
 
-/** The button that creates the webhook. */
+/** Whether this can be a webhook's ID; anything else must not go into a request or a custom ID. */
+export const isWebhookId = (text: string): boolean => /^[\w-]{1,64}$/.test(text);
+
+/** The ID of the webhook that gets new addresses; several to choose from; or `unknown` if the list has no IDs. */
+export function targetOf(here: readonly Webhook[], chosen: string | null): string | Webhook[] {
+  const named = here.filter(({ id }) => id !== null && isWebhookId(id));
+  if (named.length === 0) return chosen ?? 'unknown';
+  if (named.some(({ id }) => id === chosen)) return chosen!;
+  const complete = named.filter(({ eventType }) => eventType === EVERY_TYPE);
+  const [only] = complete.length === 1 ? complete : named;
+  return complete.length === 1 || named.length === 1 ? only!.id! : named;
+}
+
+/**
+ * Adds addresses to a webhook in batches; stops at the first batch that fails. `report` is called between batches. The
+ * lines show the result.
+ */
+export async function fillWebhook(
+  asked: Use,
+  { notification }: ReadyProject,
+  webhook: string,
+  addresses: readonly AddressText[],
+  context: Context,
+  report: (soFar: number) => Promise<unknown> = async () => undefined,
+): Promise<{ isDone: boolean; lines: string[] }> {
+  const { t } = context;
+  const count = addresses.length;
+  for (let done = 0; done < count; done += MAX_PER_REQUEST) {
+    const part = addresses.slice(done, done + MAX_PER_REQUEST);
+    const response = await notification.addAddresses(webhook, part.map(checksumAddress));
+    if (response.status !== 'ok') {
+      const detail = { webhook, done, of: count, outcome: response.status };
+      await record(asked, context, 'webhook.fill.failed', detail);
+      const reasons = isUnknownCall(response)
+        ? [t('webhook.add.manual'), t('subscription.add.ownWebhook')]
+        : [explain(t, response, 'notification')];
+      return { isDone: false, lines: [...reasons, ...(done > 0 ? [t('webhook.add.partly', { done, count })] : [])] };
+    }
+    const soFar = done + part.length;
+    if (soFar < count) await report(soFar);
+  }
+  await record(asked, context, FILLED, { webhook, addresses });
+  const name = (await context.storedProjects.webhookNames(asked.guildId, context.network.id)).get(webhook);
+  const called = name === undefined ? inCode(webhook, '', MAX_ID) : inCode(name, '');
+  return { isDone: true, lines: [t('webhook.add.done', { count, webhook: called })] };
+}
+
+/** Failures that mean that the service lacks the call. */
+export function isUnknownCall(failure: UpstreamFailure): boolean {
+  return failure.status === 'rejected' || (failure.status === 'broken' && [405, 501].includes(failure.code));
+}
+
 export const createWebhookButton = (t: Translate): APIButtonComponent =>
   button(t('webhook.create.button'), 'webhook:create', ButtonStyle.Primary);
 
@@ -65,6 +146,12 @@ export const createWebhookButton = (t: Translate): APIButtonComponent =>
 export const addToWebhookButton = (t: Translate, count: number, what = 'all'): APIButtonComponent =>
   button(t('webhook.add.button', { count }), `webhook:fill:${what}`, ButtonStyle.Primary);
 
-/** The button that shows the receiver URL. */
+export const everywhereButton = (t: Translate, what = 'all'): APIButtonComponent =>
+  button(t('webhook.add.everywhereButton'), `webhook:everywhere:${what}`, ButtonStyle.Primary);
+
+/** The button that moves addresses of which events are missing to a webhook for all events. */
+export const moveToWholeButton = (t: Translate, count: number): APIButtonComponent =>
+  button(t('webhook.move.button', { count }), 'webhook:move', ButtonStyle.Primary);
+
 export const receiverUrlButton = (t: Translate): APIButtonComponent =>
   button(t('webhook.list.receiver'), 'setup:receiver');

@@ -1,48 +1,62 @@
 import type { APIEmbedField } from 'discord.js';
-import type { ButtonUse, CommandUse, Reply } from '../../src/discord/command.ts';
-import type { AddressText } from '../../src/domain/address.ts';
-import { type Choices, DEFAULT_CHOICES, type Subscription } from '../../src/domain/subscription.ts';
-import { checksumAddress, parseWatchable } from '../../src/domain/typed-address.ts';
+import type { CommandUse, Reply, Use } from '../../src/discord/command.ts';
+import { toAddress } from '../../src/domain/address.ts';
+import {
+  type Choices,
+  DEFAULT_CHOICES,
+  type NewSubscription,
+  type Subscription,
+} from '../../src/domain/subscription.ts';
+import { addressesIn, checksumAddress, parseWatchable } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { record } from '../shared/audit.ts';
 import { button, row } from '../shared/components.ts';
 import { readFailure } from '../shared/guild-channels.ts';
 import { lookAlikeLines, lookAlikes } from '../shared/look-alike.ts';
-import { boldName, notNamed } from '../shared/naming.ts';
-import { nextStep } from '../shared/next-step.ts';
-import { readAddress } from '../shared/read-address.ts';
-import { embedReply, fullAddress } from '../shared/reply.ts';
-import type { ContextWith } from '../shared/services.ts';
-import { nameOf } from '../shared/subscriptions.ts';
+import { boldName, nameOf, notNamed } from '../shared/naming.ts';
+import { pickedNetwork } from '../shared/networks.ts';
+import { fillOrNextStep } from '../shared/next-step.ts';
+import { bookOf, readAddress } from '../shared/read-address.ts';
+import { embedReply, firstOf, fullAddress } from '../shared/reply.ts';
+import type { Context } from '../shared/services.ts';
 import { outsideLine, refuseUnseen } from '../shared/target.ts';
-import { hiddenFrom, isGone } from '../shared/visibility.ts';
+import { hiddenFrom, isGone, visibleTo } from '../shared/visibility.ts';
 import { addressLine, summary } from './describe.ts';
-import { type DryRunNeeds, dryRunField } from './dry-run.ts';
+import { dryRunField } from './dry-run.ts';
 import { checkPlace, placeFor } from './forum-post.ts';
-import { requireMention } from './mention.ts';
-import { readOptions } from './options.ts';
+import { findAddresses, offerGroup } from './group.ts';
+import { readingOf, readOptions } from './options.ts';
 import { panelRow } from './panel.ts';
-import { tokenBook } from './token-book.ts';
+import { requireMention } from './save.ts';
+import { noTokenLines, tokenBook } from './token-book.ts';
 
-/** What adding a subscription needs. */
-export type AddNeeds = DryRunNeeds & ContextWith<'guilds' | 'audit' | 'receiver' | 'onRelabeled'>;
+const MAX_OTHERS = 5;
 
-/** `/subscription add`. */
-export async function add(interaction: CommandUse, context: AddNeeds): Promise<Reply> {
-  const address = readAddress(interaction.options.getString('address', true), context.t, parseWatchable);
-  const tokens = await tokenBook(interaction.guildId, context);
-  const choices = readOptions(interaction, context, tokens, DEFAULT_CHOICES);
+export async function add(interaction: CommandUse, context: Context): Promise<Reply> {
+  const typed = interaction.options.getString('address', true);
+  const names = await bookOf(interaction.guildId, context);
   const picked = interaction.options.getChannel('channel');
+  const isList = /\s/.test(typed.trim()) && new Set(addressesIn(typed).map(toAddress)).size > 1;
+  // A name would fit only one of them.
+  const isSingle = !isList || interaction.options.getString('label') !== null;
+  const address = isSingle ? readAddress(typed, context.t, { parse: parseWatchable, names }) : null;
+  const network = pickedNetwork(interaction, context);
+  const reading = await readingOf(interaction.guildId, network, context);
+  const choices = readOptions(interaction, reading, DEFAULT_CHOICES, context);
   const channelId = picked?.id ?? (await usualChannel(interaction, context));
   await checkPlace(interaction, channelId, picked, context);
   requireMention(interaction, choices.mention, channelId, context.t);
-  const wanted = { ...choices, address };
-  return watch(interaction, context, { ...wanted, channelId: await placeFor(interaction, channelId, wanted, context) });
+  if (address === null) return offerGroup(interaction, typed, channelId, { ...choices, network }, true, context);
+  const isNew = choices.label === null && !names.some(([known]) => known === address);
+  const label = isNew ? (findAddresses(typed, true, context.t).entries[0]?.label ?? null) : choices.label;
+  const wanted = { ...choices, address, network, label };
+  const place = await placeFor(interaction, channelId, wanted, context);
+  return watch(interaction, context, { ...wanted, channelId: place });
 }
 
 /** The default channel for alerts; throws a {@link UserError} if it is gone, or hidden from the person. */
-async function usualChannel(interaction: CommandUse, context: AddNeeds): Promise<string> {
+async function usualChannel(interaction: CommandUse, context: Context): Promise<string> {
   const { server, t } = context;
   const { defaultChannel } = server;
   if (defaultChannel === null) return interaction.channelId;
@@ -61,9 +75,9 @@ async function usualChannel(interaction: CommandUse, context: AddNeeds): Promise
 
 /** Adds a subscription for any command or button; the caller has checked it. */
 export async function watch(
-  interaction: CommandUse | ButtonUse,
-  context: AddNeeds,
-  wanted: Choices & { address: AddressText; channelId: string },
+  interaction: Use,
+  context: Context,
+  wanted: Choices & Pick<NewSubscription, 'address' | 'channelId' | 'network'>,
 ): Promise<Reply> {
   const { guildId } = interaction;
   const { subscriptions, guilds, settings, now, t } = context;
@@ -74,18 +88,16 @@ export async function watch(
     settings.maxSubscriptions,
     settings.maxChannelsPerAddress,
   );
+  const address = fullAddress(wanted.address, settings);
   switch (outcome.status) {
     case 'exists': {
       const { id } = outcome.subscription;
-      const address = fullAddress(wanted.address, settings);
       throw new UserError(t('subscription.exists', { channel: `<#${wanted.channelId}>`, address, id }));
     }
     case 'full':
       throw new UserError(t('subscription.full', { count: settings.maxSubscriptions }));
-    case 'crowded': {
-      const address = fullAddress(wanted.address, settings);
+    case 'crowded':
       throw new UserError(t('subscription.channelsFull', { address, max: settings.maxChannelsPerAddress }));
-    }
     case 'label-taken':
     case 'labels-full':
       throw notNamed(outcome, context);
@@ -95,34 +107,38 @@ export async function watch(
       await guilds.recordLocale(guildId, interaction.guildLocale);
       await record(interaction, context, 'subscription.add', detail);
       const isRenamed = wanted.label !== null && wanted.label !== before;
-      if (isRenamed) await context.onRelabeled(guildId, [wanted.address]);
+      if (isRenamed) await context.relabel(guildId, [wanted.address]);
       return added(interaction, subscription, context, { dryRun, before: isRenamed ? before : null });
     }
   }
 }
 
 async function added(
-  interaction: CommandUse | ButtonUse,
+  interaction: Use,
   subscription: Subscription,
-  context: AddNeeds,
+  context: Context,
   { dryRun, before }: { dryRun: APIEmbedField; before: string | null },
 ): Promise<Reply> {
   const { t } = context;
   const { address, id, guildId } = subscription;
-  const [tokens, alike, next] = await Promise.all([
+  const [tokens, alike, next, noToken] = await Promise.all([
     tokenBook(guildId, context),
     lookAlikes([address], interaction, context),
-    nextStep(guildId, [address], String(id), context),
+    fillOrNextStep(interaction, [subscription], String(id), context),
+    noTokenLines(subscription, interaction, context),
   ]);
   const outside = interaction.guild ? null : `⚠️ ${outsideLine(interaction, t)}`;
-  const tone = alike.size > 0 || outside !== null ? 'warn' : 'good';
+  const tone = alike.size + noToken.length > 0 || outside !== null ? 'warn' : 'good';
   const lines = [
-    addressLine(address, context),
+    addressLine(subscription, context),
     before === null ? null : t('label.setOver', { before: boldName(before) }),
     ...lookAlikeLines(alike, context),
     ...summary(subscription, context, tokens),
     silentMention(interaction, subscription, t),
+    ...noToken,
+    ...(await alsoWatched(interaction, subscription, context)),
     outside,
+    t('subscription.add.try'),
   ];
   return embedReply(tone, t('subscription.add.title', { name: nameOf(subscription) }), lines, {
     fields: [next.field, dryRun],
@@ -134,8 +150,17 @@ async function added(
   });
 }
 
+/** The other subscriptions of an address, as far as the person sees their channels. */
+async function alsoWatched(interaction: Use, { id, address }: Subscription, context: Context): Promise<string[]> {
+  const { t } = context;
+  const others = (await visibleTo(interaction, context)).filter((one) => one.address === address && one.id !== id);
+  if (others.length === 0) return [];
+  const shown = firstOf(t, others, MAX_OTHERS, (one) => `<#${one.channelId}> (#${one.id})`);
+  return [t('subscription.add.also', { others: shown.join(t('reply.comma')) })];
+}
+
 /** Discord shows a role without a ping if the role does not allow it. */
-function silentMention(interaction: CommandUse | ButtonUse, { mention }: Subscription, t: Translate): string | null {
+function silentMention(interaction: Use, { mention }: Subscription, t: Translate): string | null {
   const role = mention === null ? undefined : interaction.guild?.roles.cache.get(mention);
   if (!role || role.mentionable || interaction.appPermissions.has('MentionEveryone')) return null;
   return t('subscription.add.silentRole', { role: `<@&${role.id}>` });

@@ -1,51 +1,65 @@
 import type { CommandUse, Reply } from '../../src/discord/command.ts';
+import { nameOf } from '../shared/naming.ts';
+import { typedNetwork } from '../shared/networks.ts';
 import { embedReply } from '../shared/reply.ts';
-import type { ContextWith } from '../shared/services.ts';
-import { nameOf } from '../shared/subscriptions.ts';
+import type { Context } from '../shared/services.ts';
 import { addressLine, summary } from './describe.ts';
-import { type DryRunNeeds, dryRunField } from './dry-run.ts';
+import { dryRunField } from './dry-run.ts';
 import { named } from './find.ts';
 import { checkPlace, placeFor } from './forum-post.ts';
-import { readOptions } from './options.ts';
-import { panel, panelRow } from './panel.ts';
+import { readingOf, readOptions } from './options.ts';
+import { panel, panelRow, stateWith } from './panel.ts';
 import { onlyChanged, save } from './save.ts';
-import { tokenBook } from './token-book.ts';
+import { noTokenLines, tokenBook } from './token-book.ts';
 
-type Needs = DryRunNeeds & ContextWith<'audit' | 'onRelabeled'>;
-
-/** `/subscription edit`. */
-export async function edit(interaction: CommandUse, context: Needs): Promise<Reply> {
+export async function edit(interaction: CommandUse, context: Context): Promise<Reply> {
   const { t } = context;
   const before = await named(interaction, context);
   const given = interaction.options.data[0]?.options ?? [];
   if (given.every(({ name }) => name === 'subscription')) return panel(before, context);
-  const tokens = await tokenBook(interaction.guildId, context);
-  const choices = readOptions(interaction, context, tokens, before);
+  const typed = interaction.options.getString('network');
+  const network = typed === null ? before.network : typedNetwork(typed, context);
+  const reading = await readingOf(interaction.guildId, network, context);
+  const choices = readOptions(interaction, reading, before, context);
   const picked = interaction.options.getChannel('channel');
   if (picked) await checkPlace(interaction, picked.id, picked, context);
   const target = picked && (await placeFor(interaction, picked.id, { ...before, ...choices }, context));
-  const wanted = { ...choices, ...(target !== null && { channelId: target }) };
+  const wanted = { ...choices, network, ...(target !== null && { channelId: target }) };
   const fields = [await dryRunField({ ...before, ...wanted }, interaction, context)];
   const change = onlyChanged(before, wanted);
   const same = Object.keys(change).length === 0;
   const after = same ? before : await save(interaction, context, before, change, 'subscription.edit');
-  if (after.label !== before.label) await context.onRelabeled(after.guildId, [after.address]);
-  const lines = [addressLine(after.address, context), ...summary(after, context, tokens)];
-  const rest = { fields, components: [panelRow(after, context)] };
+  if (after.label !== before.label) await context.relabel(after.guildId, [after.address]);
+  const isEveryone = interaction.options.getRole('mention')?.id === interaction.guildId;
+  const state = await stateWith(after, reading.tokens, context);
+  const lines = [
+    ...state.lines,
+    isEveryone ? t('subscription.edit.everyone') : null,
+    ...(await noTokenLines({ ...change, network: after.network }, interaction, context)),
+  ];
+  const rest = { fields, components: [panelRow(after, context), ...state.fix] };
   if (same) return embedReply('info', t('subscription.edit.same'), lines, rest);
-  return embedReply('good', t('subscription.edit.title', { name: nameOf(after) }), lines, rest);
+  return embedReply(
+    state.isCovered ? 'good' : 'warn',
+    t('subscription.edit.title', { name: nameOf(after) }),
+    lines,
+    rest,
+  );
 }
 
 /** `/subscription pause` and `resume`. */
-export async function pause(interaction: CommandUse, context: Needs, paused: boolean): Promise<Reply> {
+export async function pause(interaction: CommandUse, context: Context, paused: boolean): Promise<Reply> {
   const { t } = context;
   const before = await named(interaction, context);
   const action = paused ? 'subscription.pause' : 'subscription.resume';
   const after = await save(interaction, context, before, { paused }, action);
   const name = nameOf(after);
-  const address = addressLine(after.address, context);
+  const address = addressLine(after, context);
+  const tokens = await tokenBook(interaction.guildId, context);
+  if (before.paused === paused)
+    return embedReply('info', t('subscription.edit.same'), [address, ...summary(after, context, tokens)]);
   if (paused)
     return embedReply('good', t('subscription.pause.title', { name }), [address, t('subscription.pause.meaning')]);
-  const tokens = await tokenBook(interaction.guildId, context);
-  return embedReply('good', t('subscription.pause.resumed', { name }), [address, ...summary(after, context, tokens)]);
+  const { lines, fix, isCovered } = await stateWith(after, tokens, context);
+  return embedReply(isCovered ? 'good' : 'warn', t('subscription.pause.resumed', { name }), lines, { components: fix });
 }

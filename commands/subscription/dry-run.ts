@@ -1,35 +1,21 @@
 import type { APIEmbedField } from 'discord.js';
+import type { Use } from '../../src/discord/command.ts';
+import { transactionUrl, whatMoved } from '../../src/discord/render/wording.ts';
 import { ZERO_ADDRESS } from '../../src/domain/address.ts';
 import { DAY } from '../../src/domain/clock.ts';
 import { type DryRun, dryRun, type Proposal } from '../../src/domain/dry-run.ts';
-import { transactionPage } from '../../src/domain/explorer.ts';
 import { imitatedBy } from '../../src/domain/guard.ts';
 import { type HiddenReason, otherSides } from '../../src/domain/match.ts';
 import type { Perspective } from '../../src/domain/subscription.ts';
 import { cutTo } from '../../src/domain/text.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
-import { nameIn } from '../../src/languages/definitions.ts';
-import type { Translate } from '../../src/languages/index.ts';
+import { nameIn, type Translate } from '../../src/languages/index.ts';
 import { impostorsAmong } from '../shared/look-alike.ts';
+import { eachNetwork } from '../shared/networks.ts';
 import { asManyAsFit, relativeTime } from '../shared/reply.ts';
-import type { ContextWith } from '../shared/services.ts';
-import { seenBy } from '../shared/subscriptions.ts';
-import { catalogedAmong, knownIn } from '../shared/tokens.ts';
-import type { Asker } from '../shared/visibility.ts';
-
-/** What a dry run needs. */
-export type DryRunNeeds = ContextWith<
-  | 'guildChannels'
-  | 'subscriptions'
-  | 'labels'
-  | 'projects'
-  | 'tokens'
-  | 'history'
-  | 'guildQueue'
-  | 'settings'
-  | 'now'
-  | 'moved'
->;
+import type { Context } from '../shared/services.ts';
+import { knownIn, renderingOn } from '../shared/tokens.ts';
+import { seenBy } from '../shared/visibility.ts';
 
 const LOOK_BACK_MS = 7 * DAY;
 /** Maximum number of transfers read, latest first: somebody waits for the reply. */
@@ -37,60 +23,81 @@ const MAX_TRANSFERS = 50_000;
 
 /** Maximum characters of an amount: a token may claim 255 decimals. */
 const MAX_AMOUNT = 120;
-/** Maximum characters of a field (Discord allows 1,024) without the end that counts the omitted lines. */
-const MAX_FIELD_TEXT = 1_000;
 /** The options of rules that have a different name. */
 const OPTIONS: Partial<Record<HiddenReason, string>> = {
   'denied-token': 'exclude-tokens',
   'token-list': 'tokens',
   'denied-counterparty': 'exclude-counterparties',
   counterparty: 'counterparties',
+  'minimum-usd': 'minimum',
 };
 
 const ARROWS: Record<Perspective, string> = { incoming: '📥', outgoing: '📤', self: '🔁', token: '🔁' };
 
 /** The dry run: what a subscription would have posted in the last days, with examples. */
-export async function dryRunField(
-  proposal: Proposal,
-  asker: Asker & { guildId: string },
-  context: DryRunNeeds,
-): Promise<APIEmbedField> {
-  const { history, now, t } = context;
-  const channelIds = await knownChannels(asker, context);
-  const period = { since: now() - LOOK_BACK_MS, until: now(), max: MAX_TRANSFERS, channelIds };
-  const found = await context.guildQueue.run(proposal.guildId, 'read', () =>
-    dryRun(proposal, period, history.recentTransfers),
-  );
+export async function dryRunField(proposal: Proposal, asker: Use, context: Context): Promise<APIEmbedField> {
+  const { now, t } = context;
+  const found = await (await dryRunner(MAX_TRANSFERS, asker, context))(proposal);
   const examples = await exampleLines(found, proposal, asker, context);
   const cut = found.cut === null ? [] : [t('subscription.dryRun.cut', { count: found.cut })];
   const lines = [sum(found, now(), t), ...cut, ...examples, ...leftOut(found, proposal, context)];
-  return { name: t('subscription.dryRun.title'), value: asManyAsFit(lines, MAX_FIELD_TEXT) };
+  return { name: t('subscription.dryRun.title'), value: asManyAsFit(lines) };
+}
+
+/** One dry run of several subscriptions: what all of them would have posted. */
+export async function groupDryRunField(
+  proposals: readonly Proposal[],
+  asker: Use,
+  context: Context,
+): Promise<APIEmbedField> {
+  const { now, t } = context;
+  const run = await dryRunner(Math.ceil(MAX_TRANSFERS / proposals.length), asker, context);
+  const all: DryRun = { related: 0, posted: 0, hidden: {}, examples: [], since: null, cut: null };
+  for (const proposal of proposals) {
+    const { related, posted, since } = await run(proposal);
+    all.related += related;
+    all.posted += posted;
+    if (since !== null) all.since = Math.min(since, all.since ?? since);
+  }
+  const value = all.related === 0 ? t('watch.noTransfers') : sum(all, now(), t);
+  return { name: t('subscription.dryRun.title'), value };
+}
+
+/** Runs dry runs over the same period, each with at most `max` transfers. */
+async function dryRunner(max: number, asker: Use, context: Context) {
+  const { history, now, guildQueue } = context;
+  const period = { since: now() - LOOK_BACK_MS, until: now(), max, channelIds: await knownChannels(asker, context) };
+  return (proposal: Proposal): Promise<DryRun> =>
+    guildQueue.run(proposal.guildId, 'read', () => dryRun(proposal, period, history.recentTransfers));
 }
 
 /** The examples, one line each, with the warnings of alerts about look-alikes and imitations. */
-async function exampleLines(
-  { examples }: DryRun,
-  proposal: Proposal,
-  asker: Asker & { guildId: string },
-  context: DryRunNeeds,
-): Promise<string[]> {
-  const { settings, moved, language, t } = context;
+async function exampleLines({ examples }: DryRun, proposal: Proposal, asker: Use, context: Context): Promise<string[]> {
+  const { t } = context;
   const known = examples.length > 0 ? await knownIn(proposal.guildId, context) : [];
-  const cataloged = catalogedAmong(known);
   const partiesOf = (transfer: Transfer) =>
     otherSides(proposal, transfer).flatMap((party) => (party === null || party === ZERO_ADDRESS ? [] : [party]));
   const parties = examples.flatMap(({ transfer }) => partiesOf(transfer));
   const impostors = await impostorsAmong(parties, proposal.address, asker, context);
-  const warned = (title: string, { token, tokenSymbol }: Transfer, isLookAlike: boolean): string => {
+  const warned = (title: string, { network, transfer }: DryRun['examples'][number], isLookAlike: boolean): string => {
+    const { token, tokenSymbol } = transfer;
     if (isLookAlike) return `⚠️ ${t('alert.lookAlike', { title })}`;
-    const isImitation = token !== null && imitatedBy(token, tokenSymbol, known) !== null;
+    const isImitation =
+      token !== null &&
+      imitatedBy(
+        token,
+        tokenSymbol,
+        known.filter((one) => one.network === network),
+      ) !== null;
     return isImitation ? `⚠️ ${t('alert.imitation', { title })}` : title;
   };
-  return examples.map(({ transfer, perspective, seenAt }) => {
-    const title = `${ARROWS[perspective]} ${cutTo(moved(transfer, language, cataloged), MAX_AMOUNT)}`;
+  return examples.map((example) => {
+    const { network, transfer, perspective, seenAt } = example;
+    const rendering = renderingOn(context, network, known);
+    const title = `${ARROWS[perspective]} ${cutTo(whatMoved(transfer, rendering), MAX_AMOUNT)}`;
     const isLookAlike = partiesOf(transfer).some((party) => impostors.has(party));
-    const url = transactionPage(settings, transfer.txHash);
-    return `${warned(title, transfer, isLookAlike)} · ${relativeTime(seenAt)}${url ? ` · [tx](${url})` : ''}`;
+    const url = transactionUrl(transfer, rendering);
+    return `${warned(title, example, isLookAlike)} · ${relativeTime(seenAt)}${url ? ` · [tx](${url})` : ''}`;
   });
 }
 
@@ -98,12 +105,12 @@ async function exampleLines(
  * The channels to whose transfers a dry run is limited; null: all transfers of the guild's project. Only people who see
  * every watching channel of a guild that manages its project may learn what else arrives there.
  */
-async function knownChannels(asker: Asker & { guildId: string }, context: DryRunNeeds): Promise<string[] | null> {
-  const [{ visible, unseen }, { scope }] = await Promise.all([
+async function knownChannels(asker: Use, context: Context): Promise<string[] | null> {
+  const [{ visible, unseen }, ...accesses] = await Promise.all([
     seenBy(asker, context),
-    context.projects.of(asker.guildId),
+    ...eachNetwork(context).map(({ projects }) => projects.of(asker.guildId)),
   ]);
-  if (scope !== null && unseen.length === 0) return null;
+  if (accesses.every(({ scope }) => scope !== null) && unseen.length === 0) return null;
   return [...new Set(visible.map(({ channelId }) => channelId))];
 }
 
@@ -111,7 +118,7 @@ async function knownChannels(asker: Asker & { guildId: string }, context: DryRun
 function leftOut(
   { hidden }: DryRun,
   { minimum, filters }: Pick<Proposal, 'minimum' | 'filters'>,
-  { t, language }: ContextWith,
+  { t, language }: Context,
 ): string[] {
   const nameOf = (option: string) => `\`${nameIn(language, `subscription edit ${option}`)}\``;
   const byToken = Object.keys(filters.minimums).length > 0 ? [nameOf('minimums')] : [];

@@ -1,11 +1,16 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import type { CommandUse, Reply } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
-import { KIB } from '../../src/domain/bytes.ts';
 import { csvLine, MAX_FILE_BYTES } from '../../src/domain/csv.ts';
 import { type Choices, DEFAULT_CHOICES, FOREVER, type Subscription } from '../../src/domain/subscription.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
+import { KIB } from '../../src/domain/units.ts';
 import { UserError } from '../../src/errors.ts';
-import { type Reading, readYesOrNo, withCause, writeYesOrNo } from './field-values.ts';
+import { hasSeveral, NETWORK } from '../shared/networks.ts';
+import { embedReply } from '../shared/reply.ts';
+import type { CommandSettings, Context } from '../shared/services.ts';
+import { seenBy, unseenLine } from '../shared/visibility.ts';
+import { type Input, type Reading, withCause, yesOrNo } from './field-values.ts';
 import { FIELDS, readChoices, writeChoices } from './fields.ts';
 
 /** The columns of a subscription besides its address and channel. */
@@ -14,20 +19,26 @@ export type Kept = Choices & Pick<Subscription, 'paused' | 'mutedUntil'>;
 /** The defaults of missing columns. */
 export const DEFAULT_KEPT: Kept = { ...DEFAULT_CHOICES, paused: false, mutedUntil: null };
 
+const PAUSED = yesOrNo('paused', DEFAULT_KEPT.paused);
+const PLACE_COLUMNS = ['type', 'address', 'channel'];
+const KEPT_COLUMNS = [...Object.values(FIELDS).map(({ option }) => option), PAUSED.option, 'muted-until'];
+
 /** The columns of a file; a row of the address book has only the first four. */
-export const COLUMNS = [
-  'type',
-  'address',
-  'channel',
-  ...Object.values(FIELDS).map(({ option }) => option),
-  'paused',
-  'muted-until',
-];
+export const COLUMNS = [...PLACE_COLUMNS, ...KEPT_COLUMNS, NETWORK];
+const USD_COLUMNS: readonly string[] = [FIELDS.minimumUsd.option, FIELDS.mentionMinimumUsd.option];
+
+type Settings = Pick<CommandSettings, 'networks' | 'hasPrices'>;
+
+/** One network is not named; amounts of dollars are only offered where there are prices, but `kept` where there are some. */
+export const columnsFor = (settings: Settings, kept = false): string[] =>
+  COLUMNS.filter(
+    (column) =>
+      (column !== NETWORK || hasSeveral(settings)) && (kept || settings.hasPrices || !USD_COLUMNS.includes(column)),
+  );
 
 /** Rows that are formatted before other events are handled: each may contain hundreds of addresses. */
 const ROWS_PER_TURN = 10;
 
-/** Maximum bytes of an imported file. */
 export const MAX_IMPORT_BYTES = 256 * KIB;
 
 /** This many files fit into a message, even if the rows do not fill each of them. */
@@ -41,19 +52,32 @@ export async function writeFiles(
   subscriptions: Subscription[],
   labels: { address: AddressText; name: string }[],
   now: number,
+  settings: Settings,
 ): Promise<string[]> {
   const rows: string[] = [];
+  const columns = columnsFor(settings, subscriptions.some(countsDollars));
   for (const [index, one] of subscriptions.entries()) {
     if (index % ROWS_PER_TURN === ROWS_PER_TURN - 1) await turnOfTheLoop();
-    rows.push(csvLine(['subscription', checksumAddress(one.address), `<#${one.channelId}>`, ...cellsOf(one, now)]));
+    const place = ['subscription', checksumAddress(one.address), `<#${one.channelId}>`];
+    const cells = [...place, ...cellsOf(one, now), nameOf(one.network, settings)];
+    rows.push(csvLine(cells.filter((_, index) => columns.includes(COLUMNS[index]!))));
   }
   const names = labels.map(({ address, name }) => csvLine(['label', checksumAddress(address), '', name]));
-  return split([...rows, ...names].map((row) => `${row}\r\n`));
+  return split([columns.join(','), ...rows, ...names].map((row) => `${row}\r\n`));
 }
 
-/** Splits rows into files, each with the header line. */
-function split(rows: string[]): string[] {
-  const head = `${csvLine(COLUMNS)}\r\n`;
+/** Whether it sets a minimum in dollars. */
+export const countsDollars = ({
+  minimumUsd,
+  mentionMinimumUsd,
+}: Partial<Pick<Choices, 'minimumUsd' | 'mentionMinimumUsd'>>): boolean =>
+  (minimumUsd ?? mentionMinimumUsd ?? null) !== null;
+
+const nameOf = (network: number | null, { networks }: Pick<CommandSettings, 'networks'>): string =>
+  network === null ? 'any' : (networks.find(({ id }) => id === network)?.name ?? String(network));
+
+/** Splits rows into files, each with the header line, which is the first. */
+function split([head = '', ...rows]: string[]): string[] {
   const sizes = rows.map((row) => Buffer.byteLength(row));
   const sum = sizes.reduce((all, size) => all + size, 0);
   const max = sum <= MAX_FILES * MAX_IMPORT_BYTES ? MAX_IMPORT_BYTES : MAX_FILE_BYTES;
@@ -71,16 +95,15 @@ function split(rows: string[]): string[] {
   return files;
 }
 
-/** The columns in which two differ, in inline code. */
+/** The columns in which two differ. */
 export function differing(one: Kept, other: Kept): string[] {
   const [cells, others] = [cellsOf(one, 0), cellsOf(other, 0)];
-  const columns = COLUMNS.slice(-cells.length);
-  return columns.filter((_, index) => cells[index] !== others[index]).map((column) => `\`${column}\``);
+  return KEPT_COLUMNS.filter((_, index) => cells[index] !== others[index]);
 }
 
 /** The cells behind the address and the channel. Mutes that ended before `now` are left out. */
 function cellsOf(kept: Kept, now: number): string[] {
-  return [...writeChoices(kept), writeYesOrNo(kept.paused), writeMoment(kept.mutedUntil, now)];
+  return [...writeChoices(kept), PAUSED.write(kept.paused), writeMoment(kept.mutedUntil, now)];
 }
 
 function writeMoment(until: number | null, now: number): string {
@@ -89,13 +112,12 @@ function writeMoment(until: number | null, now: number): string {
 }
 
 /** Applies a row to the previous values; `input` returns a column's text. Throws a {@link UserError}. */
-export function readKept(input: (column: string) => string | undefined, before: Kept, reading: Reading): Kept {
+export function readKept(input: Input, before: Kept, reading: Reading): Kept {
   const paused = input('paused');
   const mutedUntil = input('muted-until');
   return {
     ...readChoices(input, before, reading),
-    paused:
-      paused === undefined ? before.paused : withCause(paused, () => readYesOrNo('paused', paused, false, reading)),
+    paused: paused === undefined ? before.paused : withCause(paused, () => PAUSED.read(paused, reading)),
     mutedUntil:
       mutedUntil === undefined ? before.mutedUntil : withCause(mutedUntil, () => readMoment(mutedUntil, reading)),
   };
@@ -115,4 +137,30 @@ function readMoment(text: string, { t }: Reading): number | null {
   const isDay = new Date(`${day}T00:00Z`).getUTCDate() === Number(day?.slice(-2));
   if (Number.isNaN(time) || !isDay) throw new UserError(t('subscription.import.moment'));
   return time;
+}
+
+/** `/subscription export`: every subscription that the person sees and the address book, as one or more files. */
+export async function exportFile(interaction: CommandUse, context: Context): Promise<Reply> {
+  const { now, t } = context;
+  const { visible: subscriptions, unseen } = await seenBy(interaction, context);
+  const left = unseenLine(unseen, t);
+  const watched = new Set(subscriptions.map(({ address }) => address));
+  // Watched addresses have their names in their own rows.
+  const labels = (await context.labels.list(interaction.guildId)).filter(({ address }) => !watched.has(address));
+  if (subscriptions.length + labels.length === 0) throw new UserError(left ?? t('subscription.export.nothing'));
+  const files = await context.guildQueue.run(interaction.guildId, 'file', () =>
+    writeFiles(subscriptions, labels, now(), context.settings),
+  );
+  const lines = [
+    t('subscription.export.subscriptions', { count: subscriptions.length }),
+    t('subscription.export.labels', { count: labels.length }),
+    left,
+    files.length > 1 ? t('subscription.export.several', { count: files.length }) : null,
+    t('subscription.export.next'),
+  ];
+  const numberOf = (index: number) => (files.length > 1 ? `-${index + 1}` : '');
+  return {
+    ...embedReply('info', t('subscription.export.title'), lines),
+    files: files.map((data, index) => ({ name: `ledgerbell-subscriptions${numberOf(index)}.csv`, data })),
+  };
 }

@@ -1,19 +1,18 @@
-import type { AutocompleteUse, ButtonUse, Choice, CommandUse, FormUse, MenuUse } from '../../src/discord/command.ts';
+import type { AutocompleteUse, Choice, CommandUse, Use } from '../../src/discord/command.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { isolate } from '../../src/domain/text.ts';
-import { parseAddress } from '../../src/domain/typed-address.ts';
+import { parseAddress, shortAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
-import { nameIn } from '../../src/languages/definitions.ts';
-import { shortAddress, withInput } from '../shared/reply.ts';
-import type { ContextWith } from '../shared/services.ts';
-import { nameOf, visibleTo } from '../shared/subscriptions.ts';
+import { nameIn } from '../../src/languages/index.ts';
+import { nameOf } from '../shared/naming.ts';
+import { faultText } from '../shared/read-address.ts';
+import { withInput } from '../shared/reply.ts';
+import type { Context } from '../shared/services.ts';
 import { suggestionError } from '../shared/suggestions.ts';
-import { hiddenFrom } from '../shared/visibility.ts';
-
-type Needs = ContextWith<'guildChannels' | 'subscriptions'>;
+import { hiddenFrom, visibleTo } from '../shared/visibility.ts';
 
 /** The subscription with this number, address or label, among those of this guild that the person sees. */
-export async function named(interaction: CommandUse, context: Needs): Promise<Subscription> {
+export async function named(interaction: CommandUse, context: Context): Promise<Subscription> {
   const { t } = context;
   const text = interaction.options.getString('subscription', true).trim();
   const all = await visibleTo(interaction, context);
@@ -25,7 +24,7 @@ export async function named(interaction: CommandUse, context: Needs): Promise<Su
   const found = numbered.length > 0 ? numbered : all.filter(called);
   if (found.length === 1) return found[0]!;
   if (found.length === 0) {
-    const reason = t(parsed.ok || parsed.fault === 'form' ? 'subscription.missing' : `address.${parsed.fault}`);
+    const reason = parsed.ok || parsed.fault === 'form' ? t('subscription.missing') : faultText(parsed.fault, text, t);
     throw suggestionError(reason, text, new Set(all.flatMap(({ label }) => label ?? [])), t);
   }
   const choices = found
@@ -36,9 +35,9 @@ export async function named(interaction: CommandUse, context: Needs): Promise<Su
 
 /** This guild's subscription with a number, if the person sees its channel; throws a {@link UserError} otherwise. */
 export async function seenOne(
-  interaction: ButtonUse | FormUse | MenuUse,
+  interaction: Use,
   id: string | number | undefined,
-  context: Needs,
+  context: Context,
 ): Promise<Subscription> {
   const found = await context.subscriptions.get(interaction.guildId, Number(id));
   const isSeen = found && (await hiddenFrom(interaction, [found.channelId], context)).size === 0;
@@ -47,7 +46,7 @@ export async function seenOne(
 }
 
 /** This guild's subscriptions that the person sees and that match the typed text. */
-export async function offer(interaction: AutocompleteUse, context: Needs): Promise<Choice[]> {
+export async function offer(interaction: AutocompleteUse, context: Context): Promise<Choice[]> {
   const { language, t } = context;
   const typed = interaction.options.getFocused().trim().toLowerCase().replace(/^#/, '');
   const all = await visibleTo(interaction, context);

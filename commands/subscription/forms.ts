@@ -6,13 +6,13 @@ import {
   TextInputStyle,
 } from 'discord.js';
 import type { FormUse } from '../../src/discord/command.ts';
-import type { Choices } from '../../src/domain/subscription.ts';
-import { wordingsOf } from '../../src/languages/definitions.ts';
+import type { Choices, Subscription } from '../../src/domain/subscription.ts';
 import type { English } from '../../src/languages/english.ts';
 import type { Language } from '../../src/languages/index.ts';
-import type { ContextWith } from '../shared/services.ts';
+import { hasNode } from '../shared/networks.ts';
+import type { Context } from '../shared/services.ts';
 import { writeChoice } from './fields.ts';
-import { CHOICES_OF } from './options.ts';
+import { CHOICES_OF, choiceName } from './options.ts';
 
 type Part = APIModalInteractionResponseCallbackData['components'][number];
 type Input = Extract<Part, { type: ComponentType.Label }>['component'];
@@ -23,7 +23,7 @@ type Flag = 'cataloged' | 'internal' | 'zero' | 'self';
 /** One field of a form, for one option or for several switches. */
 type Control =
   | { kind: 'text'; option: Labeled; example: string; max: number }
-  | { kind: 'choice'; option: 'direction' | 'kind' | 'digest' | 'style' | 'silence' }
+  | { kind: 'choice'; option: 'direction' | 'kind' | 'digest' | 'style' | 'silence' | 'hold-all' | 'balance' }
   | { kind: 'role'; option: 'mention' }
   | { kind: 'flags'; option: 'include'; flags: readonly Flag[] };
 
@@ -52,27 +52,42 @@ export const FORMS = {
   schedule: [
     { kind: 'choice', option: 'digest' },
     text('quiet', '22:00-07:00', 20),
+    { kind: 'choice', option: 'hold-all' },
     { kind: 'choice', option: 'silence' },
     { kind: 'choice', option: 'style' },
   ],
+  balance: [
+    text('minimum-usd', '100', 60),
+    text('mention-minimum-usd', '10000', 60),
+    { kind: 'choice', option: 'balance' },
+    text('warn-below', '100 USDC', 300),
+  ],
 } as const satisfies Record<string, readonly Control[]>;
 
-/** A form of the panel. */
 export type FormName = keyof typeof FORMS;
+
+const FLAGS: readonly string[] = FORMS.filters.flatMap((control) => (control.kind === 'flags' ? control.flags : []));
+
+/** What a form calls an option. */
+export const labelOf = (option: string, t: Context['t']): string =>
+  FLAGS.includes(option) ? t(`subscription.form.flags.${option as Flag}`) : t(`subscription.form.${option as Labeled}`);
 
 /** A form with the current choices. */
 export function formOf(
   name: FormName,
-  id: number,
-  choices: Choices,
-  { t, language }: ContextWith,
+  choices: Choices & Pick<Subscription, 'id' | 'network'>,
+  { t, language, settings }: Context,
 ): APIModalInteractionResponseCallbackData {
+  const isOffered = ({ option }: Control) =>
+    option.endsWith('-usd')
+      ? settings.hasPrices
+      : (option !== 'balance' && option !== 'warn-below') || hasNode(settings, choices.network);
   return {
-    custom_id: `subscription:${name}:${id}`,
+    custom_id: `subscription:${name}:${choices.id}`,
     title: t(`subscription.panel.${name}`),
-    components: (FORMS[name] as readonly Control[]).map((control): Part => {
+    components: (FORMS[name] as readonly Control[]).filter(isOffered).map((control): Part => {
       const now = control.kind === 'flags' ? '' : writeChoice(control.option, choices);
-      const label = t(`subscription.form.${control.option}`);
+      const label = labelOf(control.option, t);
       // A text that is too long for a field is not offered; a file can change it.
       if (now.length > MAX_LIST) {
         return { type: ComponentType.TextDisplay, content: `${label}: ${t('subscription.form.long')}` };
@@ -82,7 +97,7 @@ export function formOf(
   };
 }
 
-function inputOf(control: Control, now: string, choices: Choices, t: ContextWith['t'], language: Language): Input {
+function inputOf(control: Control, now: string, choices: Choices, t: Context['t'], language: Language): Input {
   const { option } = control;
   switch (control.kind) {
     case 'text': {
@@ -132,15 +147,11 @@ function inputOf(control: Control, now: string, choices: Choices, t: ContextWith
 }
 
 /** The choices of an option, with their names in the command. */
-function optionsOf(option: Extract<Control, { kind: 'choice' }>['option'], t: ContextWith['t'], language: Language) {
-  if (option === 'silence') {
+function optionsOf(option: Extract<Control, { kind: 'choice' }>['option'], t: Context['t'], language: Language) {
+  if (option === 'silence' || option === 'hold-all' || option === 'balance') {
     return (['no', 'yes'] as const).map((value): APISelectMenuOption => ({ label: t(`token.${value}`), value }));
   }
-  const wordings = wordingsOf(language);
-  return CHOICES_OF[option].map(({ name, value }) => ({
-    label: wordings[`subscription edit ${option}=${value}`]?.name ?? name,
-    value,
-  }));
+  return CHOICES_OF[option].map(({ value }) => ({ label: choiceName(option, value, language), value }));
 }
 
 /** The texts of the changed fields, by option. */

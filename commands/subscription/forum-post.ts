@@ -1,29 +1,29 @@
 import { ChannelFlags, ChannelType, DiscordAPIError, type ForumChannel, ThreadAutoArchiveDuration } from 'discord.js';
-import type { CommandUse } from '../../src/discord/command.ts';
+import type { Use } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import { cutTo } from '../../src/domain/text.ts';
-import { checksumAddress } from '../../src/domain/typed-address.ts';
+import { checksumAddress, shortAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import { languageOf, translator } from '../../src/languages/index.ts';
 import { tooManyRefusals } from '../shared/guild-channels.ts';
-import { fullAddress, shortAddress } from '../shared/reply.ts';
-import type { ContextWith } from '../shared/services.ts';
+import { fullAddress } from '../shared/reply.ts';
+import type { Context } from '../shared/services.ts';
 import { checkTarget, type PickedChannel, TARGET_TYPES } from '../shared/target.ts';
-
-type Needs = ContextWith<'guildChannels' | 'settings' | 'now'>;
 
 /** Where a subscription's alerts can go: in a forum to a post of its own. */
 export const PLACE_TYPES = [...TARGET_TYPES, ChannelType.GuildForum] as const;
 
 /** Discord's limit of a post's title. */
 const MAX_TITLE = 100;
+/** Discord's error for a post without a tag in a forum that requires one. */
+const TAG_REQUIRED = 40_067;
 
 /** Checks that alerts can go to a channel, or in a forum to posts; throws a {@link UserError} with the fix. */
 export function checkPlace(
-  interaction: CommandUse,
+  interaction: Use,
   channelId: string,
   picked: PickedChannel,
-  context: Needs,
+  context: Context,
 ): Promise<void> {
   return checkTarget(interaction, channelId, picked, context, forumOf(interaction, channelId) !== null);
 }
@@ -33,10 +33,10 @@ export function checkPlace(
  * the channel itself. If the bot stops before the subscription is stored, the next try finds the post.
  */
 export async function placeFor(
-  interaction: CommandUse,
+  interaction: Use,
   channelId: string,
   { address, label }: { address: AddressText; label: string | null },
-  context: Needs,
+  context: Context,
 ): Promise<string> {
   const forum = forumOf(interaction, channelId);
   if (!forum) return channelId;
@@ -45,23 +45,30 @@ export async function placeFor(
   const { server, settings, t } = context;
   const here = translator(languageOf(server.language, interaction.guildLocale));
   const name = label === null ? shortAddress(address) : `${label} · ${shortAddress(address)}`;
-  const tags = forum.flags.has(ChannelFlags.RequireTag) ? forum.availableTags.slice(0, 1).map(({ id }) => id) : [];
+  const [tag] = forum.flags.has(ChannelFlags.RequireTag)
+    ? forum.availableTags.filter(({ moderated }) => !moderated)
+    : [];
   const create = () =>
     forum.threads.create({
       name: cutTo(name, MAX_TITLE),
       autoArchiveDuration: ThreadAutoArchiveDuration.OneWeek,
       message: { content: here('subscription.forum.first', { address: fullAddress(address, settings) }) },
-      appliedTags: tags,
+      appliedTags: tag ? [tag.id] : [],
     });
   const made = context.guildChannels.request(forum.guild, create, () => tooManyRefusals(context));
   const { id } = await made.catch((error: unknown) => {
     if (!(error instanceof DiscordAPIError)) throw error;
-    throw new UserError(t('subscription.forum.refused', { channel: `<#${channelId}>`, reason: `\`${error.code}\`` }));
+    const channel = `<#${channelId}>`;
+    throw new UserError(
+      error.code === TAG_REQUIRED
+        ? t('subscription.forum.needsTag', { channel })
+        : t('subscription.forum.refused', { channel, reason: `\`${error.code}\`` }),
+    );
   });
   return id;
 }
 
-function forumOf({ guild }: CommandUse, channelId: string): ForumChannel | null {
+export function forumOf({ guild }: Pick<Use, 'guild'>, channelId: string): ForumChannel | null {
   const channel = guild?.channels.cache.get(channelId);
   return channel?.type === ChannelType.GuildForum ? channel : null;
 }

@@ -1,40 +1,25 @@
 import { ButtonStyle, ChannelType } from 'discord.js';
 import type { Button, CommandUse, Reply } from '../../src/discord/command.ts';
-import { KIB } from '../../src/domain/bytes.ts';
-import type { Questions } from '../../src/domain/confirmation.ts';
-import { MAX_LABELS } from '../../src/domain/guild.ts';
+import { MAX_LABELS, type Questions } from '../../src/domain/guild.ts';
+import { chainTitle } from '../../src/domain/network.ts';
+import { subscriptionKey } from '../../src/domain/subscription-limits.ts';
+import { KIB } from '../../src/domain/units.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { record } from '../shared/audit.ts';
 import { button, row, rows } from '../shared/components.ts';
 import { ask, takeConfirmation } from '../shared/confirmations.ts';
+import { networkLine } from '../shared/foreign-networks.ts';
 import { lookAlikeLines, lookAlikes } from '../shared/look-alike.ts';
-import { boldName } from '../shared/naming.ts';
+import { boldName, nameOf } from '../shared/naming.ts';
+import { hasNode, titleOf } from '../shared/networks.ts';
 import { nextStep } from '../shared/next-step.ts';
-import { addressInCode, embedReply, firstOf, quoted } from '../shared/reply.ts';
-import type { ContextWith } from '../shared/services.ts';
-import { nameOf } from '../shared/subscriptions.ts';
+import { addressInCode, embedReply, firstOf, listInCode, quoted } from '../shared/reply.ts';
+import type { Context } from '../shared/services.ts';
 import { hiddenFrom } from '../shared/visibility.ts';
-import { differing, MAX_IMPORT_BYTES } from './file.ts';
+import { countsDollars, differing, MAX_IMPORT_BYTES } from './file.ts';
 import { type CurrentState, type Plan, planImport } from './plan.ts';
-import { tokenBook } from './token-book.ts';
-
-type Needs = ContextWith<
-  | 'guildChannels'
-  | 'subscriptions'
-  | 'labels'
-  | 'guilds'
-  | 'audit'
-  | 'confirmations'
-  | 'tokens'
-  | 'projects'
-  | 'receiver'
-  | 'guildQueue'
-  | 'settings'
-  | 'now'
-  | 'onRelabeled'
-  | 'readAttachment'
->;
+import { noTokenLines, tokenBook } from './token-book.ts';
 
 /** Maximum rows of each kind in the preview. */
 const MAX_ROWS = 6;
@@ -49,11 +34,10 @@ const MAX_INPUT = 60;
 /** The action's name in confirmations and in the audit log. */
 const IMPORT = 'subscription.import';
 
-/** What has to be confirmed. */
 type ProposedImport = Questions[typeof IMPORT];
 
 /** `/subscription import`: shows what would change, and asks. */
-export async function importFile(interaction: CommandUse, context: Needs): Promise<Reply> {
+export async function importFile(interaction: CommandUse, context: Context): Promise<Reply> {
   const { t } = context;
   const text = await attached(interaction, context);
   const read = async () => {
@@ -62,6 +46,9 @@ export async function importFile(interaction: CommandUse, context: Needs): Promi
   };
   const { current, plan } = await context.guildQueue.run(interaction.guildId, 'file', read);
   const { added, changed, labels, unchanged, errors } = plan;
+  const isWithout =
+    [...plan.added, ...plan.changed].some(({ change }) => countsDollars(change)) && !context.settings.hasPrices;
+  const notes = [...notesOn(plan, context), ...(isWithout ? [`-# ${t('subscription.what.noPrices')}`] : [])];
   if (errors.length > 0) {
     return embedReply('danger', t('subscription.import.wrong', { count: errors.length }), [
       t('subscription.import.nothingDone'),
@@ -70,7 +57,7 @@ export async function importFile(interaction: CommandUse, context: Needs): Promi
   }
   const same = unchanged > 0 ? [t('subscription.import.unchanged', { count: unchanged })] : [];
   if (added.length + changed.length + labels.length === 0) {
-    return embedReply('info', t('subscription.import.nothing'), same);
+    return embedReply('info', t('subscription.import.nothing'), [...same, ...notes]);
   }
   const proposed: ProposedImport = { added, changed, labels };
   const id = await ask(interaction, context, IMPORT, proposed);
@@ -80,21 +67,34 @@ export async function importFile(interaction: CommandUse, context: Needs): Promi
   );
   const named = new Set([...added, ...labels].map(({ address }) => address));
   const alike = lookAlikeLines(await lookAlikes([...named], interaction, context), context);
-  const lines = [...alike, ...preview(proposed, current, t), ...same, t('subscription.import.stays')];
+  const chosen = [...added, ...changed].map(({ change }) => change);
+  const wrong = await noTokenLines(chosen, interaction, context);
+  const needsNode = [...added, ...changed].some(
+    ({ change, network = null }) =>
+      (change.showBalance || (change.warnBelow ?? null) !== null) && !hasNode(context.settings, network),
+  );
+  const lines = [
+    ...alike,
+    ...wrong,
+    ...(needsNode ? [`-# ${t('subscription.what.needsNode')}`] : []),
+    ...preview(proposed, current, context),
+    ...same,
+    ...notes,
+    t('subscription.import.stays'),
+  ];
   return embedReply('warn', t('subscription.import.title'), lines, { components: [buttons] });
 }
 
 /** `subscription:import:<entry>` */
-export const importButton: Button<Needs> = {
-  access: 'manage',
-  response: 'update',
+export const importButton: Button<Context> = {
   async press(interaction, [entry], context) {
     const { subscriptions, guilds, settings, now, t } = context;
     const proposed = await takeConfirmation(interaction, context, IMPORT, entry);
     const { maxSubscriptions, maxChannelsPerAddress: channelsPerAddress } = settings;
     const max = { subscriptions: maxSubscriptions, channelsPerAddress, labels: MAX_LABELS };
     const { guildId, user, guildLocale } = interaction;
-    const outcome = await subscriptions.importAll({ guildId, userId: user.id, ...proposed, at: now() }, max);
+    const at = now();
+    const outcome = await subscriptions.importAll({ guildId, userId: user.id, ...proposed, at }, max);
     if (outcome === 'full') throw new UserError(t('subscription.import.full', { count: max.subscriptions }));
     // The preview refuses what exceeds the other limits, so other people have added channels or names since.
     if (outcome !== 'imported') throw new UserError(t('subscription.import.stale'));
@@ -104,31 +104,43 @@ export const importButton: Button<Needs> = {
     await record(interaction, context, IMPORT, counts);
     const labeled = [...added, ...changed].filter(({ change }) => 'label' in change);
     const renamed = [...labels, ...labeled].map(({ address }) => address);
-    if (renamed.length > 0) await context.onRelabeled(guildId, [...new Set(renamed)]);
+    if (renamed.length > 0) await context.relabel(guildId, [...new Set(renamed)]);
     const lines = [
       added.length > 0 ? t('subscription.import.added', { count: added.length }) : null,
       changed.length > 0 ? t('subscription.import.changed', { count: changed.length }) : null,
       labels.length > 0 ? t('subscription.import.labels', { count: labels.length }) : null,
     ];
     if (added.length === 0) return embedReply('good', t('subscription.import.done'), lines);
-    const addresses = [...new Set(added.map(({ address }) => address))];
-    const { field, buttons } = await nextStep(guildId, addresses, 'all', context);
+    const watched = added.map(({ address, network = null }) => ({ address, network }));
+    const { field, buttons } = await nextStep(guildId, watched, `t${at}`, context);
     return embedReply('good', t('subscription.import.done'), lines, { fields: [field], components: rows(buttons) });
   },
 };
 
 /** `subscription:discard:<entry>` */
-export const discardButton: Button<Needs> = {
-  access: 'manage',
-  response: 'update',
+export const discardButton: Button<Context> = {
   async press(interaction, [entry], context) {
     await takeConfirmation(interaction, context, IMPORT, entry);
     return embedReply('info', context.t('subscription.import.cancelled'), [context.t('subscription.remove.unchanged')]);
   },
 };
 
+/** What a file has that is not imported, and the networks that it names. */
+function notesOn({ foreign, chains, elsewhere, unnamed }: Plan, context: Context): string[] {
+  const { t } = context;
+  const columns = firstOf(t, foreign, MAX_FAULTS, (name) => quoted(name)).join(t('reply.comma'));
+  const counted = (chainId: number) => `${chainTitle(chainId)} (${chains.get(chainId)})`;
+  const networks = networkLine([...chains.keys()], context, counted);
+  return [
+    ...(foreign.length > 0 ? [t('subscription.import.leftOut', { columns })] : []),
+    ...(elsewhere > 0 ? [t('subscription.import.elsewhere', { count: elsewhere })] : []),
+    ...(unnamed > 0 ? [t('subscription.import.unnamed', { count: unnamed })] : []),
+    ...(networks === null ? [] : [networks]),
+  ];
+}
+
 /** The text of the attached file; throws a {@link UserError}. */
-async function attached({ options }: CommandUse, { readAttachment, t }: Needs): Promise<string> {
+async function attached({ options }: CommandUse, { readAttachment, t }: Context): Promise<string> {
   const { url, size } = options.getAttachment('file', true);
   const max = MAX_IMPORT_BYTES / KIB;
   if (size > MAX_IMPORT_BYTES) throw new UserError(t('subscription.import.too-large', { max }));
@@ -138,16 +150,18 @@ async function attached({ options }: CommandUse, { readAttachment, t }: Needs): 
 }
 
 /** What an import is compared with. */
-async function readCurrent(interaction: CommandUse, context: Needs): Promise<CurrentState> {
+async function readCurrent(interaction: CommandUse, context: Context): Promise<CurrentState> {
   const { guildId, guild } = interaction;
   const subscriptions = await context.subscriptions.list(guildId);
   // A file may name any channel. Among those without subscriptions, only private threads need more than permissions.
   const threads = guild?.channels.cache.filter(({ type }) => type === ChannelType.PrivateThread).keys() ?? [];
   const channels = [...subscriptions.map(({ channelId }) => channelId), ...threads];
+  const labels = await context.labels.list(guildId);
+  const names = labels.map(({ address, name }) => [address, name] as const);
   return {
     subscriptions,
-    labels: await context.labels.list(guildId),
-    tokens: await tokenBook(guildId, context),
+    labels,
+    tokens: await tokenBook(guildId, context, names),
     hidden: await hiddenFrom(interaction, channels, context),
   };
 }
@@ -189,19 +203,33 @@ function runsOf(numbers: readonly number[]): string[] {
 }
 
 /** What an import would add, change and name. */
-function preview({ added, changed, labels }: ProposedImport, { subscriptions }: CurrentState, t: Translate): string[] {
+function preview(
+  { added, changed, labels }: ProposedImport,
+  { subscriptions }: CurrentState,
+  { t, settings }: Context,
+): string[] {
   const part = <Entry>(entries: Entry[], heading: string, show: (entry: Entry) => string): string[] => {
     if (entries.length === 0) return [];
     return [`**${heading}**`, ...firstOf(t, entries, MAX_ROWS, (entry) => `- ${show(entry)}`)];
   };
   return [
-    ...part(added, t('subscription.import.toAdd', { count: added.length }), ({ address, channelId, change }) => {
-      return [...(change.label ? [boldName(change.label)] : []), addressInCode(address), `→ <#${channelId}>`].join(' ');
-    }),
-    ...part(changed, t('subscription.import.toChange', { count: changed.length }), ({ address, channelId, change }) => {
-      const before = subscriptions.find((one) => one.address === address && one.channelId === channelId)!;
+    ...part(
+      added,
+      t('subscription.import.toAdd', { count: added.length }),
+      ({ address, channelId, network, change }) => {
+        const on = network == null ? [] : [`(${titleOf(network, settings)})`];
+        return [
+          ...(change.label ? [boldName(change.label)] : []),
+          addressInCode(address),
+          `→ <#${channelId}>`,
+          ...on,
+        ].join(' ');
+      },
+    ),
+    ...part(changed, t('subscription.import.toChange', { count: changed.length }), ({ change, ...place }) => {
+      const before = subscriptions.find((one) => subscriptionKey(one) === subscriptionKey(place))!;
       const after = { ...before, ...change, filters: { ...before.filters, ...change.filters } };
-      return `${nameOf(before)} → <#${channelId}>: ${differing(before, after).join(t('reply.comma'))}`;
+      return `${nameOf(before)} → <#${place.channelId}>: ${listInCode(differing(before, after), t)}`;
     }),
     ...part(labels, t('subscription.import.toSet', { count: labels.length }), ({ address, name }) => {
       return `${boldName(name)} ${addressInCode(address)}`;

@@ -1,49 +1,52 @@
 import { type APIActionRowComponent, type APIStringSelectComponent, ButtonStyle } from 'discord.js';
-import type { Button, ButtonUse, CommandUse, Menu, Reply } from '../../src/discord/command.ts';
+import type { Button, CommandUse, Menu, Reply, Use } from '../../src/discord/command.ts';
+import type { AddressText } from '../../src/domain/address.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { isolate } from '../../src/domain/text.ts';
+import { shortAddress } from '../../src/domain/typed-address.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { button, menuRow, pager, row, rows } from '../shared/components.ts';
 import { titleName } from '../shared/naming.ts';
-import { asManyAsFit, embedReply, pageOf, relativeTime, shortAddress } from '../shared/reply.ts';
-import type { ContextWith } from '../shared/services.ts';
-import { visibleTo } from '../shared/subscriptions.ts';
+import { pickedNetwork } from '../shared/networks.ts';
+import { coverageWarning } from '../shared/next-step.ts';
+import { asManyAsFit, embedReply, pageOf, relativeTime } from '../shared/reply.ts';
+import type { Context } from '../shared/services.ts';
+import { visibleTo } from '../shared/visibility.ts';
 import { addressLine, describe, stateOf } from './describe.ts';
 import { seenOne } from './find.ts';
 import { mutedTokens } from './mute.ts';
 import { panel } from './panel.ts';
 import { type TokenBook, tokenBook } from './token-book.ts';
 
-type Needs = ContextWith<'guildChannels' | 'subscriptions' | 'channels' | 'tokens' | 'settings' | 'now'>;
-
 const PER_PAGE = 6;
 /** Maximum characters of a page, which must fit into one message. */
 const MAX_PAGE = 3_800;
-/** Maximum characters of a field (Discord allows 1,024) without the end that counts the omitted lines. */
-const MAX_FIELD_TEXT = 950;
 /** Maximum characters of one subscription's phrases, if there is room. */
 const MAX_PHRASES = 380;
 
 /** `/subscription list`: the subscriptions of a channel or of the guild, in pages, with a menu of quick actions. */
-export function list(interaction: CommandUse, context: Needs): Promise<Reply> {
-  return page(interaction, context, interaction.options.getChannel('channel')?.id ?? 'all', 0);
+export function list(interaction: CommandUse, context: Context): Promise<Reply> {
+  const network = pickedNetwork(interaction, context);
+  return page(interaction, context, interaction.options.getChannel('channel')?.id ?? 'all', 0, network);
 }
 
-/** `subscription:list:<channel or all>:<page>` */
-export const listButton: Button<Needs> = {
+/** `subscription:list:<channel or all>:<page>:<network>` */
+export const listButton: Button<Context> = {
   access: 'all',
-  response: 'update',
-  press: (interaction, [channel = 'all', number = '0'], context) => page(interaction, context, channel, Number(number)),
+  press: (interaction, [channel = 'all', number = '0', network], context) =>
+    page(interaction, context, channel, Number(number), network === undefined ? null : Number(network)),
 };
 
 async function page(
-  interaction: CommandUse | ButtonUse,
-  context: Needs,
+  interaction: Use,
+  context: Context,
   channel: string,
   wanted: number,
+  network: number | null,
 ): Promise<Reply> {
   const { channels, t } = context;
-  const visible = await visibleTo(interaction, context);
+  const isThere = (one: Subscription) => network === null || one.network === null || one.network === network;
+  const visible = (await visibleTo(interaction, context)).filter(isThere);
   const shown = channel === 'all' ? visible : visible.filter(({ channelId }) => channelId === channel);
   if (shown.length === 0) {
     const none =
@@ -53,27 +56,38 @@ async function page(
   const { page: current, pages, shown: listed } = pageOf(shown, PER_PAGE, wanted);
   const tokens = await tokenBook(interaction.guildId, context);
   const troubled = new Map((await channels.blocked(interaction.guildId)).map((one) => [one.channelId, one.state]));
+  const numbers = (missing: ReadonlySet<AddressText>) =>
+    listed.flatMap(({ id, address }) => (missing.has(address) ? id : [])).join('.');
+  const warning = context.manages ? await coverageWarning(interaction.guildId, listed, numbers, context) : null;
   const linesWith = (phrases: number) =>
     listed.flatMap((one, index) => {
       const heading = one.channelId === listed[index - 1]?.channelId ? [''] : headingOf(one.channelId, troubled, t);
-      return [...heading, ...linesOf(one, context, tokens, phrases)];
+      return [...heading, ...linesOf(one, context, tokens, phrases, warning)];
     });
   const room = (MAX_PAGE - linesWith(0).join('\n').length) / listed.length;
   const lines = linesWith(Math.min(MAX_PHRASES, room));
-  const muted = asManyAsFit(await mutedTokens(interaction.guildId, context, tokens), MAX_FIELD_TEXT);
-  const turn = pager(t, current, pages, (to) => `subscription:list:${channel}:${to}`);
+  const muted = asManyAsFit(await mutedTokens(interaction.guildId, context, tokens));
+  const turn = pager(
+    t,
+    current,
+    pages,
+    (to) => `subscription:list:${channel}:${to}${network === null ? '' : `:${network}`}`,
+  );
   return embedReply('info', t('subscription.list.title', { count: shown.length }), lines, {
     ...(muted && { fields: [{ name: t('subscription.list.mutedTokens'), value: muted }] }),
     ...(pages > 1 && { footer: { text: t('reply.page', { page: current + 1, pages }) } }),
-    components: [...(context.manages ? [menuOf(listed, interaction, context)] : []), ...rows(turn)],
+    components: [
+      ...(context.manages ? [menuOf(listed, interaction, context)] : []),
+      ...rows(turn, warning?.buttons ?? []),
+    ],
   });
 }
 
 /** The menu for picking a subscription to change. */
 function menuOf(
   listed: readonly Subscription[],
-  { guild }: CommandUse | ButtonUse,
-  { t }: Needs,
+  { guild }: Use,
+  { t }: Context,
 ): APIActionRowComponent<APIStringSelectComponent> {
   const options = listed.map(({ id, label, address, channelId }) => {
     const channel = guild?.channels.cache.get(channelId)?.name;
@@ -93,10 +107,9 @@ function menuOf(
 }
 
 /** `subscription:act`: the panel of the picked subscription, with quick actions. */
-export const actMenu: Menu<Needs> = {
-  access: 'manage',
+export const actMenu: Menu<Context> = {
   response: 'reply',
-  async choose(interaction, _, [id], context) {
+  async choose(interaction, _, context, [id]) {
     const found = await seenOne(interaction, id, context);
     const { t } = context;
     const shown = await panel(found, context);
@@ -115,16 +128,26 @@ function headingOf(channelId: string, troubled: Map<string, string>, t: Translat
   return [`### <#${channelId}>`, ...(state === undefined ? [] : [trouble])];
 }
 
-function linesOf(subscription: Subscription, context: Needs, tokens: TokenBook, phrases: number): string[] {
+function linesOf(
+  subscription: Subscription,
+  context: Context,
+  tokens: TokenBook,
+  phrases: number,
+  warning: Awaited<ReturnType<typeof coverageWarning>>,
+): string[] {
   const { t } = context;
   const { id, label, address, lastEventAt } = subscription;
+  const networks = warning?.missing.has(address) ? warning.on(address).join(t('reply.comma')) : null;
   const last =
     lastEventAt === null
       ? t('subscription.list.noEvent')
       : t('subscription.list.lastEvent', { ago: relativeTime(lastEventAt) });
   return [
     `**${label === null ? '' : `${titleName(label)} · `}#${id}**`,
-    addressLine(address, context),
+    addressLine(subscription, context),
+    ...(networks === null
+      ? []
+      : [t(`subscription.list.${networks === '' ? 'uncovered' : 'uncoveredOn'}`, { networks })]),
     inOneLine(describe(subscription, context, tokens), phrases, t),
     `-# ${[stateOf(subscription, context), last].filter(Boolean).join(' · ')}`,
   ];

@@ -1,30 +1,29 @@
 import type { APIActionRowComponent, APIButtonComponent } from 'discord.js';
-import type { Button, ButtonUse, CommandUse, Reply } from '../../src/discord/command.ts';
+import type { Button, CommandUse, Reply, Use } from '../../src/discord/command.ts';
 import { DAY, HOUR } from '../../src/domain/clock.ts';
-import { FOREVER, type Subscription } from '../../src/domain/subscription.ts';
+import { FOREVER, isMuted, type Subscription } from '../../src/domain/subscription.ts';
 import { cutTo, isolate } from '../../src/domain/text.ts';
+import { shortAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
-import { nameIn, wordingsOf } from '../../src/languages/definitions.ts';
-import type { Translate } from '../../src/languages/index.ts';
+import { type Translate, wordingsOf } from '../../src/languages/index.ts';
 import { record } from '../shared/audit.ts';
 import { button, row, rows } from '../shared/components.ts';
-import { absoluteTime, embedReply, shortAddress, withInput } from '../shared/reply.ts';
-import type { ContextWith } from '../shared/services.ts';
-import { nameOf, seenBy, unseenLine } from '../shared/subscriptions.ts';
-import { invalidChoiceError } from '../shared/suggestions.ts';
+import { nameOf } from '../shared/naming.ts';
+import { bookOf } from '../shared/read-address.ts';
+import { absoluteTime, embedReply, fullAddress, withInput } from '../shared/reply.ts';
+import type { Context } from '../shared/services.ts';
+import { readChoice } from '../shared/suggestions.ts';
 import { writeAsset } from '../shared/tokens.ts';
+import { seenBy, unseenLine } from '../shared/visibility.ts';
 import { addressLine, silentLine } from './describe.ts';
 import { named, seenOne } from './find.ts';
 import { save } from './save.ts';
 import { type TokenBook, tokenBook } from './token-book.ts';
 
-type Needs = ContextWith<'guildChannels' | 'subscriptions' | 'audit' | 'tokens' | 'settings' | 'now'>;
-
 /** How long the list's *Mute* button mutes. */
 const PRESSED = '8h';
 const LENGTHS: Record<string, number> = { '1h': HOUR, '8h': 8 * HOUR, '1d': DAY, '7d': 7 * DAY };
 
-/** The durations of `/subscription mute`. */
 export const MUTE_CHOICES = [
   ...Object.keys(LENGTHS).map((value) => ({ name: value, value })),
   { name: 'until I unmute it', value: 'forever' },
@@ -32,7 +31,7 @@ export const MUTE_CHOICES = [
 ];
 
 /** `/subscription mute`: mutes or unmutes one subscription, all, or a token. */
-export async function mute(interaction: CommandUse, context: Needs): Promise<Reply> {
+export async function mute(interaction: CommandUse, context: Context): Promise<Reply> {
   const { t } = context;
   const until = untilOf(interaction.options.getString('duration', true), context);
   const token = interaction.options.getString('token');
@@ -43,12 +42,13 @@ export async function mute(interaction: CommandUse, context: Needs): Promise<Rep
   return muteOne(interaction, context, await named(interaction, context), until);
 }
 
-/** `subscription:mute:<id>[:<duration>]` */
-export const muteButton: Button<Needs> = {
-  access: 'manage',
+/** `subscription:mute:<id, all or token>[:<duration>]` */
+export const muteButton: Button<Context> = {
   response: 'reply',
   async press(interaction, [id, duration = PRESSED], context) {
     const until = untilOf(duration, context);
+    if (id === 'all') return muteAll(interaction, context, until);
+    if (id === 'native' || id?.startsWith('0x')) return muteToken(interaction, context, id, until);
     return muteOne(interaction, context, await seenOne(interaction, id, context), until);
   },
 };
@@ -56,7 +56,7 @@ export const muteButton: Button<Needs> = {
 /** One row of buttons that mute a subscription, each for another time. */
 export function muteRow(
   { id, label, address }: Pick<Subscription, 'id' | 'label' | 'address'>,
-  { t, language }: ContextWith,
+  { t, language }: Context,
 ): APIActionRowComponent<APIButtonComponent> {
   const lengths = MUTE_CHOICES.filter(({ value }) => value !== 'off').map(({ value, name }) => ({
     value,
@@ -73,27 +73,32 @@ export function muteRow(
   );
 }
 
-async function muteOne(
-  interaction: CommandUse | ButtonUse,
-  context: Needs,
-  before: Subscription,
-  until: number | null,
-): Promise<Reply> {
+async function muteOne(interaction: Use, context: Context, before: Subscription, until: number | null): Promise<Reply> {
   const { t } = context;
+  const wasMuted = isMuted(before, context.now());
   const after = await save(interaction, context, before, { mutedUntil: until }, 'subscription.mute');
   const name = nameOf(after);
-  const title = until === null ? t('subscription.mute.ended', { name }) : t('subscription.mute.title', { name });
+  const title = titleOf(until, wasMuted, name, t);
   // Paused subscriptions stay paused, with or without a mute.
   const lines = after.paused
     ? [until === null ? null : lasting(until, t), silentLine(after, context)]
-    : [lasting(until, t)];
-  return embedReply('good', title, [addressLine(after.address, context), ...lines], {
-    components: rows(until === null ? [] : [button(t('subscription.mute.undo'), `subscription:mute:${after.id}:off`)]),
+    : [until === null && !wasMuted ? null : lasting(until, t)];
+  return embedReply('good', title, [addressLine(after, context), ...lines], {
+    components: undoRow(String(after.id), until, t),
   });
 }
 
+function titleOf(until: number | null, wasMuted: boolean, name: string, t: Translate): string {
+  if (until !== null) return t('subscription.mute.title', { name });
+  return wasMuted ? t('subscription.mute.ended', { name }) : t('subscription.mute.notMuted', { name });
+}
+
+/** The button that unmutes a subscription, all or a token. */
+const undoRow = (what: string, until: number | null, t: Translate) =>
+  rows(until === null ? [] : [button(t('subscription.mute.undo'), `subscription:mute:${what}:off`)]);
+
 /** All subscriptions that the person sees. */
-async function muteAll(interaction: CommandUse, context: Needs, until: number | null): Promise<Reply> {
+async function muteAll(interaction: Use, context: Context, until: number | null): Promise<Reply> {
   const { subscriptions, t } = context;
   const { guildId } = interaction;
   const { visible, unseen } = await seenBy(interaction, context);
@@ -101,66 +106,66 @@ async function muteAll(interaction: CommandUse, context: Needs, until: number | 
   if (visible.length === 0) throw new UserError(left ?? t('subscription.mute.nothing'));
   const ids = visible.map(({ id }) => id);
   const count = await subscriptions.mute(guildId, ids, until);
-  await record(interaction, context, 'subscription.mute', { all: true, ...(left !== null && { ids }), until });
-  if (until !== null) return embedReply('good', t('subscription.mute.titleAll', { count }), [lasting(until, t), left]);
+  const muted = visible.filter((one) => isMuted(one, context.now())).length;
+  if (until !== null || muted > 0)
+    await record(interaction, context, 'subscription.mute', { all: true, ...(left !== null && { ids }), until });
+  if (until !== null) {
+    return embedReply('good', t('subscription.mute.titleAll', { count }), [lasting(until, t), left], {
+      components: undoRow('all', until, t),
+    });
+  }
   const stay = await mutedTokens(guildId, context, await tokenBook(guildId, context));
   const rest = stay.length === 0 ? [] : [t('subscription.mute.tokensStay'), ...stay];
   const paused = visible.filter((one) => one.paused).length;
-  return embedReply('good', t('subscription.mute.endedAll', { count }), [
-    lasting(until, t),
+  const title = muted > 0 ? t('subscription.mute.endedAll', { count: muted }) : t('subscription.mute.noneMuted');
+  return embedReply(muted > 0 ? 'good' : 'info', title, [
+    muted > 0 ? lasting(until, t) : null,
     left,
     paused > 0 ? t('status.paused', { count: paused }) : null,
     ...rest,
   ]);
 }
 
-async function muteToken(interaction: CommandUse, context: Needs, text: string, until: number | null): Promise<Reply> {
+async function muteToken(interaction: Use, context: Context, text: string, until: number | null): Promise<Reply> {
   const { subscriptions, t } = context;
-  const tokens = await tokenBook(interaction.guildId, context);
+  const tokens = await tokenBook(interaction.guildId, context, await bookOf(interaction.guildId, context));
   const token = tokens.find(text);
+  const before = await subscriptions.tokenMutes(interaction.guildId, context.now());
+  const wasMuted = before.some((one) => one.token === token);
   await subscriptions.muteToken(interaction.guildId, token, until);
   await record(interaction, context, 'subscription.mute', { token: writeAsset(token), until });
   const name = tokens.shortNameOf(token);
-  const contract = token === 'native' ? null : addressLine(token, context, 'token');
+  const contract = token === 'native' ? null : `-# ${fullAddress(token, context.settings, 'token')}`;
   if (until === null) {
-    return embedReply('good', t('subscription.mute.ended', { name }), [contract, t('subscription.mute.tokenAgain')]);
+    return embedReply(wasMuted ? 'good' : 'info', titleOf(until, wasMuted, name, t), [
+      contract,
+      wasMuted ? t('subscription.mute.tokenAgain') : null,
+    ]);
   }
-  const lasts =
-    until === FOREVER
-      ? t('subscription.mute.tokenForever')
-      : t('subscription.mute.token', { time: absoluteTime(until) });
-  return embedReply('good', t('subscription.mute.title', { name }), [contract, lasts]);
+  const lasts = t(`subscription.mute.${until === FOREVER ? 'tokenForever' : 'token'}`, { time: absoluteTime(until) });
+  return embedReply('good', t('subscription.mute.title', { name }), [contract, lasts], {
+    components: undoRow(writeAsset(token), until, t),
+  });
 }
 
-function untilOf(duration: string, { now, t, language }: Needs): number | null {
-  if (duration === 'off') return null;
-  if (duration === 'forever') return FOREVER;
-  const length = Object.hasOwn(LENGTHS, duration) ? LENGTHS[duration] : undefined;
-  if (length !== undefined) return now() + length;
+function untilOf(duration: string, context: Context): number | null {
   const known = MUTE_CHOICES.map(({ value }) => value);
-  const option = nameIn(language, 'subscription mute duration');
-  throw withInput(invalidChoiceError(option, duration, known, t), duration, t);
+  const chosen = readChoice('subscription mute duration', duration, known, context);
+  if (chosen === 'off') return null;
+  return chosen === 'forever' ? FOREVER : context.now() + LENGTHS[chosen]!;
 }
 
 function lasting(until: number | null, t: Translate): string {
   if (until === null) return t('subscription.mute.again');
-  return until === FOREVER
-    ? t('subscription.mute.forever')
-    : t('subscription.mute.until', { time: absoluteTime(until) });
+  return t(`subscription.mute.${until === FOREVER ? 'forever' : 'until'}`, { time: absoluteTime(until) });
 }
 
 /** The tokens that are muted in this guild, one per line. */
-export async function mutedTokens(
-  guildId: string,
-  context: ContextWith<'subscriptions' | 'now'>,
-  tokens: TokenBook,
-): Promise<string[]> {
+export async function mutedTokens(guildId: string, context: Context, tokens: TokenBook): Promise<string[]> {
   const { subscriptions, now, t } = context;
   const mutes = await subscriptions.tokenMutes(guildId, now());
   return mutes.map(({ token: asset, until }) => {
-    const token = tokens.nameOf(asset);
-    return until === FOREVER
-      ? `- ${t('subscription.list.mutedTokenForever', { token })}`
-      : `- ${t('subscription.list.mutedToken', { token, time: absoluteTime(until) })}`;
+    const values = { token: tokens.nameOf(asset), time: absoluteTime(until) };
+    return `- ${t(`subscription.list.${until === FOREVER ? 'mutedTokenForever' : 'mutedToken'}`, values)}`;
   });
 }

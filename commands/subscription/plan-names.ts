@@ -1,10 +1,15 @@
+import { type GuildBasedChannel, GuildMember, PermissionFlagsBits } from 'discord.js';
+import type { CommandUse } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import { type Label, MAX_LABELS, nameKey } from '../../src/domain/guild.ts';
 import type { ImportedSubscription } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { boldName, notNamed } from '../shared/naming.ts';
-import type { ContextWith } from '../shared/services.ts';
+import { quoted } from '../shared/reply.ts';
+import type { Context } from '../shared/services.ts';
+import { withSuggestion } from '../shared/suggestions.ts';
+import { TARGET_TYPES } from '../shared/target.ts';
 
 /** A fault of a file. Lines are counted from 1; `typed` is the text at fault. */
 export interface Fault {
@@ -39,7 +44,7 @@ export function findNameFaults(
   names: FileNames,
   changed: readonly ImportedSubscription[],
   labels: readonly Label[],
-  context: ContextWith<'settings'>,
+  context: Context,
 ): Fault[] {
   const faults: Fault[] = [];
   const gone = new Set(changed.flatMap(({ address, change }) => (change.label === null ? [address] : [])));
@@ -56,4 +61,49 @@ export function findNameFaults(
   const { message } = notNamed({ status: 'labels-full' }, context);
   if (stay.length + names.size > MAX_LABELS) faults.push({ line: 1, text: message });
   return faults;
+}
+
+/** Only this many rows with an unknown channel get a suggestion: a file may have thousands. */
+const MAX_SUGGESTIONS = 10;
+
+/** Reads the channel of a row: `<#id>`, an ID or a name; an empty text means the default channel. */
+type ReadChannel = (text: string) => { channelId: string; picked: GuildBasedChannel | null };
+
+/**
+ * Creates the reader of a file's channels, which throws a {@link UserError}. Suggests no channel that is `hidden` from
+ * the person.
+ */
+export function channelReader(
+  interaction: CommandUse,
+  hidden: ReadonlySet<string>,
+  { server, t }: Context,
+): ReadChannel {
+  const { guild, channelId: here } = interaction;
+  const channels = guild?.channels.cache;
+  let unknown = 0;
+  return (text) => {
+    const id = text === '' ? (server.defaultChannel ?? here) : /^(?:<#)?(\d{5,20})>?$/.exec(text)?.[1];
+    if (id !== undefined) return { channelId: id, picked: channels?.get(id) ?? null };
+    const name = text.replace(/^#/, '').toLowerCase();
+    const [first, ...others] = (
+      channels?.filter((one) => one.name.toLowerCase() === name && isTarget(one)) ?? []
+    ).values();
+    if (!first) {
+      const known = ++unknown > MAX_SUGGESTIONS ? [] : visibleNames(interaction, hidden);
+      const reason = withSuggestion(t('subscription.import.channel'), `#${name}`, known, t);
+      throw new UserError(reason, { cause: text });
+    }
+    if (others.length > 0) throw new UserError(t('subscription.import.channels', { name: quoted(text) }));
+    return { channelId: first.id, picked: first };
+  };
+}
+
+const isTarget = ({ type }: GuildBasedChannel): boolean => (TARGET_TYPES as readonly number[]).includes(type);
+
+/** The names of the channels for alerts that the person is known to see. */
+function visibleNames({ guild, member }: CommandUse, hidden: ReadonlySet<string>): string[] {
+  if (!guild || !(member instanceof GuildMember)) return [];
+  const isSeen = (one: GuildBasedChannel) =>
+    !hidden.has(one.id) && one.permissionsFor(member)?.has(PermissionFlagsBits.ViewChannel) === true;
+  return [...guild.channels.cache.values()].filter((one) => isTarget(one) && isSeen(one)).map(({ name }) => `#${name}`);
 }

@@ -2,35 +2,42 @@ import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type { GuildBasedChannel } from 'discord.js';
 import type { CommandUse } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
-import type { Label } from '../../src/domain/guild.ts';
+import { type Label, nameKey } from '../../src/domain/guild.ts';
+import { chainOf } from '../../src/domain/network.ts';
 import type { ImportedSubscription, Subscription } from '../../src/domain/subscription.ts';
-import { parseAddress, parseWatchable } from '../../src/domain/typed-address.ts';
+import { chainsIn, parseAddress, parseWatchable } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
-import { readName } from '../shared/naming.ts';
-import { fullAddress, listInCode, quoted } from '../shared/reply.ts';
-import type { ContextWith } from '../shared/services.ts';
-import { withSuggestion } from '../shared/suggestions.ts';
+import { isElsewhere } from '../shared/foreign-networks.ts';
+import { nameOrNull, readName } from '../shared/naming.ts';
+import { hasSeveral, NETWORK, typedNetwork } from '../shared/networks.ts';
+import { addressesNamed, faultText, type Names } from '../shared/read-address.ts';
+import { fullAddress } from '../shared/reply.ts';
+import type { Context } from '../shared/services.ts';
 import { checkKnown, refuseUnseen } from '../shared/target.ts';
-import { withCause } from './field-values.ts';
-import { COLUMNS, DEFAULT_KEPT, readKept } from './file.ts';
-import { requireMention } from './mention.ts';
-import { channelReader } from './plan-channels.ts';
-import { addName, type Fault, type FileNames, findNameFaults, keepNames } from './plan-names.ts';
-import { type CsvRecord, readCsv } from './read-csv.ts';
-import { onlyChanged, PINGS } from './save.ts';
+import { type Input, withCause } from './field-values.ts';
+import { columnsFor, DEFAULT_KEPT, readKept } from './file.ts';
+import { addName, channelReader, type Fault, type FileNames, findNameFaults, keepNames } from './plan-names.ts';
+import { type CsvRecord, fromHeader, PLAIN_COLUMNS, plainList, readColumns, readCsv } from './read-csv.ts';
+import { onlyChanged, PINGS, requireMention } from './save.ts';
 import type { TokenBook } from './token-book.ts';
 
-type Needs = ContextWith<'settings' | 'now'>;
-
-/** What a file would change, or its faults. */
-export interface Plan {
-  added: ImportedSubscription[];
-  changed: ImportedSubscription[];
-  labels: { address: AddressText; name: string }[];
-  unchanged: number;
-  errors: Fault[];
-}
+/** What a file would change, or its faults: nothing yet. */
+const emptyPlan = () => ({
+  added: [] as ImportedSubscription[],
+  changed: [] as ImportedSubscription[],
+  labels: [] as { address: AddressText; name: string }[],
+  unchanged: 0,
+  errors: [] as Fault[],
+  /** The columns of another program, which are left out. */
+  foreign: [] as string[],
+  /** How many rows name each chain; those of a chain that this bot is known not to watch are left out. */
+  chains: new Map<number, number>(),
+  /** How many rows of another program are left out: addresses of other kinds of chains, and names that cannot be taken. */
+  elsewhere: 0,
+  unnamed: 0,
+});
+export type Plan = ReturnType<typeof emptyPlan>;
 
 /** A guild's state before an import. */
 export interface CurrentState {
@@ -41,6 +48,13 @@ export interface CurrentState {
   hidden: ReadonlySet<string>;
 }
 
+/** How a file calls its columns and values. */
+const AS_IN_FILE = {
+  called: (column: string) => column,
+  valueName: (_: string, value: string) => value,
+  language: null,
+};
+
 /** Rows that are read before other events are handled. */
 const ROWS_PER_TURN = 500;
 
@@ -49,17 +63,22 @@ export async function planImport(
   text: string,
   current: CurrentState,
   interaction: CommandUse,
-  context: Needs,
+  context: Context,
 ): Promise<Plan> {
   const { t } = context;
   const parsed = readCsv(text);
   if (!parsed.ok) return onlyFault(parsed.line, t(`subscription.import.${parsed.fault}`));
-  const [head, ...records] = parsed.records;
-  const columns = head?.cells.map((cell) => cell.trim().toLowerCase()) ?? [];
-  const fault = columnFault(columns, t);
-  if (fault !== null) return onlyFault(head?.line ?? 1, fault);
+  const [head, ...rows] = fromHeader(parsed.records);
+  const plain = plainList(text, parsed.records);
+  const [ours, offered] = [columnsFor(context.settings, true), columnsFor(context.settings)];
+  const read = plain ? { columns: PLAIN_COLUMNS, foreign: [] } : readColumns(head?.cells ?? [], ours, offered, rows, t);
+  if (typeof read === 'string') return onlyFault(head?.line ?? 1, read);
   const readChannel = channelReader(interaction, current.hidden, context);
-  const { plan, names } = await planRows(records, columns, { readChannel, current, interaction, context });
+  // Another program's list is taken as far as it can be.
+  const isOurs = read.columns.some((name) => name !== null && !['address', 'label', 'chain', NETWORK].includes(name));
+  const baseline = { readChannel, current, interaction, context, isOurs };
+  const { plan, names } = await planRows(plain ?? rows, read.columns, baseline);
+  plan.foreign = read.foreign;
   const { maxSubscriptions } = context.settings;
   if (plan.added.length > 0 && current.subscriptions.length + plan.added.length > maxSubscriptions) {
     plan.errors.push({ line: 1, text: t('subscription.import.full', { count: maxSubscriptions }) });
@@ -70,43 +89,26 @@ export async function planImport(
   return { ...plan, changed, unchanged, errors };
 }
 
-const onlyFault = (line: number, text: string): Plan => ({
-  added: [],
-  changed: [],
-  labels: [],
-  unchanged: 0,
-  errors: [{ line, text }],
-});
-
-/** What is wrong with the first line; null: nothing. */
-function columnFault(named: string[], t: Translate): string | null {
-  const unknown = named.find((name) => !COLUMNS.includes(name));
-  if (!named.includes('address')) return t('subscription.import.noAddress');
-  if (unknown !== undefined) {
-    const columns = listInCode(COLUMNS, t);
-    const reason = t('subscription.import.unknownColumn', { column: quoted(unknown), columns });
-    return withSuggestion(reason, unknown, COLUMNS, t);
-  }
-  const repeated = COLUMNS.find((name) => named.indexOf(name) !== named.lastIndexOf(name));
-  return repeated === undefined ? null : t('subscription.import.repeatedColumn', { column: `\`${repeated}\`` });
-}
+const onlyFault = (line: number, text: string): Plan => ({ ...emptyPlan(), errors: [{ line, text }] });
 
 /** What every row of a file is compared with. */
 interface Baseline {
   readChannel: ReturnType<typeof channelReader>;
   current: CurrentState;
   interaction: CommandUse;
-  context: Needs;
+  context: Context;
+  /** Every row must be right; in another program's list, some are left out. */
+  isOurs: boolean;
 }
 
 async function planRows(
   records: CsvRecord[],
-  columns: string[],
+  columns: readonly (string | null)[],
   baseline: Baseline,
 ): Promise<{ plan: Plan; names: FileNames }> {
-  const { current, context } = baseline;
+  const { current, context, isOurs } = baseline;
   const { t, settings } = context;
-  const plan: Plan = { added: [], changed: [], labels: [], unchanged: 0, errors: [] };
+  const plan = emptyPlan();
   const names: FileNames = new Map();
   const lines = new Map<string, number>();
   const channelsOf = new Map<AddressText, number>();
@@ -115,14 +117,33 @@ async function planRows(
   const add = (record: CsvRecord): void => {
     const { line } = record;
     const input = inputOf(record, columns, t);
+    const typed = input('address') ?? '';
+    const watchable = parseWatchable(typed);
+    if (!isOurs && !watchable.ok && watchable.fault === 'foreign') {
+      plan.elsewhere++;
+      return;
+    }
+    const chain = chainIn(input, context);
+    if (chain !== null) plan.chains.set(chain, (plan.chains.get(chain) ?? 0) + 1);
+    if (chain !== null && isElsewhere(chain, settings)) return;
     const subject = readSubject(input, baseline);
     const { address } = subject;
-    const key = `${address} ${subject.type === 'label' ? 'label' : subject.channelId}`;
+    const network = networkIn(input, chain, context);
+    const key = `${address} ${subject.type === 'label' ? 'label' : `${subject.channelId} ${network}`}`;
     const first = lines.get(key);
+    // Other programs list an address once for each chain.
+    if (first !== undefined && !isOurs) return;
     if (first !== undefined) throw new UserError(t('subscription.import.repeated', { line: first }));
     lines.set(key, line);
+    const called = input('label') ?? '';
+    const kept = isOurs || called === '' ? called : (otherLabel(called, address, names, baseline) ?? '');
+    if (kept === '' && called !== '') plan.unnamed++;
+    // Without a name, a row of another program's list leaves the one that the address has.
+    const read: Input = (column) => (column === 'label' && !isOurs ? kept || undefined : input(column));
     const row =
-      subject.type === 'label' ? readLabel(subject, input, baseline) : readSubscription(subject, input, baseline);
+      subject.type === 'label'
+        ? readLabel(subject, read, baseline)
+        : readSubscription({ ...subject, network }, read, baseline);
     if (row.name !== null) addName(names, address, row.name, line, t);
     switch (row.status) {
       case 'unchanged':
@@ -159,15 +180,58 @@ async function planRows(
   return { plan, names };
 }
 
-/** A row's text in a column; undefined: there is no such column. */
-type Input = (column: string) => string | undefined;
-
-function inputOf({ cells }: CsvRecord, columns: string[], t: Translate): Input {
-  if (cells.length > columns.length) throw new UserError(t('subscription.import.tooManyCells'));
+function inputOf({ cells }: CsvRecord, columns: readonly (string | null)[], t: Translate): Input {
+  if (cells.slice(columns.length).some((cell) => cell !== ''))
+    throw new UserError(t('subscription.import.tooManyCells'));
   return (column) => {
     const index = columns.indexOf(column);
     return index === -1 ? undefined : (cells[index]?.trim() ?? '');
   };
+}
+
+/** The network that a row names, by itself or by its chain; null: any. Throws a `UserError` for an unknown one. */
+function networkIn(input: Input, chain: number | null, context: Context): number | null {
+  const { settings } = context;
+  if (!hasSeveral(settings)) return null;
+  const typed = input(NETWORK) ?? '';
+  if (typed !== '' && !isOtherChain(typed, context)) return withCause(typed, () => typedNetwork(typed, context));
+  const prefix = /(?<![\p{L}\d-])([a-z\d-]+):0x/iu.exec(input('address') ?? '')?.[1]?.toLowerCase();
+  const named = [input('chain')?.toLowerCase(), prefix];
+  const found = settings.networks.find(
+    ({ chainId, name }) => named.includes(name) || (chain !== null && chainId === chain),
+  );
+  return found?.id ?? null;
+}
+
+/** Whether a network's name in a file is a chain's and none of ours. */
+const isOtherChain = (typed: string, { settings }: Context): boolean =>
+  chainOf(typed) !== undefined &&
+  settings.networks.every(({ name, title }) => ![name, title.toLowerCase()].includes(typed.toLowerCase()));
+
+/** The chain that a row names, in a column of its own or before its address; null: none. */
+function chainIn(input: Input, context: Context): number | null {
+  const network = input(NETWORK) ?? '';
+  const named = input('chain') ?? (isOtherChain(network, context) ? network : '');
+  const [before] = chainsIn(input('address') ?? '');
+  const id = /^(?:eip155:)?(\d{1,15})$/i.exec(named)?.[1];
+  if (id !== undefined) return Number(id);
+  return chainOf(named) ?? before ?? null;
+}
+
+/**
+ * The label of a row. One of another program that cannot be a name here, or that is another address's, is left out: null.
+ */
+function otherLabel(
+  text: string,
+  address: AddressText,
+  names: FileNames,
+  { current, context }: Baseline,
+): string | null {
+  if (text === '') return null;
+  const name = nameOrNull(text, context.t);
+  if (name === null) return null;
+  const book = [...current.labels, ...[...names].map(([owner, named]) => ({ address: owner, name: named.name }))];
+  return book.some((one) => one.address !== address && nameKey(one.name) === nameKey(name)) ? null : name;
 }
 
 /** What a row is about. A file has at most one row about each. */
@@ -175,16 +239,22 @@ type Subject =
   | { type: 'label'; address: AddressText }
   | { type: 'subscription'; address: AddressText; channelId: string; picked: GuildBasedChannel | null };
 
-function readSubject(input: Input, { readChannel, context: { t } }: Baseline): Subject {
+function readSubject(input: Input, { readChannel, current, context: { t } }: Baseline): Subject {
   const type = input('type')?.toLowerCase() || 'subscription';
   if (type !== 'label' && type !== 'subscription') {
     throw new UserError(t('subscription.import.type'), { cause: type });
   }
-  const parsed = (type === 'label' ? parseAddress : parseWatchable)(input('address') ?? '');
-  if (!parsed.ok) throw new UserError(t(`address.${parsed.fault}`), { cause: input('address') });
+  const parse = type === 'label' ? parseAddress : parseWatchable;
+  const typed = input('address') ?? '';
+  const [named, ...others] = addressesNamed(typed, namesOf(current));
+  const isNamed = named !== undefined && others.length === 0 && !parse(typed).ok;
+  const parsed = parse(isNamed ? named : typed);
+  if (!parsed.ok) throw new UserError(faultText(parsed.fault, typed, t), { cause: typed });
   const { address } = parsed;
   return type === 'label' ? { type, address } : { type, address, ...readChannel(input('channel') ?? '') };
 }
+
+const namesOf = ({ labels }: CurrentState): Names => labels.map(({ address, name }) => [address, name] as const);
 
 /** What a row does; `name`: what it calls its address. */
 type RowOutcome =
@@ -199,12 +269,14 @@ function readLabel({ address }: Subject, input: Input, { current, context: { t }
 }
 
 function readSubscription(
-  { address, channelId, picked }: Extract<Subject, { type: 'subscription' }>,
+  { address, channelId, picked, network }: Extract<Subject, { type: 'subscription' }> & Pick<Subscription, 'network'>,
   input: Input,
   { current, interaction, context }: Baseline,
 ): RowOutcome {
   const { t } = context;
-  const found = current.subscriptions.find((one) => one.address === address && one.channelId === channelId);
+  const found = current.subscriptions.find(
+    (one) => one.address === address && one.channelId === channelId && one.network === network,
+  );
   if (current.hidden.has(channelId)) refuseUnseen(interaction, channelId, picked, t);
   // A file omits mutes that have ended, so their absence is not a change.
   const isOver = found !== undefined && found.mutedUntil !== null && found.mutedUntil <= context.now();
@@ -212,10 +284,12 @@ function readSubscription(
   // Channels that already get alerts are accepted; all others are checked like typed ones.
   if (!before && !picked) throw new UserError(t('subscription.import.channel'), { cause: input('channel') });
   if (!before) checkKnown(interaction, channelId, picked, t);
-  const called = (column: string) => column;
-  const reading = { t, guildId: interaction.guildId, tokens: current.tokens, called, language: null };
+  const names = namesOf(current);
+  const { hasPrices } = context.settings;
+  const { guildId } = interaction;
+  const reading = { t, guildId, tokens: current.tokens, names, hasPrices, ...AS_IN_FILE };
   const kept = readKept(input, before ?? DEFAULT_KEPT, reading);
-  if (kept.mention !== null && kept.mention !== before?.mention && !hasRole(interaction, kept.mention)) {
+  if (kept.mention !== null && kept.mention !== before?.mention && !interaction.guild?.roles.cache.has(kept.mention)) {
     throw new UserError(t('subscription.filter.role'), { cause: input('mention') });
   }
   const isOtherPing = PINGS.some((key) => kept[key] !== before?.[key]);
@@ -223,9 +297,5 @@ function readSubscription(
   const name = input('label') === undefined ? null : kept.label;
   const change = onlyChanged(before ?? DEFAULT_KEPT, kept);
   if (before && Object.keys(change).length === 0) return { status: 'unchanged', name };
-  return { status: before ? 'changed' : 'added', name, subscription: { address, channelId, change } };
-}
-
-function hasRole({ guild }: CommandUse, id: string): boolean {
-  return guild?.roles.cache.has(id) ?? false;
+  return { status: before ? 'changed' : 'added', name, subscription: { address, channelId, network, change } };
 }

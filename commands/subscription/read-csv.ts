@@ -1,5 +1,10 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import { FORMULA } from '../../src/domain/csv.ts';
+import { chainOf } from '../../src/domain/network.ts';
+import { addressesIn, addressList, type ListedAddress } from '../../src/domain/typed-address.ts';
+import type { Translate } from '../../src/languages/index.ts';
+import { listInCode, quoted } from '../shared/reply.ts';
+import { closestMatch, withSuggestion } from '../shared/suggestions.ts';
 
 /** One record of a CSV text; `line`: where it begins, counted from 1. */
 export interface CsvRecord {
@@ -8,11 +13,11 @@ export interface CsvRecord {
 }
 
 /** The records of a CSV text, or the line on which the first invalid one begins. */
-export type ReadCsv = { ok: true; records: CsvRecord[] } | { ok: false; line: number; fault: 'quote' | 'unclosed' };
+type ReadCsv = { ok: true; records: CsvRecord[] } | { ok: false; line: number; fault: 'quote' | 'unclosed' };
 
 /**
- * Reads a CSV text by RFC 4180, with commas or, if its first line has them, semicolons between the cells, and lines
- * that end as on any system. Removes the apostrophes that `csvLine` added, a byte order mark, and empty lines.
+ * Reads a CSV text by RFC 4180, with lines that end as on any system. The first line with a separator shows whether
+ * commas, tabs or semicolons separate the cells. Removes the apostrophes that `csvLine` added, a byte order mark, and empty lines.
  */
 export function readCsv(text: string): ReadCsv {
   const records: CsvRecord[] = [];
@@ -38,8 +43,129 @@ export function readCsv(text: string): ReadCsv {
   return { ok: true, records };
 }
 
-/** Spreadsheets write semicolons where the comma is the decimal sign. */
-function separatorOf(text: string): ',' | ';' {
-  const [first = ''] = text.split(/[\r\n]/, 1);
+/** Spreadsheets write semicolons where the comma is the decimal sign, and tabs when cells are copied. */
+function separatorOf(text: string): ',' | ';' | '\t' {
+  const first = text.split(/[\r\n]/).find((line) => /[\t,;]/.test(line)) ?? '';
+  if (first.includes('\t')) return '\t';
   return first.includes(';') && !first.includes(',') ? ';' : ',';
+}
+
+/** What other programs call our columns, without blanks and signs; Safe, rotki and block explorers among them. */
+const OTHER_NAMES: Record<string, string> = {
+  wallet: 'address',
+  walletaddress: 'address',
+  account: 'address',
+  contractaddress: 'address',
+  name: 'label',
+  nametag: 'label',
+  privatenametag: 'label',
+  publicnametag: 'label',
+  alias: 'label',
+  chainid: 'chain',
+  chain: 'chain',
+  blockchain: 'chain',
+  // Where there are several networks, this is our own column.
+  network: 'chain',
+};
+
+/** Our columns that other programs have with another meaning, such as an amount as the balance, and our values there. */
+const OUR_VALUES: Record<string, RegExp> = { type: /^(subscription|label)$/i, balance: /^(yes|no)$/i };
+
+const hasAddress = (text: string): boolean => addressesIn(text).length > 0;
+
+const firstWithAddress = (records: readonly CsvRecord[]): number =>
+  records.findIndex(({ cells }) => hasAddress(cells.join(' ')));
+
+/** An address that was meant, also a wrong one. */
+const MEANT = /0x|[\da-f]{40}/i;
+
+/** A title or a comment above a list, and no header or address. */
+const isTitle = ({ cells }: CsvRecord): boolean =>
+  cells.filter(Boolean).length === 1 &&
+  cells.every((cell) => !MEANT.test(cell) && cell.trim().toLowerCase() !== 'address');
+
+/** The records from the header on: a title above it is left out. */
+export const fromHeader = (records: readonly CsvRecord[]): CsvRecord[] =>
+  records.slice(records[0] && isTitle(records[0]) ? Math.max(0, firstWithAddress(records) - 1) : 0);
+
+/** A file's columns by our names. */
+interface Columns {
+  /** `chain`: the row's chain; null: a column that is not ours. */
+  columns: readonly (string | null)[];
+  /** The columns that are left out, as the file names them. */
+  foreign: string[];
+}
+
+/**
+ * Reads a header, where these are our columns and these the rows below it; a text says why it is none. A column that is
+ * nearly called like one of ours is an error, which names the `offered` ones: nobody wants to lose a minimum.
+ */
+export function readColumns(
+  header: readonly string[],
+  ours: readonly string[],
+  offered: readonly string[],
+  rows: readonly CsvRecord[],
+  t: Translate,
+): Columns | string {
+  const given = header.map((cell) => cell.trim());
+  const isOurFile = given.some((cell) => cell.toLowerCase() === 'channel');
+  const columns: (string | null)[] = given.map((cell, index) => {
+    const name = cell.toLowerCase();
+    const values = isOurFile ? undefined : OUR_VALUES[name];
+    const isOther = values !== undefined && !rows.some(({ cells }) => values.test(cells[index]?.trim() ?? ''));
+    return ours.includes(name) && !isOther ? name : null;
+  });
+  for (const [index, cell] of given.entries()) {
+    const other = OTHER_NAMES[cell.toLowerCase().replace(/[^a-z]/g, '')];
+    if (columns[index] === null && other !== undefined && !columns.includes(other)) columns[index] = other;
+  }
+  // In another language, or as only that program calls it.
+  const found = rows[0]?.cells.findIndex(hasAddress) ?? -1;
+  if (!columns.includes('address') && columns[found] === null && !MEANT.test(given[found]!)) columns[found] = 'address';
+  if (!columns.includes('address')) return t('subscription.import.noAddress');
+  const foreign = given.filter((cell, index) => columns[index] === null && cell !== '');
+  const misspelt = foreign.find((cell) => !ours.includes(cell.toLowerCase()) && closestMatch(cell, ours) !== null);
+  if (misspelt !== undefined) {
+    const values = { column: quoted(misspelt), columns: listInCode(offered, t) };
+    return withSuggestion(t('subscription.import.unknownColumn', values), misspelt, offered, t);
+  }
+  const repeated = ours.find((name) => columns.indexOf(name) !== columns.lastIndexOf(name));
+  if (repeated === undefined) return { columns, foreign };
+  return t('subscription.import.repeatedColumn', { column: `\`${repeated}\`` });
+}
+
+/** The columns of {@link plainList}. */
+export const PLAIN_COLUMNS = ['address', 'label', 'chain'];
+
+/** A cell of one of our own files, whose columns need their header. */
+const OURS = /^(subscription|label|<?#.*)$/i;
+
+/** A list without a header, with an address in its first line or below a title; null: it is none. */
+export function plainList(text: string, records: readonly CsvRecord[]): CsvRecord[] | null {
+  const start = firstWithAddress(records);
+  if (start === -1 || !records.slice(0, start).every(isTitle)) return null;
+  const { line: begin, cells } = records[start]!;
+  if (cells.some((cell) => OURS.test(cell.trim()))) return null;
+  return text.split(/\r\n|[\r\n]/).flatMap((line, index) => {
+    if (line.trim() === '' || index + 1 < begin) return [];
+    const listed = /[\t;|]/.test(line) ? inCells(line.split(/[\t;|]/)) : addressList(line, true);
+    // A line without an address is refused with its text.
+    const rows = listed.length > 0 ? listed : [{ text: line.trim(), label: null, chainId: null }];
+    return rows.map((one) => ({ line: index + 1, cells: [one.text, one.label ?? '', String(one.chainId ?? '')] }));
+  });
+}
+
+/** The addresses in a pasted row; the name of a single one is in the next cell that has letters and names no chain. */
+function inCells(cells: readonly string[]): ListedAddress[] {
+  const listed = addressList(cells.join(' '), true);
+  const [only, ...others] = listed;
+  const at = cells.findIndex(hasAddress);
+  const own = at === -1 ? undefined : addressList(cells[at]!, true)[0];
+  if (!only || !own || others.length > 0 || own.label !== null) return listed;
+  const words = [...cells.slice(0, at).reverse(), ...cells.slice(at + 1)]
+    .map((cell) => cell.trim().replace(/^"|"$/g, ''))
+    .filter((cell) => /\p{L}/u.test(cell));
+  const chain = words.length > 1 ? words.find((word) => chainOf(word) !== undefined) : undefined;
+  const chainId = own.chainId ?? (chain === undefined ? null : chainOf(chain)!);
+  return [{ ...own, chainId, label: words.find((word) => word !== chain) ?? null }];
 }

@@ -1,29 +1,26 @@
 import { DiscordAPIError, type GuildBasedChannel, RESTJSONErrorCodes, Routes } from 'discord.js';
-import type { Button, ButtonUse, CommandUse, Reply } from '../../src/discord/command.ts';
+import type { Button, CommandUse, Reply, Use } from '../../src/discord/command.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
 import { tooManyRefusals } from '../shared/guild-channels.ts';
+import { nameOf } from '../shared/naming.ts';
 import { embedReply } from '../shared/reply.ts';
-import type { ContextWith } from '../shared/services.ts';
-import { nameOf } from '../shared/subscriptions.ts';
+import type { Context } from '../shared/services.ts';
 import { stateOf } from './describe.ts';
 import { named, seenOne } from './find.ts';
 
-type Needs = ContextWith<'guildChannels' | 'subscriptions' | 'guilds' | 'now' | 'sample'>;
-
 /** `/subscription test`: posts an alert that is marked as a sample. */
-export async function test(interaction: CommandUse, context: Needs): Promise<Reply> {
+export async function test(interaction: CommandUse, context: Context): Promise<Reply> {
   return post(interaction, await named(interaction, context), context);
 }
 
 /** `subscription:test:<id>` */
-export const testButton: Button<Needs> = {
-  access: 'manage',
+export const testButton: Button<Context> = {
   response: 'reply',
   press: async (interaction, [id], context) => post(interaction, await seenOne(interaction, id, context), context),
 };
 
-async function post(interaction: CommandUse | ButtonUse, found: Subscription, context: Needs): Promise<Reply> {
+async function post(interaction: Use, found: Subscription, context: Context): Promise<Reply> {
   const { t } = context;
   const channel = `<#${found.channelId}>`;
   try {

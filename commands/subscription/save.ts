@@ -1,11 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ButtonUse, CommandUse, MenuUse } from '../../src/discord/command.ts';
+import { GuildMember, PermissionFlagsBits } from 'discord.js';
+import type { Use } from '../../src/discord/command.ts';
 import type { Choices, Filters, Subscription, SubscriptionChange } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
+import type { Translate } from '../../src/languages/index.ts';
 import { record } from '../shared/audit.ts';
 import { notNamed } from '../shared/naming.ts';
-import type { ContextWith } from '../shared/services.ts';
-import { requireMention } from './mention.ts';
+import type { Context } from '../shared/services.ts';
+import type { Asker } from '../shared/visibility.ts';
 
 /** The difference between two choices, filter by filter, so that simultaneous changes by others stay. */
 export function onlyChanged<Settings extends Pick<Choices, 'filters'>>(
@@ -26,12 +28,12 @@ function differences<Settings extends object>(before: Settings, after: Settings)
 }
 
 /** The choices about pings and how often they are sent: changing these needs the right to ping. */
-export const PINGS = ['mention', 'mentionMinimum', 'mentionCooldown'] as const;
+export const PINGS = ['mention', 'mentionMinimum', 'mentionMinimumUsd', 'mentionCooldown'] as const;
 
 /** Changes a subscription and records it in the audit log; throws a {@link UserError} if that is impossible. */
 export async function save(
-  interaction: CommandUse | ButtonUse | MenuUse,
-  context: ContextWith<'subscriptions' | 'audit' | 'settings' | 'now'>,
+  interaction: Use,
+  context: Context,
   before: Subscription,
   change: SubscriptionChange,
   action: string,
@@ -58,4 +60,21 @@ export async function save(
       await record(interaction, context, action, { id: before.id, ...change });
       return outcome.subscription;
   }
+}
+
+/**
+ * Throws a {@link UserError} unless the person could ping the role themselves where the alerts go: the bot must not
+ * ping where Discord would not let the person ping.
+ */
+export function requireMention(asker: Asker, roleId: string | null, channelId: string, t: Translate): void {
+  if (roleId === null) return;
+  const { guild, member, memberPermissions } = asker;
+  const channel = guild?.channels.cache.get(channelId);
+  const known = member instanceof GuildMember ? member : null;
+  // Rights in the channel where the command is used do not apply to another one.
+  const elsewhere = channelId === asker.channelId ? null : known?.permissions;
+  const permissions = (known && channel?.permissionsFor(known)) ?? elsewhere ?? memberPermissions;
+  if (permissions?.has(PermissionFlagsBits.MentionEveryone)) return;
+  if (guild?.roles.cache.get(roleId)?.mentionable === true) return;
+  throw new UserError(t('subscription.mentionForbidden', { role: `<@&${roleId}>` }));
 }

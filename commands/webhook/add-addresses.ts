@@ -1,76 +1,127 @@
-import type { APIModalInteractionResponseCallbackData } from 'discord.js';
-import type { Button, ButtonUse, Form, FormButton, FormUse, Menu, MenuUse, Reply } from '../../src/discord/command.ts';
+import type { ButtonUse, Command, Reply, Use } from '../../src/discord/command.ts';
 import { whole } from '../../src/discord/reply.ts';
 import type { AddressText } from '../../src/domain/address.ts';
-import { inCode, plainText } from '../../src/domain/text.ts';
+import { addressesOf, type Subscription } from '../../src/domain/subscription.ts';
+import { plainText } from '../../src/domain/text.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
-import type { UpstreamFailure } from '../../src/domain/upstream.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Webhook } from '../../src/upstream/notification.ts';
 import { record } from '../shared/audit.ts';
-import { button, MAX_MENU_OPTIONS, menuRow, row, textField } from '../shared/components.ts';
+import { button, MAX_MENU_OPTIONS, menuRow, row, rows, textField } from '../shared/components.ts';
 import { explain } from '../shared/failure.ts';
+import { gapsOf } from '../shared/missed.ts';
+import { eachNetwork, marking, watchedHere } from '../shared/networks.ts';
 import { addressInCode, embedReply, firstOf, MAX_ID, withInput } from '../shared/reply.ts';
-import type { ContextWith } from '../shared/services.ts';
-import { visibleTo } from '../shared/subscriptions.ts';
-import { createWebhookButton, EVERY_TYPE, postingHere, type ReadyProject, withAddresses } from '../shared/webhooks.ts';
-import { isWebhookId } from './name.ts';
-import { projectOf } from './project.ts';
+import type { Context } from '../shared/services.ts';
+import { visibleTo } from '../shared/visibility.ts';
+import {
+  addToWebhookButton,
+  createWebhookButton,
+  EVERY_TYPE,
+  fillWebhook,
+  isUnknownCall,
+  isWebhookId,
+  postingHere,
+  projectOf,
+  type ReadyProject,
+  receiverUrlButton,
+  targetOf,
+  withAddresses,
+} from '../shared/webhooks.ts';
+import { seenOne } from '../subscription/find.ts';
+import { panel } from '../subscription/panel.ts';
 
-/** What adding watched addresses to the webhook that posts here needs. */
-export type AddNeeds = ContextWith<
-  'guildChannels' | 'subscriptions' | 'guilds' | 'audit' | 'storedProjects' | 'projects' | 'receiver' | 'now'
->;
-type Use = ButtonUse | MenuUse | FormUse;
+/** Discord's limit of rows in a message. */
+const MAX_ROWS = 5;
 
-/** Maximum addresses per request. The service documents no limit; this many take a second or two. */
-const MAX_PER_REQUEST = 100;
-
-/** `webhook:fill:<subscription or all>`: adds what is watched here to the webhook that posts here. */
-export const addAddressesButton: Button<AddNeeds> = {
-  access: 'manage',
-  response: 'update',
-  press: (interaction, [what = 'all'], context) => addWatched(interaction, what, context),
-};
-
-/** `webhook:pick:<subscription or all>`: which of several webhooks gets new addresses, now and later. */
-export const pickMenu: Menu<AddNeeds> = {
-  access: 'manage',
-  response: 'update',
-  async choose(interaction, [what = 'all'], [id = ''], context) {
-    return addWatched(interaction, what, await storeChoice(interaction, id, context));
+/**
+ * Adds what is watched here to the webhook that posts here. `which` in custom IDs: `all` subscriptions, those with these
+ * numbers (`12.13`), or those that the person added at one moment (`t1764201600000`).
+ */
+export const adding = {
+  buttons: {
+    /** `webhook:fill:<which>` */
+    fill: { press: (interaction, [what = 'all'], context) => addWatched(interaction, what, context) },
+    /** `webhook:everywhere:<which>`: the same on every network, with a line about each. */
+    everywhere: { press: (interaction, [what = 'all'], context) => fillEverywhere(interaction, what, context) },
+    /** `webhook:id:<which>`: opens the form for the ID of a webhook whose service does not show it. */
+    id: {
+      form: async (_, [what = 'all'], { t }) => ({
+        custom_id: `webhook:id:${what}`,
+        title: t('webhook.add.idTitle'),
+        components: [textField('id', t('webhook.add.idLabel'), t('webhook.add.idHint'), { max_length: MAX_ID })],
+      }),
+    },
+    /** `webhook:create`: creates the webhook that posts here, with every address that is watched here. */
+    create: {
+      // One at a time: two webhooks would deliver each transfer twice.
+      press: (interaction, _, context) =>
+        context.guildQueue.run(interaction.guildId, 'webhook', () => create(interaction, context)),
+    },
+    /** `webhook:move`: moves addresses whose webhooks leave out events to one for all events. */
+    move: {
+      press: (interaction, _, context) =>
+        context.guildQueue.run(interaction.guildId, 'webhook', () => move(interaction, context)),
+    },
   },
-};
-
-/** `webhook:id:<subscription or all>`: opens the form for the ID of a webhook whose service does not show it. */
-export const idButton: FormButton<AddNeeds> = {
-  access: 'manage',
-  form: async (_, [what = 'all'], { t }): Promise<APIModalInteractionResponseCallbackData> => ({
-    custom_id: `webhook:id:${what}`,
-    title: t('webhook.add.idTitle'),
-    components: [textField('id', t('webhook.add.idLabel'), t('webhook.add.idHint'), { max_length: MAX_ID })],
-  }),
-};
-
-/** `webhook:id:<subscription or all>` */
-export const idForm: Form<AddNeeds> = {
-  access: 'manage',
-  response: 'update',
-  async submit(interaction, [what = 'all'], context) {
-    const id = interaction.fields.getTextInputValue('id').trim();
-    return addWatched(interaction, what, await storeChoice(interaction, id, context));
+  menus: {
+    /** `webhook:pick:<which>`: which of several webhooks gets new addresses, now and later. */
+    pick: {
+      async choose(interaction, [what = 'all'], context, [id = '']) {
+        await storeChoice(interaction, id, context);
+        return addWatched(interaction, what, context);
+      },
+    },
   },
-};
+  forms: {
+    /** `webhook:id:<which>` */
+    id: {
+      response: 'update',
+      async submit(interaction, [what = 'all'], context) {
+        await storeChoice(interaction, interaction.fields.getTextInputValue('id').trim(), context);
+        return addWatched(interaction, what, context);
+      },
+    },
+  },
+} satisfies Partial<Command<Context>>;
 
-/** Stores the chosen webhook; returns the context with it. Throws a {@link UserError} for an invalid ID. */
-async function storeChoice(interaction: Use, id: string, context: AddNeeds): Promise<AddNeeds> {
-  if (!isWebhookId(id)) throw withInput(new UserError(context.t('webhook.remove.badId')), id, context.t);
-  const server = await context.guilds.changeSettings(interaction.guildId, { webhook: id });
-  await record(interaction, context, 'webhook.choose', { webhook: id });
-  return { ...context, server };
+async function fillEverywhere(interaction: ButtonUse, what: string, context: Context): Promise<Reply> {
+  const chosen = (await visibleTo(interaction, context)).filter(chosenBy(what, interaction.user.id));
+  const networks = eachNetwork(context).filter((on) => watchedHere(chosen, on).length > 0);
+  if (networks.length === 0) throw new UserError(context.t('subscription.remove.gone'));
+  const replies: { on: Context; reply: Reply }[] = [];
+  for (const on of networks) {
+    const reply = await fill(interaction, what, on).catch((error: unknown): Reply => {
+      if (error instanceof UserError) return embedReply('danger', on.t('webhook.add.failed'), [error.message]);
+      throw error;
+    });
+    replies.push({ on, reply });
+  }
+  const lines = replies.map(({ on, reply: { embeds: [embed] = [] } }) =>
+    [`**${on.network.title}**: ${embed?.title ?? ''}`, embed?.description].filter(Boolean).join('\n'),
+  );
+  const open = replies.flatMap(({ on, reply }) => marking(reply.components ?? [], on)).slice(0, MAX_ROWS);
+  return { embeds: embedReply('info', context.t('webhook.add.everywhere'), lines).embeds!, components: open };
 }
 
-async function addWatched(interaction: Use, what: string, context: AddNeeds): Promise<Reply> {
+/** Stores the chosen webhook. Throws a {@link UserError} for an invalid ID. */
+async function storeChoice(interaction: Use, id: string, context: Context): Promise<void> {
+  if (!isWebhookId(id)) throw withInput(new UserError(context.t('webhook.remove.badId')), id, context.t);
+  await context.storedProjects.chooseWebhook(interaction.guildId, context.network.id, id);
+  await record(interaction, context, 'webhook.choose', { webhook: id });
+}
+
+/** Adds the addresses; the panel of a single subscription stays, with the result below. */
+async function addWatched(interaction: Use, what: string, context: Context): Promise<Reply> {
+  const reply = await fill(interaction, what, context);
+  const [result] = reply.embeds ?? [];
+  if (!/^\d+$/.test(what) || !result || reply.components?.length) return reply;
+  const shown = await panel(await seenOne(interaction, what, context), context);
+  const field = { name: result.title ?? '', value: result.description ?? '' };
+  return { ...shown, embeds: shown.embeds!.map((embed) => ({ ...embed, fields: [field] })) };
+}
+
+async function fill(interaction: Use, what: string, context: Context): Promise<Reply> {
   const { t } = context;
   const project = await projectOf(context, interaction.guildId);
   const response = await postingHere(project, context);
@@ -80,98 +131,134 @@ async function addWatched(interaction: Use, what: string, context: AddNeeds): Pr
       components: [row(createWebhookButton(t))],
     });
   }
-  const target = targetOf(response.webhooks, context.server.webhook);
+  const chosen = await context.storedProjects.chosenWebhook(interaction.guildId, context.network.id);
+  const target = targetOf(response.webhooks, chosen);
   if (target === 'unknown') {
     return embedReply('info', t('webhook.add.idTitle'), [t('webhook.add.askId')], {
       components: [row(button(t('webhook.add.enterId'), `webhook:id:${what}`))],
     });
   }
   if (typeof target !== 'string') return askWhich(target, what, interaction.guildId, context);
-  const addresses = await missingAddresses(interaction, what, project, response.webhooks, context);
-  if (addresses.length === 0) return embedReply('good', t('webhook.add.willCome'), [t('webhook.add.nothing')]);
-  return addAddresses(interaction, project, target, addresses, context);
+  const watched = (await watchedNow(interaction, context)).filter(chosenBy(what, interaction.user.id));
+  if (watched.length === 0) throw new UserError(t('subscription.remove.gone'));
+  const there = await withAddresses(project, response.webhooks);
+  const missing = addressesOf(watched).filter((address) => !there.some((one) => one.addresses?.has(address)));
+  if (missing.length === 0) return embedReply('good', t('webhook.add.willCome'), [t('webhook.add.nothing')]);
+  return addAddresses(interaction, project, target, missing, context);
 }
 
-/** The ID of the webhook that gets new addresses; several to choose from; or `unknown` if the list has no IDs. */
-function targetOf(here: readonly Webhook[], chosen: string | null): string | Webhook[] {
-  const named = here.filter(({ id }) => id !== null && isWebhookId(id));
-  if (named.length === 0) return chosen ?? 'unknown';
-  if (named.some(({ id }) => id === chosen)) return chosen!;
-  const complete = named.filter(({ eventType }) => eventType === EVERY_TYPE);
-  const [only] = complete.length === 1 ? complete : named;
-  return complete.length === 1 || named.length === 1 ? only!.id! : named;
-}
-
-async function askWhich(webhooks: Webhook[], what: string, guildId: string, context: AddNeeds): Promise<Reply> {
+async function askWhich(webhooks: Webhook[], what: string, guildId: string, context: Context): Promise<Reply> {
   const { t } = context;
-  const names = await context.storedProjects.webhookNames(guildId);
+  const names = await context.storedProjects.webhookNames(guildId, context.network.id);
   const options = [...new Set(webhooks.map(({ id }) => id!))].slice(0, MAX_MENU_OPTIONS).map((id) => {
     const { eventType } = webhooks.find((one) => one.id === id)!;
-    return {
-      label: names.get(id) ?? id,
-      value: id,
-      description: plainText(eventType) ?? t('webhook.list.unknownEvents'),
-    };
+    const description = plainText(eventType) ?? t('webhook.list.unknownEvents');
+    return { label: names.get(id) ?? id, value: id, description };
   });
   return embedReply('info', t('webhook.add.whichTitle'), [t('webhook.add.which')], {
     components: [menuRow(`webhook:pick:${what}`, t('webhook.add.menu'), options)],
   });
 }
 
-/** The requested addresses of subscriptions that the person sees, without those that a webhook here is known to have. */
-async function missingAddresses(
-  interaction: Use,
-  what: string,
-  project: ReadyProject,
-  here: readonly Webhook[],
-  context: AddNeeds,
-): Promise<AddressText[]> {
-  const visible = await visibleTo(interaction, context);
-  const chosen = what === 'all' ? visible : visible.filter(({ id }) => String(id) === what);
-  if (chosen.length === 0) throw new UserError(context.t('subscription.remove.gone'));
-  const there = await withAddresses(project, here);
-  const addresses = [...new Set(chosen.map(({ address }) => address))];
-  return addresses.filter((address) => !there.some((one) => one.addresses?.has(address)));
+function chosenBy(what: string, userId: string): (one: Subscription) => boolean {
+  if (what === 'all') return () => true;
+  if (what.startsWith('t')) return (one) => one.createdBy === userId && `t${one.createdAt}` === what;
+  const ids = what.split('.');
+  return ({ id }) => ids.includes(String(id));
 }
 
-/** Adds addresses in batches and shows the progress; stops at the first batch that fails. `before`: lines above the result. */
+/** The subscriptions that the person sees and that count on the context's network. */
+const watchedNow = async (interaction: Use, context: Context): Promise<Subscription[]> =>
+  watchedHere(await visibleTo(interaction, context), context);
+
+/** Adds addresses to a webhook and shows the progress. `before`: lines above the result. */
 export async function addAddresses(
   interaction: Use,
-  { notification }: ReadyProject,
+  project: ReadyProject,
   webhook: string,
   addresses: readonly AddressText[],
-  context: AddNeeds,
+  context: Context,
   before: readonly string[] = [],
 ): Promise<Reply> {
   const { t } = context;
   const count = addresses.length;
-  for (let done = 0; done < count; done += MAX_PER_REQUEST) {
-    const part = addresses.slice(done, done + MAX_PER_REQUEST);
-    const response = await notification.addAddresses(webhook, part.map(checksumAddress));
-    if (response.status !== 'ok') {
-      const detail = { webhook, done, of: count, outcome: response.status };
-      await record(interaction, context, 'webhook.fill.failed', detail);
-      const lines = [
-        ...before,
-        isUnknownCall(response) ? t('webhook.add.manual') : explain(t, response, 'notification'),
-        isUnknownCall(response) ? t('subscription.add.ownWebhook') : null,
-        done > 0 ? t('webhook.add.partly', { done, count }) : null,
-      ];
-      return embedReply('danger', t('webhook.add.failed'), lines);
-    }
-    const soFar = done + part.length;
-    const progress = embedReply('info', t('webhook.add.progress', { soFar, count }), []);
-    if (soFar < count) await interaction.editReply(whole(progress));
-  }
-  await record(interaction, context, 'webhook.fill', { webhook, addresses });
+  const { isDone, lines } = await fillWebhook(interaction, project, webhook, addresses, context, (soFar) =>
+    interaction.editReply(whole(embedReply('info', t('webhook.add.progress', { soFar, count }), []))),
+  );
+  if (!isDone) return embedReply('danger', t('webhook.add.failed'), [...before, ...lines]);
   const shown = firstOf(t, addresses, 10, (address) => `-# ${addressInCode(address)}`);
-  const name = (await context.storedProjects.webhookNames(interaction.guildId)).get(webhook);
-  const called = name === undefined ? inCode(webhook, '', MAX_ID) : inCode(name, '');
-  const lines = [...before, t('webhook.add.done', { count, webhook: called }), ...shown];
-  return embedReply('good', t('webhook.add.willCome'), lines);
+  return embedReply('good', t('webhook.add.willCome'), [...before, ...lines, ...shown]);
 }
 
-/** Failures that mean that the service lacks the call. */
-export function isUnknownCall(failure: UpstreamFailure): boolean {
-  return failure.status === 'rejected' || (failure.status === 'broken' && [405, 501].includes(failure.code));
+async function create(interaction: ButtonUse, context: Context): Promise<Reply> {
+  const { t } = context;
+  const project = await projectOf(context, interaction.guildId);
+  const here = await postingHere(project, context);
+  if (here.status !== 'ok') throw new UserError(explain(t, here, 'notification'));
+  if (here.webhooks.length > 0) return embedReply('info', t('webhook.create.exists'), [t('webhook.create.existsText')]);
+  const created = await createHere(interaction, project, context);
+  if (created.status === 'failed') return created.reply;
+  const addresses = addressesOf(await watchedNow(interaction, context));
+  if (created.id === null || addresses.length === 0) {
+    // Without its ID, what is watched already is not in it yet.
+    const buttons = addresses.length === 0 ? [] : [addToWebhookButton(t, addresses.length)];
+    return embedReply('good', t('webhook.create.done'), [t('webhook.create.doneText')], { components: rows(buttons) });
+  }
+  return addAddresses(interaction, project, created.id, addresses, context, [t('webhook.create.done')]);
+}
+
+/** Creates a webhook for all events, which gets new addresses from now on; `id`: null if the service does not return it. */
+async function createHere(
+  interaction: ButtonUse,
+  project: ReadyProject,
+  context: Context,
+): Promise<{ status: 'ready'; id: string | null } | { status: 'failed'; reply: Reply }> {
+  const { t, network, storedProjects, receiver } = context;
+  const url = receiver.urls(project.scope).current;
+  if (url === null) throw new UserError(t('setup.project.noUrl'));
+  const response = await project.notification.createWebhook(url);
+  if (response.status !== 'ok') {
+    await record(interaction, context, 'webhook.create.failed', { outcome: response.status });
+    const reason = isUnknownCall(response) ? t('webhook.create.refused') : explain(t, response, 'notification');
+    const reply = embedReply('danger', t('webhook.create.failed'), [reason, t('webhook.create.manual')], {
+      components: [row(receiverUrlButton(t))],
+    });
+    return { status: 'failed', reply };
+  }
+  const id = response.id !== null && isWebhookId(response.id) ? response.id : null;
+  if (id !== null) await storedProjects.chooseWebhook(interaction.guildId, network.id, id);
+  await record(interaction, context, 'webhook.create', { webhook: id });
+  return { status: 'ready', id };
+}
+
+/** Adds the addresses to a webhook for all events, an existing or a new one, and then removes them from the others. */
+async function move(interaction: ButtonUse, context: Context): Promise<Reply> {
+  const { t, network } = context;
+  const seen = addressesOf(await watchedNow(interaction, context));
+  const gaps = await gapsOf(interaction.guildId, context);
+  const short = gaps.filter(({ on, cause }) => on.network.id === network.id && cause.kind === 'event-type');
+  const addresses = [...new Set(short.flatMap((gap) => gap.addresses))].filter((address) => seen.includes(address));
+  if (addresses.length === 0) return embedReply('good', t('webhook.add.willCome'), [t('webhook.add.nothing')]);
+  const project = await projectOf(context, interaction.guildId);
+  const here = await postingHere(project, context);
+  if (here.status !== 'ok') throw new UserError(explain(t, here, 'notification'));
+  const whole = here.webhooks.find(({ id, eventType }) => eventType === EVERY_TYPE && id !== null && isWebhookId(id));
+  const target = whole ? { status: 'ready' as const, id: whole.id } : await createHere(interaction, project, context);
+  if (target.status === 'failed') return target.reply;
+  if (target.id === null) return embedReply('warn', t('webhook.create.done'), [t('webhook.move.noId')]);
+  const { id } = target;
+  const { isDone, lines } = await fillWebhook(interaction, project, id, addresses, context);
+  if (!isDone) return embedReply('danger', t('webhook.add.failed'), lines);
+  const removed = await Promise.all(
+    here.webhooks
+      .filter((other) => other.id !== id)
+      .map(async ({ id: webhook }) => {
+        if (webhook === null) return t('webhook.move.twice');
+        const outcome = await project.notification.removeAddresses(webhook, addresses.map(checksumAddress));
+        await record(interaction, context, 'webhook.remove', { webhook, addresses, outcome });
+        return t(outcome.status === 'ok' ? 'webhook.move.removed' : 'webhook.move.twice');
+      }),
+  );
+  const shown = firstOf(t, addresses, 10, (address) => `-# ${addressInCode(address)}`);
+  return embedReply('good', t('webhook.add.willCome'), [...lines, ...new Set(removed), ...shown]);
 }

@@ -1,27 +1,28 @@
 import type { APIActionRowComponent, APIStringSelectComponent } from 'discord.js';
-import type { Choice, Reply } from '../../src/discord/command.ts';
-import { inCode, isolate, plainText } from '../../src/domain/text.ts';
+import type { Choice, Command, Reply } from '../../src/discord/command.ts';
+import { inCode, isolate, looksLikeLink, plainText } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
-import type { ReceiverUrls } from '../../src/receiver/paths.ts';
+import type { ReceiverUrls } from '../../src/receiver/path-tokens.ts';
 import type { Webhook } from '../../src/upstream/notification.ts';
-import { MAX_MENU_OPTIONS, menuRow, row } from '../shared/components.ts';
+import { record } from '../shared/audit.ts';
+import { MAX_MENU_OPTIONS, menuRow, row, textField } from '../shared/components.ts';
 import { explain } from '../shared/failure.ts';
-import { embedReply, MAX_ID } from '../shared/reply.ts';
-import type { ContextWith } from '../shared/services.ts';
-import { createWebhookButton, pointsAt, receiverUrlButton } from '../shared/webhooks.ts';
-import { isWebhookId } from './name.ts';
-import { projectOf } from './project.ts';
+import { embedReply, MAX_ID, withInput } from '../shared/reply.ts';
+import type { Context } from '../shared/services.ts';
+import { createWebhookButton, isWebhookId, pointsAt, projectOf, receiverUrlButton } from '../shared/webhooks.ts';
 
-type Needs = ContextWith<'storedProjects' | 'projects' | 'receiver'>;
-
+const MAX_NAME = 32;
 /** How long choices may wait for the service. */
 const CHOICES_MS = 1_500;
 
 /** `/webhook list`: the project's webhooks and their targets, with this guild's names for them. */
-export async function list(guildId: string, context: Needs): Promise<Reply> {
+export async function list(guildId: string, context: Context): Promise<Reply> {
   const { t, receiver, storedProjects } = context;
   const { notification, scope } = await projectOf(context, guildId);
-  const [response, names] = await Promise.all([notification.webhooks(), storedProjects.webhookNames(guildId)]);
+  const [response, names] = await Promise.all([
+    notification.webhooks(),
+    storedProjects.webhookNames(guildId, context.network.id),
+  ]);
   if (response.status !== 'ok') throw new UserError(explain(t, response, 'notification'));
   const { webhooks } = response;
   const urls = receiver.urls(scope);
@@ -51,22 +52,12 @@ function adviceOn(targets: readonly ('current' | 'retiring' | null)[]): 'empty' 
 }
 
 /** Events and target of a webhook. */
-function line(one: Webhook, urls: ReceiverUrls, { t }: Needs): string {
+function line(one: Webhook, urls: ReceiverUrls, { t }: Context): string {
   const events = inCode(one.eventType, t('webhook.list.unknownEvents'));
-  switch (pointsAt(urls, one.url)) {
-    case 'current':
-      return t('webhook.list.here', { events });
-    case 'retiring':
-      return t('webhook.list.old', { events });
-    case null:
-      return t('webhook.list.elsewhere', { events, host: hostInCode(one, t('webhook.list.unknownHost')) });
-  }
-}
-
-/** A host cannot mislead like a name: it is shown, cleaned of control characters. */
-function hostInCode(one: Webhook, fallback: string): string {
-  const host = plainText(hostOf(one));
-  return host ? `\`${host.replaceAll('`', '')}\`` : fallback;
+  // A host cannot mislead like a name: it is shown, cleaned of control characters.
+  const plain = plainText(hostOf(one))?.replaceAll('`', '');
+  const host = plain === undefined ? t('webhook.list.unknownHost') : `\`${plain}\``;
+  return t(`webhook.list.${pointsAt(urls, one.url) ?? 'elsewhere'}`, { events, host });
 }
 
 /** The rest of another receiver's URL may be secret. */
@@ -79,7 +70,7 @@ function nameRow(
   webhooks: readonly Webhook[],
   names: ReadonlyMap<string, string>,
   urls: ReceiverUrls,
-  context: Needs,
+  context: Context,
 ): APIActionRowComponent<APIStringSelectComponent>[] {
   const options = webhooks
     .filter(({ id }) => id !== null && isWebhookId(id))
@@ -93,7 +84,7 @@ function nameRow(
 }
 
 /** Events and target without Markdown, for menus and choices. */
-function wordsOf(one: Webhook, urls: ReceiverUrls, { t }: Needs): string {
+function wordsOf(one: Webhook, urls: ReceiverUrls, { t }: Context): string {
   const events = plainText(one.eventType) ?? t('webhook.list.unknownEvents');
   const host = plainText(hostOf(one)) ?? t('webhook.list.unknownHost');
   return t(pointsAt(urls, one.url) ? 'webhook.choice.here' : 'webhook.choice.elsewhere', { events, host });
@@ -103,13 +94,13 @@ function wordsOf(one: Webhook, urls: ReceiverUrls, { t }: Needs): string {
  * Choices of `webhook`: known ones whose ID or name matches the typed text; none if the service does not respond in
  * time.
  */
-export async function choices(guildId: string, focused: string, context: Needs): Promise<Choice[]> {
+export async function choices(guildId: string, focused: string, context: Context): Promise<Choice[]> {
   const { projects, receiver, storedProjects } = context;
   const access = await projects.of(guildId);
   if (access.status !== 'ready') return [];
   const [response, names] = await Promise.all([
     access.notification.webhooks(CHOICES_MS),
-    storedProjects.webhookNames(guildId),
+    storedProjects.webhookNames(guildId, context.network.id),
   ]);
   if (response.status !== 'ok') return [];
   const urls = receiver.urls(access.scope);
@@ -122,3 +113,39 @@ export async function choices(guildId: string, focused: string, context: Needs):
     return [{ name: words.filter(Boolean).join(' · '), value: one.id }];
   });
 }
+
+/** The menu and the form that name a webhook. */
+export const namingOfWebhooks = {
+  menus: {
+    /** `webhook:name`: opens the form for the picked webhook's name. */
+    name: {
+      async form({ guildId }, _, { t, network, storedProjects }, [id = '']) {
+        const name = (await storedProjects.webhookNames(guildId, network.id)).get(id);
+        const input = { required: false, max_length: MAX_NAME, ...(name !== undefined && { value: name }) };
+        return {
+          custom_id: `webhook:name:${id}`,
+          title: t('webhook.name.title'),
+          components: [textField('name', t('webhook.name.label'), t('webhook.name.hint'), input)],
+        };
+      },
+    },
+  },
+  forms: {
+    /** `webhook:name:<id>`: names it, or removes the name. */
+    name: {
+      async submit(interaction, [id = ''], context) {
+        const { t, network, storedProjects } = context;
+        const typed = interaction.fields.getTextInputValue('name').trim();
+        const name = typed === '' ? null : plainText(typed);
+        if (!isWebhookId(id) || (typed !== '' && (name === null || looksLikeLink(name) || name.length > MAX_NAME))) {
+          throw withInput(new UserError(t('webhook.name.wrong')), typed, t);
+        }
+        await storedProjects.nameWebhook(interaction.guildId, network.id, id, name);
+        await record(interaction, context, 'webhook.name', { webhook: id, name });
+        return name === null
+          ? embedReply('good', t('webhook.name.gone'), [t('webhook.name.goneText')])
+          : embedReply('good', t('webhook.name.saved'), [t('webhook.name.savedText', { name: inCode(name, '') })]);
+      },
+    },
+  },
+} satisfies Partial<Command<Context>>;

@@ -8,48 +8,38 @@ import { button } from '../shared/components.ts';
 import { explain } from '../shared/failure.ts';
 import { readAddress } from '../shared/read-address.ts';
 import { addressInCode, embedReply } from '../shared/reply.ts';
-import type { ContextWith } from '../shared/services.ts';
-import { type Posting, postingHere, withAddresses } from '../shared/webhooks.ts';
-import { projectOf } from './project.ts';
-import { watchersOf } from './watchers.ts';
-
-type Needs = ContextWith<'subscriptions' | 'audit' | 'storedProjects' | 'projects' | 'receiver' | 'now'>;
-
-/** How long the offer waits for the service. */
-const REQUEST_TIMEOUT_MS = 3_000;
+import type { Context } from '../shared/services.ts';
+import { type Posting, postingHere, projectOf, SOON_MS, withAddresses } from '../shared/webhooks.ts';
+import { watchersOf } from './removal-effects.ts';
 
 /** The button that removes an address from the webhook; null unless a webhook may have it and nobody watches it anymore. */
 export async function offerAddressRemoval(
   guildId: string,
   address: AddressText,
-  context: Needs,
+  context: Context,
 ): Promise<APIButtonComponent | null> {
   const access = await context.projects.of(guildId);
   if (access.status !== 'ready' || (await watchersOf([address], access.scope, context)).length > 0) return null;
-  const here = await postingHere(access, context, REQUEST_TIMEOUT_MS);
+  const here = await postingHere(access, context, SOON_MS);
   if (here.status !== 'ok') return null;
-  if (holding(await withAddresses(access, here.webhooks), address, context).length === 0) return null;
-  return button(
-    context.t('webhook.removeAddress.button'),
-    `webhook:drain:${checksumAddress(address)}`,
-    ButtonStyle.Danger,
-  );
+  const chosen = await context.storedProjects.chosenWebhook(guildId, context.network.id);
+  if (holding(await withAddresses(access, here.webhooks), address, chosen).length === 0) return null;
+  const label = context.t('webhook.removeAddress.button');
+  return button(label, `webhook:drain:${checksumAddress(address)}`, ButtonStyle.Danger);
 }
 
 /**
  * The webhooks that are known to have an address. Where the service does not show it, this is the one that somebody
  * chose: removing an address that is not there is safe.
  */
-function holding(posting: readonly Posting[], address: AddressText, { server }: Needs): string[] {
+function holding(posting: readonly Posting[], address: AddressText, chosen: string | null): string[] {
   const known = posting.flatMap(({ id, addresses }) => (id !== null && addresses?.has(address) ? [id] : []));
-  const mayHave = posting.some(({ id, addresses }) => addresses === null && (id === null || id === server.webhook));
-  return known.length === 0 && mayHave && server.webhook !== null ? [server.webhook] : known;
+  const mayHave = posting.some(({ id, addresses }) => addresses === null && (id === null || id === chosen));
+  return known.length === 0 && mayHave && chosen !== null ? [chosen] : known;
 }
 
 /** `webhook:drain:<address>`: removes an address from the webhooks that post here, unless somebody watches it again. */
-export const removeAddressButton: Button<Needs> = {
-  access: 'manage',
-  response: 'update',
+export const removeAddressButton: Button<Context> = {
   async press(interaction, [typed = ''], context) {
     const { t } = context;
     const project = await projectOf(context, interaction.guildId);
@@ -60,7 +50,8 @@ export const removeAddressButton: Button<Needs> = {
     }
     const here = await postingHere(project, context);
     if (here.status !== 'ok') throw new UserError(explain(t, here, 'notification'));
-    const webhooks = holding(await withAddresses(project, here.webhooks), address, context);
+    const chosen = await context.storedProjects.chosenWebhook(interaction.guildId, context.network.id);
+    const webhooks = holding(await withAddresses(project, here.webhooks), address, chosen);
     let isChanged = false;
     for (const webhook of webhooks) {
       const response = await project.notification.removeAddresses(webhook, [checksumAddress(address)]);

@@ -1,23 +1,22 @@
 import { type APIButtonComponent, ButtonStyle } from 'discord.js';
 import type { Button, ButtonUse, CommandUse, Reply } from '../../src/discord/command.ts';
-import type { WebhookRemoval } from '../../src/domain/confirmation.ts';
+import type { AddressText } from '../../src/domain/address.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
+import type { Translate } from '../../src/languages/index.ts';
+import type { RemovalResult } from '../../src/upstream/notification.ts';
 import { record } from '../shared/audit.ts';
-import { button, row, rows } from '../shared/components.ts';
+import { button, question, rows } from '../shared/components.ts';
 import { ask, takeConfirmation } from '../shared/confirmations.ts';
 import { explain } from '../shared/failure.ts';
-import { embedReply, MAX_ID, withInput } from '../shared/reply.ts';
-import type { ContextWith } from '../shared/services.ts';
-import { type AddNeeds, addAddresses } from './add-addresses.ts';
-import { readAddresses } from './addresses.ts';
-import { isWebhookId } from './name.ts';
-import { projectOf } from './project.ts';
-import { removalEffects, scopeOf } from './removal-effects.ts';
-import { listed, outcomeOf, silentLines, silentNames, wrongLines } from './removal-texts.ts';
-
-type Needs = AddNeeds & ContextWith<'confirmations'>;
+import { boldName } from '../shared/naming.ts';
+import { bookOf, faultText, type Pasted, readAddresses } from '../shared/read-address.ts';
+import { addressInCode, embedReply, firstOf, MAX_ID, quoted, withInput } from '../shared/reply.ts';
+import type { Context } from '../shared/services.ts';
+import { isWebhookId, projectOf } from '../shared/webhooks.ts';
+import { addAddresses } from './add-addresses.ts';
+import { type RemovalEffects, removalEffects, scopeOf } from './removal-effects.ts';
 
 /** The actions' names in confirmations and in the audit log. */
 const REMOVE = 'webhook.remove';
@@ -25,16 +24,17 @@ const REMOVE_SUBSCRIPTIONS = 'webhook.forget';
 const RESTORE = 'webhook.restore';
 
 /** `/webhook remove`: shows what would happen, and asks. */
-export async function preview(interaction: CommandUse, context: Needs): Promise<Reply> {
+export async function preview(interaction: CommandUse, context: Context): Promise<Reply> {
   const { guildId, options } = interaction;
   const { t } = context;
   const project = await projectOf(context, guildId);
   const webhook = options.getString('webhook', true).trim();
   if (!isWebhookId(webhook)) throw withInput(new UserError(t('webhook.remove.badId')), webhook, t);
   const typed = options.getString('addresses', true);
-  const pasted = readAddresses(typed);
+  const pasted = readAddresses(typed, await bookOf(guildId, context));
   if (pasted.addresses.length === 0) {
-    const reason = t(`address.${pasted.wrong[0]?.fault ?? 'form'}`);
+    const { fault, text } = pasted.wrong[0] ?? { fault: 'form', text: '' };
+    const reason = faultText(fault, text, t);
     throw withInput(new UserError(t('webhook.remove.noAddress', { reason })), typed, t);
   }
   const { scope, isUnknown } = await scopeOf(webhook, project, context);
@@ -49,120 +49,145 @@ export async function preview(interaction: CommandUse, context: Needs): Promise<
   if (free.length === 0) return embedReply('warn', t('webhook.remove.nothing'), lines);
   const title = t('webhook.remove.title', { count: free.length, webhook: await shownAs(webhook, guildId, context) });
   const id = await ask(interaction, context, REMOVE, { webhook, addresses: free, scope });
-  const buttons = row(
-    button(t('webhook.remove.confirm'), `webhook:confirm:${id}`, ButtonStyle.Danger),
-    button(t('webhook.remove.cancel'), `webhook:cancel:${id}`),
+  return question(
+    title,
+    lines,
+    [t('webhook.remove.confirm'), `webhook:confirm:${id}`],
+    [t('webhook.remove.cancel'), `webhook:cancel:${id}`],
   );
-  return embedReply('danger', title, lines, { components: [buttons] });
 }
 
-/** `webhook:confirm:<entry>` */
-export const confirmButton: Button<Needs> = {
-  access: 'manage',
-  response: 'update',
-  async press(interaction, [entry], context) {
-    const { t } = context;
-    const { notification, scope } = await projectOf(context, interaction.guildId);
-    const request = await takeConfirmation(interaction, context, REMOVE, entry);
-    // Another guild may have begun to watch one of them since the preview.
-    const effects = await removalEffects(request.addresses, interaction, request.scope ?? scope, context);
-    const { free, needed, ...quiet } = effects;
-    if (free.length === 0) return embedReply('warn', t('webhook.remove.nothingDone'), listed(t, needed, 'needed'));
-    const response = await notification.removeAddresses(request.webhook, free.map(checksumAddress));
-    if (response.status !== 'ok') {
-      const detail = { ...request, addresses: free, outcome: response.status };
-      await record(interaction, context, 'webhook.remove.failed', detail);
-      // Unless the service clearly refused, the removal may have happened.
-      const perhaps = !['forbidden', 'rejected', 'limited'].includes(response.status);
-      return embedReply('danger', t('webhook.remove.failed'), [
-        explain(t, response, 'notification'),
-        ...listed(t, free, 'asked'),
-        perhaps ? t('webhook.remove.perhaps') : null,
-      ]);
-    }
-    const done = { ...request, addresses: free, silent: quiet.silent.map(({ id }) => id) };
-    await record(interaction, context, REMOVE, { ...done, outcome: response });
-    const offers = [
-      ...(await offerSubscriptionRemoval(interaction, done, context)),
-      ...(response.deletedCount === 0 ? [] : [await offerToRestore(interaction, done, context)]),
-    ];
-    const title = t('webhook.remove.done', { webhook: await shownAs(request.webhook, interaction.guildId, context) });
-    const lines = [
-      ...outcomeOf(t, response, free.length),
+/** The buttons below the question and the result; each has the ID of a stored question. */
+export const removalButtons: Record<string, Button<Context>> = {
+  /** `webhook:confirm:<entry>` */
+  confirm: { press: (interaction, [entry], context) => confirm(interaction, entry, context) },
+  /** `webhook:cancel:<entry>` */
+  cancel: {
+    async press(interaction, [entry], context) {
+      await takeConfirmation(interaction, context, REMOVE, entry);
+      return embedReply('info', context.t('webhook.remove.cancelled'), [context.t('webhook.remove.cancelledText')]);
+    },
+  },
+  /** `webhook:forget:<entry>`: removes the subscriptions here that no longer get alerts, but none added since. */
+  forget: {
+    async press(interaction, [entry], context) {
+      const request = await takeConfirmation(interaction, context, REMOVE_SUBSCRIPTIONS, entry);
+      const { scope } = await projectOf(context, interaction.guildId);
+      const effects = await removalEffects(request.addresses, interaction, request.scope ?? scope, context);
+      const silent = effects.silent.filter(({ id }) => request.silent.includes(id));
+      for (const { id } of silent) await context.subscriptions.remove(interaction.guildId, id);
+      await record(interaction, context, REMOVE_SUBSCRIPTIONS, { ids: silent.map(({ id }) => id) });
+      const title = context.t('webhook.remove.subscriptionsRemoved', { count: silent.length });
+      return embedReply('good', title, silentNames(context.t, silent));
+    },
+  },
+  /** `webhook:restore:<entry>`: puts the removed addresses back into the webhook. */
+  restore: {
+    async press(interaction, [entry], context) {
+      const project = await projectOf(context, interaction.guildId);
+      const { webhook, addresses } = await takeConfirmation(interaction, context, RESTORE, entry);
+      return addAddresses(interaction, project, webhook, addresses, context);
+    },
+  },
+};
+
+async function confirm(interaction: ButtonUse, entry: string | undefined, context: Context): Promise<Reply> {
+  const { t } = context;
+  const { notification, scope } = await projectOf(context, interaction.guildId);
+  const request = await takeConfirmation(interaction, context, REMOVE, entry);
+  // Another guild may have begun to watch one of them since the preview.
+  const effects = await removalEffects(request.addresses, interaction, request.scope ?? scope, context);
+  const { free, needed, ...quiet } = effects;
+  if (free.length === 0) return embedReply('warn', t('webhook.remove.nothingDone'), listed(t, needed, 'needed'));
+  const response = await notification.removeAddresses(request.webhook, free.map(checksumAddress));
+  if (response.status !== 'ok') {
+    const detail = { ...request, addresses: free, outcome: response.status };
+    await record(interaction, context, 'webhook.remove.failed', detail);
+    // Unless the service clearly refused, the removal may have happened.
+    const perhaps = !['forbidden', 'rejected', 'limited'].includes(response.status);
+    return embedReply('danger', t('webhook.remove.failed'), [
+      explain(t, response, 'notification'),
       ...listed(t, free, 'asked'),
-      ...listed(t, needed, 'needed'),
-      ...silentLines(t, quiet),
-    ];
-    return embedReply('good', title, lines, { components: rows(offers) });
-  },
-};
-
-/** The button that also removes the subscriptions that no longer get alerts; none if there are none. */
-async function offerSubscriptionRemoval(
-  interaction: ButtonUse,
-  done: WebhookRemoval & { silent: number[] },
-  context: Needs,
-): Promise<APIButtonComponent[]> {
-  if (done.silent.length === 0) return [];
-  const label = context.t('webhook.remove.alsoHere', { count: done.silent.length });
-  const id = await ask(interaction, context, REMOVE_SUBSCRIPTIONS, done);
-  return [button(label, `webhook:forget:${id}`, ButtonStyle.Danger)];
+      perhaps ? t('webhook.remove.perhaps') : null,
+    ]);
+  }
+  const done = { ...request, addresses: free, silent: quiet.silent.map(({ id }) => id) };
+  await record(interaction, context, REMOVE, { ...done, outcome: response });
+  const offers: APIButtonComponent[] = [];
+  if (done.silent.length > 0) {
+    const label = t('webhook.remove.alsoHere', { count: done.silent.length });
+    const id = await ask(interaction, context, REMOVE_SUBSCRIPTIONS, done);
+    offers.push(button(label, `webhook:forget:${id}`, ButtonStyle.Danger));
+  }
+  if (response.deletedCount !== 0) {
+    const id = await ask(interaction, context, RESTORE, { webhook: request.webhook, addresses: free });
+    offers.push(button(t('webhook.remove.restore'), `webhook:restore:${id}`));
+  }
+  const title = t('webhook.remove.done', { webhook: await shownAs(request.webhook, interaction.guildId, context) });
+  const lines = [
+    ...outcomeOf(t, response, free.length),
+    ...listed(t, free, 'asked'),
+    ...listed(t, needed, 'needed'),
+    ...silentLines(t, quiet),
+  ];
+  return embedReply('good', title, lines, { components: rows(offers) });
 }
-
-/** The button that puts the removed addresses back. */
-async function offerToRestore(
-  interaction: ButtonUse,
-  { webhook, addresses }: WebhookRemoval,
-  context: Needs,
-): Promise<APIButtonComponent> {
-  const id = await ask(interaction, context, RESTORE, { webhook, addresses });
-  return button(context.t('webhook.remove.restore'), `webhook:restore:${id}`);
-}
-
-/** `webhook:cancel:<entry>` */
-export const cancelButton: Button<Needs> = {
-  access: 'manage',
-  response: 'update',
-  async press(interaction, [entry], context) {
-    await takeConfirmation(interaction, context, REMOVE, entry);
-    return embedReply('info', context.t('webhook.remove.cancelled'), [context.t('webhook.remove.cancelledText')]);
-  },
-};
-
-/** `webhook:forget:<entry>`: removes the subscriptions here that no longer get alerts, but none added since. */
-export const removeSubscriptionsButton: Button<Needs> = {
-  access: 'manage',
-  response: 'update',
-  async press(interaction, [entry], context) {
-    const request = await takeConfirmation(interaction, context, REMOVE_SUBSCRIPTIONS, entry);
-    const { scope } = await projectOf(context, interaction.guildId);
-    const effects = await removalEffects(request.addresses, interaction, request.scope ?? scope, context);
-    const silent = effects.silent.filter(({ id }) => request.silent.includes(id));
-    for (const { id } of silent) await context.subscriptions.remove(interaction.guildId, id);
-    await record(interaction, context, REMOVE_SUBSCRIPTIONS, { ids: silent.map(({ id }) => id) });
-    const { t } = context;
-    return embedReply(
-      'good',
-      t('webhook.remove.subscriptionsRemoved', { count: silent.length }),
-      silentNames(t, silent),
-    );
-  },
-};
-
-/** `webhook:restore:<entry>`: puts the removed addresses back into the webhook. */
-export const restoreButton: Button<Needs> = {
-  access: 'manage',
-  response: 'update',
-  async press(interaction, [entry], context) {
-    const project = await projectOf(context, interaction.guildId);
-    const { webhook, addresses } = await takeConfirmation(interaction, context, RESTORE, entry);
-    return addAddresses(interaction, project, webhook, addresses, context);
-  },
-};
 
 /** This guild's name for it, and its ID. */
-async function shownAs(webhook: string, guildId: string, { storedProjects }: Needs): Promise<string> {
-  const name = (await storedProjects.webhookNames(guildId)).get(webhook);
+async function shownAs(webhook: string, guildId: string, { network, storedProjects }: Context): Promise<string> {
+  const name = (await storedProjects.webhookNames(guildId, network.id)).get(webhook);
   const id = inCode(webhook, '', MAX_ID);
   return name === undefined ? id : `${inCode(name, '')} (${id})`;
+}
+
+/** A title with the addresses below it; empty without addresses. */
+function listed(t: Translate, addresses: AddressText[], title: 'leaves' | 'needed' | 'asked'): string[] {
+  if (addresses.length === 0) return [];
+  const shown = firstOf(t, addresses, 20, addressInCode);
+  return [t(`webhook.remove.${title}`, { count: addresses.length }), ...shown];
+}
+
+/** The words that are not addresses, each with the reason. */
+function wrongLines(t: Translate, { wrong }: Pasted): string[] {
+  if (wrong.length === 0) return [];
+  const shown = firstOf(t, wrong, 5, ({ text, fault }) =>
+    t('webhook.remove.wrongOne', {
+      text: quoted(text, t('webhook.remove.unreadable')),
+      reason: faultText(fault, text, t),
+    }),
+  );
+  return [t('webhook.remove.wrong', { count: wrong.length }), ...shown];
+}
+
+/** The subscriptions here that get no alerts afterwards. */
+function silentLines(t: Translate, { silent, unseen }: Pick<RemovalEffects, 'silent' | 'unseen'>): string[] {
+  if (silent.length + unseen === 0) return [];
+  const more = unseen > 0 ? [t('setup.check.unseen', { count: unseen })] : [];
+  return [t('webhook.remove.silent'), ...silentNames(t, silent), ...more];
+}
+
+/** Subscriptions by name and channel. */
+function silentNames(t: Translate, silent: RemovalEffects['silent']): string[] {
+  return firstOf(t, silent, 20, ({ id, label, channelId }) =>
+    t('webhook.remove.silentOne', {
+      name: boldName(label, t('webhook.remove.unnamed', { id })),
+      channel: `<#${channelId}>`,
+    }),
+  );
+}
+
+type Done = Extract<RemovalResult, { status: 'ok' }>;
+
+/** What a removal did, as far as the service's response shows it. */
+function outcomeOf(t: Translate, { message, deletedCount }: Done, asked: number): string[] {
+  if (deletedCount === 0) return [t('webhook.remove.noneThere')];
+  if (deletedCount === null) {
+    const text = inCode(message, '');
+    return [text ? t('webhook.remove.response', { message: text }) : t('webhook.remove.noResponse')];
+  }
+  const rest = asked - deletedCount;
+  return [
+    t('webhook.remove.removed', { count: deletedCount }),
+    ...(rest > 0 ? [t('webhook.remove.rest', { count: rest })] : []),
+  ];
 }

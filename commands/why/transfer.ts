@@ -1,15 +1,17 @@
 import { type APIEmbed, messageLink } from 'discord.js';
-import { MAX_TITLE } from '../../src/discord/message-limits.ts';
+import { MAX_TITLE } from '../../src/discord/command.ts';
+import { feeText, MAX_TOKEN_ID, number, type RenderContext, whatMoved } from '../../src/discord/render/wording.ts';
 import type { AddressText } from '../../src/domain/address.ts';
-import { inUnits } from '../../src/domain/amount.ts';
+import type { Warning } from '../../src/domain/alert.ts';
 import { MINUTE } from '../../src/domain/clock.ts';
 import type { RecordedAlert, RecordedDecision, TransferHistory } from '../../src/domain/history.ts';
 import type { HiddenReason } from '../../src/domain/match.ts';
-import type { GuildHold, SendingPause } from '../../src/domain/sending-pause.ts';
-import { asName, cutTo, inCode } from '../../src/domain/text.ts';
+import { inDollars, worthOf } from '../../src/domain/price.ts';
+import type { GuildPause, SendingPause } from '../../src/domain/sender.ts';
+import { cutTo, inCode } from '../../src/domain/text.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
-import type { Warning } from '../../src/domain/warning.ts';
-import { writeNumber } from '../../src/languages/number.ts';
+import { shortAddress } from '../../src/domain/typed-address.ts';
+import { writeWorth } from '../../src/languages/languages.ts';
 import { titleName } from '../shared/naming.ts';
 import {
   absoluteTime,
@@ -20,39 +22,39 @@ import {
   MAX_ID,
   MAX_REPLY_TEXT,
   relativeTime,
-  shortAddress,
   thirdPartyName,
   thirdPartyText,
 } from '../shared/reply.ts';
-import type { ContextWith } from '../shared/services.ts';
+import type { Context } from '../shared/services.ts';
 
 /** What describing a transfer needs. `max`: how many characters it may have. */
-interface TransferContext extends ContextWith<'moved' | 'settings' | 'now' | 'projects'> {
+interface TransferContext extends Context {
   guildId: string;
   /** Set while all channels of the guild wait together. */
-  hold: GuildHold | null;
+  hold: GuildPause | null;
   /** Why due alerts are not sent now. */
   pauses: readonly SendingPause[];
   /** The message to explain; null: the transaction in all channels. */
   reference: string | null;
-  /** The guild's names for addresses. */
-  labels: ReadonlyMap<AddressText, string>;
-  /** Tokens whose names may be trusted. */
-  cataloged: ReadonlySet<AddressText>;
-  /** The explorer's page of the transaction. */
+  names: ReadonlyMap<AddressText, string>;
+  rendering: RenderContext;
   url: string | null;
+  /** What it left to the watched addresses, as lines. */
+  balanceLines: readonly string[];
   max: number;
 }
 
 const GRAY = 0x6e7681;
 /** Maximum characters of the footer: a hash and a message's reference. */
 const MAX_FOOTER = 100;
+/** Maximum characters of a name that alerts shorten; longer ones are cut when they are read. */
+const MAX_WHOLE = 300;
 
 /** Describes one transfer's way through the bot as an embed: how it arrived, what was decided, and the result. */
 export function describeTransfer(history: TransferHistory & { hidden: number }, context: TransferContext): APIEmbed {
   const { t, url, max } = context;
   const { transfer, count } = history;
-  const title = `🔎 ${context.moved(transfer, context.language, context.cataloged)}${count > 1 ? ` ×${count}` : ''}`;
+  const title = `🔎 ${whatMoved(transfer, context.rendering)}${count > 1 ? ` ×${count}` : ''}`;
   const channels = new Set([...history.alerts, ...history.decisions].map(({ channelId }) => channelId));
   const lines = [
     verdict(history, context),
@@ -60,7 +62,9 @@ export function describeTransfer(history: TransferHistory & { hidden: number }, 
     t('why.from', { party: party(transfer.from, history, context) }),
     t('why.to', { party: party(transfer.to, history, context) }),
     ...(transfer.token ? [t('why.token', { token: fullAddress(transfer.token, context.settings, 'token') })] : []),
+    ...wholeFacts(transfer, title, context),
     ...chainFacts(transfer, context),
+    ...context.balanceLines,
     '',
     ...(isPublic(context) ? [] : received(history, context)),
     ...[...channels].flatMap((channelId) => inChannel(channelId, history, context)),
@@ -72,15 +76,29 @@ export function describeTransfer(history: TransferHistory & { hidden: number }, 
     ...(url && { url }),
     color: colorOf(history),
     description: asManyAsFit(lines, Math.min(max - title.length - MAX_FOOTER, MAX_REPLY_TEXT)),
-    footer: { text: [transfer.txHash, ...(context.reference ? [`ref ${context.reference}`] : [])].join(' · ') },
+    footer: {
+      text: [transfer.txHash, ...(context.reference && context.manages ? [`ref ${context.reference}`] : [])].join(
+        ' · ',
+      ),
+    },
   };
+}
+
+/** What an alert and the title shorten: a long token ID, amount or name. */
+function wholeFacts({ tokenId, value, tokenName }: Transfer, title: string, { t }: TransferContext): string[] {
+  const name = tokenName === null ? '' : inCode(tokenName, '', MAX_WHOLE, t('alert.hiddenName'));
+  return [
+    ...(tokenId !== null && tokenId.length > MAX_TOKEN_ID ? [`${t('alert.tokenIdField')} \`${tokenId}\``] : []),
+    ...(value !== null && title.length > MAX_TITLE ? [t('why.wholeAmount', { amount: `\`${value}\`` })] : []),
+    ...(name !== inCode(tokenName, '', undefined, t('alert.hiddenName')) ? [`-# ${name}`] : []),
+  ];
 }
 
 /** Whether everybody who sees the message may read it, not only people who manage the bot. */
 const isPublic = ({ reference, manages }: TransferContext): boolean => reference !== null && !manages;
 
 /** One sentence on why it was posted or not. */
-function verdict({ alerts, decisions, transfer }: TransferHistory, { t, labels, language }: TransferContext): string {
+function verdict({ alerts, decisions, transfer }: TransferHistory, { t, names, language }: TransferContext): string {
   const dead = alerts.length > 0 && alerts.every(({ state }) => state === 'dead');
   if (dead) return t('why.failed');
   const sent = alerts.filter(({ state }) => state === 'sent');
@@ -91,24 +109,25 @@ function verdict({ alerts, decisions, transfer }: TransferHistory, { t, labels, 
   const matched = decisions.filter(
     ({ outcome, address, channelId }) => outcome === 'matched' && address !== null && posted.has(channelId),
   );
-  const names = matched.map(({ subscription: id, address, label }) =>
-    t('why.subscription', { name: titleName(label ?? labels.get(address!), shortAddress(address!)), id }),
+  const called = matched.map(({ subscription: id, address, label }) =>
+    t('why.subscription', { name: titleName(label ?? names.get(address!), shortAddress(address!)), id }),
   );
   const watched = new Set(matched.map(({ address }) => address));
   const isToken = watched.size > 0 && [...watched].every((address) => address === transfer.token);
-  const listed = new Intl.ListFormat(language, { type: 'conjunction' }).format(names);
-  const shown = { names: listed || t('why.removed'), count: names.length || 1 };
+  const listed = new Intl.ListFormat(language, { type: 'conjunction' }).format(called);
+  const shown = { names: listed || t('why.removed'), count: called.length || 1 };
   return isToken ? t('why.postedToken', shown) : t('why.postedWallet', shown);
 }
 
-/** The block, the fee and other facts from the chain, as in the tall card. */
-function chainFacts({ blockNumber, gasFee, internal, kind, tokenType }: Transfer, context: TransferContext): string[] {
-  const { t, language, settings } = context;
-  const coin = settings.nativeSymbol ?? (kind === 'native' ? tokenType : null);
-  const feeOf = (gas: string) => `${writeNumber(inUnits(gas, 18), language)} ${asName(coin, t('alert.nativeCoin'))}`;
+/** What it was worth when it was judged, the block, the fee and other facts from the chain, as in the tall card. */
+function chainFacts(transfer: Transfer, context: TransferContext): string[] {
+  const { blockNumber, gasFee, internal, price } = transfer;
+  const worth = worthOf(transfer);
+  const { t, language, rendering } = context;
   const facts = [
-    ...(blockNumber === null ? [] : [t('alert.block', { block: writeNumber(String(blockNumber), language) })]),
-    ...(gasFee === null ? [] : [t('alert.fee', { fee: feeOf(gasFee) })]),
+    ...(worth ? [writeWorth(inDollars(worth), language)] : price === null ? [t('alert.unknownPrice')] : []),
+    ...(blockNumber === null ? [] : [t('alert.block', { block: number(blockNumber, rendering) })]),
+    ...(gasFee === null ? [] : [feeText(gasFee, transfer, rendering)]),
   ];
   return [...(facts.length > 0 ? [facts.join(' · ')] : []), ...(internal ? [`-# ${t('alert.internalTransfer')}`] : [])];
 }
@@ -122,10 +141,10 @@ function colorOf({ alerts }: TransferHistory): number {
 function party(
   address: AddressText | null,
   { decisions }: TransferHistory,
-  { t, labels, settings }: TransferContext,
+  { t, names, settings }: TransferContext,
 ): string {
   if (address === null) return t('why.nobody');
-  const label = labels.get(address) ?? decisions.find((decision) => decision.address === address)?.label;
+  const label = names.get(address) ?? decisions.find((decision) => decision.address === address)?.label;
   return `${label ? `${titleName(label)} ` : ''}${fullAddress(address, settings)}`;
 }
 
@@ -144,7 +163,13 @@ function received(
   const projects = [...named]
     .filter((id) => own || id !== context.projects.operatorId)
     .map((id) => inCode(id, '', MAX_ID));
-  const words = { count: times, at: absoluteTime(seenAt), last: absoluteTime(last) };
+  const words = {
+    count: times,
+    times: times === 2 ? t('why.twice') : t('why.times', { count: times }),
+    watchers: t('why.watchers', { count: deliveries.length }),
+    at: absoluteTime(seenAt),
+    last: absoluteTime(last),
+  };
   const watchers = deliveries.map((one) => {
     const kind = one.addressType === 'token' ? 'token' : (one.direction ?? 'unnoted');
     return `-# ${t(`why.watcher.${kind}`, { times: one.received })}`;
@@ -171,16 +196,15 @@ function inChannel(channelId: string, history: TransferHistory, context: Transfe
   ];
 }
 
-function describeDecision(decision: RecordedDecision, { t, labels }: TransferContext): string {
+function describeDecision(decision: RecordedDecision, { t, names }: TransferContext): string {
   const { subscription: id, address, label, outcome } = decision;
-  const name = address && titleName(label ?? labels.get(address), `\`${shortAddress(address)}\``);
+  const name = address && titleName(label ?? names.get(address), `\`${shortAddress(address)}\``);
   const subscription = name ? t('why.subscription', { name, id }) : t('why.gone', { id });
   // A later version may have stored a reason that this one does not know.
   const defaultValue = t('why.otherOutcome', { subscription, reason: inCode(outcome, '') });
   return t(`why.outcome.${outcome as HiddenReason | 'matched'}`, { subscription, defaultValue });
 }
 
-/** Describes an alert's current state. */
 function describeAlert(alert: RecordedAlert, context: TransferContext): string[] {
   const { t, now } = context;
   const { state, hold, message, channel } = alert;
@@ -260,6 +284,7 @@ function describeWarning(warning: Warning, { t }: TransferContext): string {
     case 'uncataloged':
     case 'unchecked':
     case 'late':
+    case 'found':
       return t(`why.warning.${warning.kind}`);
   }
 }

@@ -4,24 +4,50 @@ import { accessSync, constants } from 'node:fs';
 import { createRequire } from 'node:module';
 import { delimiter, dirname, join } from 'node:path';
 import { getAddress, type Hex, numberToHex } from 'viem';
-import { type Call, type Driver, type Receipt, type Rpc, rpcOf } from './driver.ts';
+import { type Rpc, rpcOf } from './rpc.ts';
 import type { Address, Hash } from './types.ts';
 
-/** Returns the path of anvil: that of its package for this platform, otherwise one on PATH, or null if there is none. */
-export function findAnvil(): string | null {
-  const { resolve } = createRequire(import.meta.url);
-  try {
-    const machine = process.arch === 'x64' ? 'amd64' : process.arch;
-    return join(dirname(resolve(`@foundry-rs/anvil-${process.platform}-${machine}/package.json`)), 'bin', 'anvil');
-  } catch {
-    return anvilOn(process.env.PATH ?? '');
-  }
+/** A transaction to send: a payment, a call with data, or (without `to`) a deployment. */
+export interface Call {
+  from: Address;
+  to?: Address;
+  /** Coins in wei; default 0. */
+  value?: bigint;
+  data?: Hex;
 }
 
-/** Returns the first runnable `anvil` in the folders of a PATH, or null if there is none. */
-export function anvilOn(path: string): string | null {
-  const folders = path.split(delimiter).filter((folder) => folder !== '');
-  return folders.map((folder) => join(folder, 'anvil')).find(isRunnable) ?? null;
+/** The result of a {@link Call}. `created` is the address of a deployed contract. */
+interface Receipt {
+  hash: Hash;
+  blockNumber: number;
+  created: Address | null;
+}
+
+/** A running anvil that mines only what it is told to. */
+export type Anvil = Awaited<ReturnType<typeof startAnvil>>;
+
+/** `--auto-impersonate` lets any address send. */
+const FLAGS = '--port 0 --no-mining --order fifo --auto-impersonate --accounts 10 --gas-limit 300000000'.split(' ');
+
+/**
+ * Returns the path of anvil: that of its package for this platform, otherwise the first runnable one on PATH.
+ *
+ * @throws with a sentence when there is none.
+ */
+export function findAnvil(platform: string = process.platform, arch = process.arch, path = process.env.PATH): string {
+  const { resolve } = createRequire(import.meta.url);
+  try {
+    const machine = arch === 'x64' ? 'amd64' : arch;
+    return join(dirname(resolve(`@foundry-rs/anvil-${platform}-${machine}/package.json`)), 'bin', 'anvil');
+  } catch {
+    const folders = (path ?? '').split(delimiter).filter((folder) => folder !== '');
+    const found = folders.map((folder) => join(folder, 'anvil')).find(isRunnable);
+    if (found !== undefined) return found;
+    throw new Error(
+      `The local chain needs anvil, which npm has no package of for this platform (${platform} ${arch}). Install Foundry ` +
+        '(https://getfoundry.sh), so that anvil is on PATH.',
+    );
+  }
 }
 
 function isRunnable(path: string): boolean {
@@ -34,40 +60,34 @@ function isRunnable(path: string): boolean {
 }
 
 /**
- * Starts anvil on 127.0.0.1 and waits until it is listening.
+ * Starts anvil on a free port of 127.0.0.1 and waits until it is listening.
  *
- * @throws when it exits before that, e.g. because the port is in use. The message contains its output.
+ * @throws when it exits before that. The message contains its output.
  */
-export async function startAnvil(binary: string, port: number): Promise<Driver> {
+export async function startAnvil(binary: string, chainId?: number) {
   // Anvil would outlive its parent. The shell in between reads a pipe from this process: whenever this process dies, the
   // pipe closes, and the shell kills anvil.
   const guard =
     'exec 3<&0; "$@" </dev/null 3<&- & child=$!; (cat <&3 >/dev/null; kill -9 $child) 2>/dev/null & wait $child';
-  const flags = [
-    '--port',
-    String(port),
-    '--no-mining',
-    '--order',
-    'fifo',
-    '--auto-impersonate',
-    '--accounts',
-    '10',
-    '--gas-limit',
-    '300000000',
-  ];
-  const shell = spawn('sh', ['-c', guard, 'anvil', binary, ...flags], {
-    stdio: ['pipe', 'pipe', 'pipe'],
-    detached: true,
-  });
+  const shell = spawn(
+    'sh',
+    ['-c', guard, 'anvil', binary, ...FLAGS, ...(chainId === undefined ? [] : ['--chain-id', String(chainId)])],
+    {
+      stdio: ['pipe', 'pipe', 'pipe'],
+      detached: true,
+    },
+  );
   const rpcUrl = await listening(shell);
   const rpc = rpcOf(rpcUrl);
   const accounts = (await rpc<Address[]>('eth_accounts')).map((address) => getAddress(address));
   return {
-    kind: 'anvil',
     rpcUrl,
+    rpc,
+    /** Ten addresses with coins. */
     accounts,
-    send: (calls) => mine(rpc, calls),
-    setCoins: (address, wei) => rpc('anvil_setBalance', [address, numberToHex(wei)]),
+    /** Mines all calls in one block, in this order. Any address may be the sender. @throws when one of them fails. */
+    send: (calls: readonly Call[]) => mine(rpc, calls),
+    setCoins: (address: Address, wei: bigint): Promise<void> => rpc('anvil_setBalance', [address, numberToHex(wei)]),
     close: () => end(shell),
   };
 }
@@ -91,7 +111,7 @@ function listening(shell: ChildProcess): Promise<string> {
     shell.once('error', reject);
     shell.once('exit', () => {
       shell.stdin?.destroy();
-      reject(new Error(`Anvil did not start here (output: ${output.trim().replace(/\s+/g, ' ') || 'none'})`));
+      reject(new Error(`Anvil did not start (output: ${output.trim().replace(/\s+/g, ' ') || 'none'})`));
     });
   });
 }

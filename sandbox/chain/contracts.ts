@@ -4,22 +4,11 @@ import compiled from './contracts.json' with { type: 'json' };
 /** The names of the compiled contracts of `contracts/`. */
 export type ContractName = keyof typeof compiled;
 
-/** Every contract's name. */
-export const CONTRACT_NAMES = Object.keys(compiled) as ContractName[];
-
-/** Returns the ABI of a contract. */
-export function abiOf(name: ContractName): Abi {
-  return compiled[name].abi as Abi;
-}
-
-/** Returns the code that deploys a contract, without its constructor's arguments. */
-export function bytecodeOf(name: ContractName): Hex {
-  return compiled[name].bytecode as Hex;
-}
+const abiOf = (name: ContractName): Abi => compiled[name].abi as Abi;
 
 /** Returns transaction data that deploys a contract. */
 export function deployData(name: ContractName, args: readonly unknown[]): Hex {
-  return encodeDeployData({ abi: abiOf(name), bytecode: bytecodeOf(name), args });
+  return encodeDeployData({ abi: abiOf(name), bytecode: compiled[name].bytecode as Hex, args });
 }
 
 /** Returns transaction data that calls a function. */

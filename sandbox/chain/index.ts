@@ -1,52 +1,84 @@
-import { actionsOn } from './actions.ts';
-import { findAnvil, startAnvil } from './anvil.ts';
-import type { Driver } from './driver.ts';
-import { startScripted } from './scripted/index.ts';
-import { setUp } from './setup.ts';
-import type { Chain } from './types.ts';
+import { type Anvil, findAnvil, startAnvil } from './anvil.ts';
+import { createHoldings } from './holdings.ts';
+import { createPlans, type Planned } from './plans.ts';
+import { setUp, type World } from './setup.ts';
+import type { Chain, Mined } from './types.ts';
 
 export { startTraffic } from './traffic.ts';
 export type { Address, Chain, Hash, Mined, Party, Token, TokenName, TransferRequest, WalletName } from './types.ts';
 export { COIN_SYMBOL, WALLET_NAMES } from './types.ts';
 
-const MISSING = `There is no anvil for this platform (${process.platform} ${process.arch}), nor on PATH`;
-
 /**
- * Starts a local chain on 127.0.0.1 with wallets, contracts and balances. It is anvil if one is found and starts,
- * otherwise the scripted chain.
- *
- * @param options.port the port of its JSON-RPC. 0 or absent picks a free one.
- * @param options.scripted true starts the scripted chain even if anvil could run.
- * @param options.findAnvil returns the binary's path, or null if there is none.
- * @throws when the port is in use.
+ * Starts anvil on 127.0.0.1 with wallets, contracts and balances, the same on every chain. @throws with a sentence when
+ * there is no anvil.
  */
-export async function startChain(
-  options: { port?: number; scripted?: boolean; findAnvil?: () => string | null } = {},
-): Promise<Chain> {
-  const { port = 0, scripted = false } = options;
-  if (scripted) return chainOn(await startScripted(port), null);
-  const binary = (options.findAnvil ?? findAnvil)();
-  const anvil = binary === null ? new Error(MISSING) : await startAnvil(binary, port).catch((error: Error) => error);
-  if (!(anvil instanceof Error)) return chainOn(anvil, null);
-  // If the port is the problem, the scripted chain would not get it either.
-  if (binary !== null && port !== 0) throw anvil;
-  const instead = 'so a small scripted chain replaces it. It makes the same transfers, but runs no real contracts.';
-  return chainOn(await startScripted(port), `${anvil.message}, ${instead}`);
+export async function startChain(chainId?: number): Promise<Chain> {
+  await using stack = new AsyncDisposableStack();
+  const anvil = stack.adopt(await startAnvil(findAnvil(), chainId), (it) => it.close());
+  const world = await setUp(anvil);
+  const started = stack.move();
+  const { wallets, tokens, contracts } = world;
+  return {
+    rpcUrl: anvil.rpcUrl,
+    wallets,
+    tokens,
+    contracts,
+    ...actionsOn(anvil, world),
+    close: () => started.disposeAsync(),
+  };
 }
 
-async function chainOn(driver: Driver, notice: string | null): Promise<Chain> {
-  await using stack = new AsyncDisposableStack();
-  stack.defer(() => driver.close());
-  const world = await setUp(driver);
-  const started = stack.move();
+/** Returns every action on a chain. */
+function actionsOn(anvil: Anvil, world: World): Omit<Chain, 'rpcUrl' | 'wallets' | 'tokens' | 'contracts' | 'close'> {
+  const listeners = new Set<(mined: Mined) => void>();
+
+  function report(mined: Mined): void {
+    for (const listener of listeners) listener(mined);
+  }
+
+  const holdings = createHoldings(anvil, world, report);
+  const plans = createPlans(world, holdings);
+  let last: Promise<unknown> = Promise.resolve();
+
+  /** Runs actions one after another: what one has planned must still hold when it is sent. */
+  function mine(plan: () => Promise<Planned[]>): Promise<Mined[]> {
+    const run = last.then(async () => {
+      const planned = await plan();
+      const receipts = await anvil.send(planned.map(({ call }) => call)).catch((error: unknown) => {
+        for (const { nfts } of planned) holdings.addNfts(nfts, nfts?.from);
+        throw error;
+      });
+      return planned.map(({ summary, nfts }, index) => {
+        holdings.addNfts(nfts, nfts?.to);
+        const { hash, blockNumber } = receipts[index]!;
+        const mined = { hash, blockNumber, summary };
+        report(mined);
+        return mined;
+      });
+    });
+    last = run.catch(() => undefined);
+    return run;
+  }
+
+  const mineOne = async (plan: () => Promise<Planned>): Promise<Mined> => (await mine(async () => [await plan()]))[0]!;
+
   return {
-    rpcUrl: driver.rpcUrl,
-    kind: driver.kind,
-    notice,
-    wallets: world.wallets,
-    tokens: world.tokens,
-    contracts: world.contracts,
-    ...actionsOn(driver, world),
-    close: () => started.disposeAsync(),
+    transfer: (request) => mineOne(() => plans.transfer(request)),
+    burst: (count, between) => mine(() => plans.burst(count, between)),
+    swap: (who, amount) => mineOne(() => plans.swap(who, amount)),
+    sweep: (request) => mineOne(() => plans.sweep(request)),
+    async lookalike({ like, to }) {
+      const address = plans.lookalike(like);
+      // Dust, not zero: the bot hides transfers of zero, and the point is to see the warning.
+      const mined = await mineOne(() => plans.transfer({ kind: 'erc20', from: address, to, amount: 10_000n }));
+      return { ...mined, address };
+    },
+    mint: (request) => mineOne(() => plans.mint(request)),
+    burn: (request) => mineOne(() => plans.burn(request)),
+    identicalTransfers: (request) => mineOne(() => plans.identicalTransfers(request)),
+    onMined(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
   };
 }

@@ -1,24 +1,67 @@
 /** Turns requests into transactions, and makes sure beforehand that they can succeed. */
-import { formatEther, getAddress, keccak256, parseEther, parseUnits, toBytes } from 'viem';
+import { formatEther, formatUnits, getAddress, keccak256, parseEther, parseUnits, toBytes } from 'viem';
+import type { Call } from './anvil.ts';
 import { callData } from './contracts.ts';
-import type { Holdings } from './holdings.ts';
-import { createBursts } from './plan-burst.ts';
-import { createSupplyPlans } from './plan-supply.ts';
-import { createPlanTools, type Planned } from './plan-tools.ts';
-import { SUPPLY_IDS, shortId, type World } from './setup.ts';
-import { type Address, type Chain, COIN_SYMBOL, type Party, type TransferRequest } from './types.ts';
+import type { Holdings, MovedNfts } from './holdings.ts';
+import { nameOf, SUPPLY_IDS, shortId, tokenCall, type World } from './setup.ts';
+import {
+  type Address,
+  type Chain,
+  COIN_SYMBOL,
+  type Erc20Name,
+  type Party,
+  type TokenName,
+  type TransferRequest,
+  WALLET_NAMES,
+  type WalletName,
+} from './types.ts';
 
 const MAX_SWEEP = 50;
+const MAX_BURST = 500;
+const BURST_KINDS = ['dollar', 'native', 'bell', 'internal', 'supplies', 'keys'] as const;
+
+/** A transaction that is ready to be sent, its summary, and the NFTs that it moves. */
+export interface Planned {
+  call: Call;
+  summary: string;
+  nfts?: MovedNfts;
+}
+
+type Pair = { from: Party; to: Party };
 
 /** Returns the planner of a chain. Its methods return transactions to send. */
 export function createPlans(world: World, holdings: Holdings) {
   const { tokens, contracts } = world;
-  const tools = createPlanTools(world);
-  const { addressOf, name, amountText, smallAmount, step } = tools;
+  let count = 0;
+  const addressOf = (party: Party): Address =>
+    party.startsWith('0x') ? getAddress(party) : world.wallets[party as WalletName];
+  const name = (party: Party): string => nameOf(world, party);
+
+  /** Makes default amounts differ from one transfer to the next. */
+  function step(): bigint {
+    count++;
+    return BigInt(count % 10);
+  }
+
+  function smallAmount(token: Erc20Name): bigint {
+    const { decimals } = tokens[token];
+    return parseUnits('12.5', decimals) + step() * parseUnits('0.75', decimals);
+  }
+
+  /** Says how much of a token moves: an amount of an ERC-20, or of the items with these IDs. */
+  function what(token: TokenName, amount: bigint, ids: readonly bigint[] = []): string {
+    const { symbol, decimals } = tokens[token];
+    const listed = ids.map((id) => `#${shortId(id)}`).join(', ');
+    if (token === 'keys' || token === 'names') return `${symbol} ${listed}`;
+    if (token === 'supplies') return `${amount} × ${symbol} ${listed}`;
+    const called = token === 'hostile' ? 'of a hostile token' : token === 'fake' ? `of a fake ${symbol}` : symbol;
+    return `${formatUnits(amount, decimals)} ${called}`;
+  }
+
   async function transfer(request: TransferRequest): Promise<Planned> {
     const from = addressOf(request.from);
     const to = addressOf(request.to);
-    const sends = (what: string): string => `${name(request.from)} sends ${what} to ${name(request.to)}`;
+    const sends = (text: string): string => `${name(request.from)} sends ${text} to ${name(request.to)}`;
     await holdings.ensureCoins(from);
     switch (request.kind) {
       case 'native':
@@ -34,30 +77,55 @@ export function createPlans(world: World, holdings: Holdings) {
         const token = request.token ?? 'dollar';
         const amount = request.amount ?? smallAmount(token);
         await holdings.ensureErc20(token, from, amount);
-        const data = callData('Coin', 'transfer', [to, amount]);
-        return { call: { from, to: tokens[token].address, data }, summary: sends(amountText(token, amount)) };
+        const call = tokenCall(world, from, token, 'transfer', [to, amount]);
+        return { call, summary: sends(what(token, amount)) };
       }
       case 'erc721': {
         const token = request.token ?? 'keys';
-        const [id] = (await holdings.takeNfts(token, from, 1, request.id)) as [bigint];
-        return {
-          call: { from, to: tokens[token].address, data: callData('Collectible', 'transferFrom', [from, to, id]) },
-          summary: sends(`${tokens[token].symbol} #${shortId(id)}`),
-          nfts: { token, from, to, ids: [id] },
-        };
+        const ids = await holdings.takeNfts(token, from, 1, request.id);
+        const call = tokenCall(world, from, token, 'transferFrom', [from, to, ids[0]]);
+        return { call, summary: sends(what(token, 1n, ids)), nfts: { token, from, to, ids } };
       }
       case 'erc1155': {
         const amount = request.amount ?? 1n + (step() % 5n);
         const ids = request.batch === true ? SUPPLY_IDS : [request.id ?? SUPPLY_IDS[0]];
         for (const id of ids) await holdings.ensureErc1155(from, id, amount);
-        const data =
+        const call =
           request.batch === true
-            ? callData('Supplies', 'safeBatchTransferFrom', [from, to, ids, ids.map(() => amount), '0x'])
-            : callData('Supplies', 'safeTransferFrom', [from, to, ids[0], amount, '0x']);
-        const what = `${amount} × ${tokens.supplies.symbol} ${ids.map((id) => `#${id}`).join(', ')}`;
-        return { call: { from, to: tokens.supplies.address, data }, summary: sends(what) };
+            ? tokenCall(world, from, 'supplies', 'safeBatchTransferFrom', [from, to, ids, ids.map(() => amount), '0x'])
+            : tokenCall(world, from, 'supplies', 'safeTransferFrom', [from, to, ids[0], amount, '0x']);
+        return { call, summary: sends(what('supplies', amount, ids)) };
       }
     }
+  }
+
+  function requestOf(kind: (typeof BURST_KINDS)[number], pair: Pair): TransferRequest {
+    switch (kind) {
+      case 'native':
+      case 'internal':
+        return { kind, ...pair };
+      case 'dollar':
+      case 'bell':
+        return { kind: 'erc20', token: kind, ...pair };
+      case 'supplies':
+        return { kind: 'erc1155', ...pair };
+      case 'keys':
+        // An NFT that has to be minted first would be one more transaction.
+        return { kind: holdings.hasNft('keys', addressOf(pair.from)) ? 'erc721' : 'native', ...pair };
+    }
+  }
+
+  async function burst(size: number, between?: Pair): Promise<Planned[]> {
+    if (!Number.isInteger(size) || size < 1 || size > MAX_BURST)
+      throw new RangeError(`A burst has 1 to ${MAX_BURST} transfers.`);
+    const others = WALLET_NAMES.filter((wallet) => wallet !== 'Treasury');
+    const planned: Planned[] = [];
+    for (let index = 0; index < size; index++) {
+      const other = others[index % others.length]!;
+      const pair = between ?? (index % 3 === 2 ? { from: 'Treasury', to: other } : { from: other, to: 'Treasury' });
+      planned.push(await transfer(requestOf(BURST_KINDS[index % BURST_KINDS.length]!, pair)));
+    }
+    return planned;
   }
 
   async function swap(who: Party, amount = parseUnits('150', 6)): Promise<Planned> {
@@ -69,11 +137,11 @@ export function createPlans(world: World, holdings: Holdings) {
     const data = callData('Swap', 'swap', [tokens.dollar.address, amount, tokens.bell.address, bought]);
     return {
       call: { from, to: contracts.swap, data },
-      summary: `${name(who)} swaps ${amountText('dollar', amount)} for ${amountText('bell', bought)}`,
+      summary: `${name(who)} swaps ${what('dollar', amount)} for ${what('bell', bought)}`,
     };
   }
 
-  async function sweep(request: { from: Party; to: Party; count: number }): Promise<Planned> {
+  async function sweep(request: Pair & { count: number }): Promise<Planned> {
     const { count: size } = request;
     if (!Number.isInteger(size) || size < 1 || size > MAX_SWEEP)
       throw new RangeError(`A sweep moves 1 to ${MAX_SWEEP} NFTs.`);
@@ -88,37 +156,57 @@ export function createPlans(world: World, holdings: Holdings) {
     };
   }
 
-  async function identicalTransfers({
-    from: party,
-    to,
-    amount = parseUnits('40', 6),
-  }: Parameters<Chain['identicalTransfers']>[0]) {
+  async function mint({ to: party, token = 'dollar' }: Parameters<Chain['mint']>[0]): Promise<Planned> {
+    const to = addressOf(party);
+    const summary = (text: string): string => `${text} is minted to ${name(party)}`;
+    const call = (...args: unknown[]): Call => tokenCall(world, world.deployer, token, 'mint', [to, ...args]);
+    if (token === 'keys' || token === 'names') {
+      const id = holdings.freshId(token);
+      return { call: call(id), summary: summary(what(token, 1n, [id])), nfts: { token, to, ids: [id] } };
+    }
+    const [id] = SUPPLY_IDS;
+    if (token === 'supplies') return { call: call(id, 5n), summary: summary(what(token, 5n, [id])) };
+    const amount = parseUnits('500', tokens[token].decimals);
+    return { call: call(amount), summary: summary(what(token, amount)) };
+  }
+
+  async function burn({ from: party, token = 'dollar' }: Parameters<Chain['burn']>[0]): Promise<Planned> {
+    const from = addressOf(party);
+    const summary = (text: string): string => `${name(party)} burns ${text}`;
+    const call = (...args: unknown[]): Call => tokenCall(world, from, token, 'burn', args);
+    await holdings.ensureCoins(from);
+    if (token === 'keys' || token === 'names') {
+      const ids = await holdings.takeNfts(token, from, 1);
+      return { call: call(ids[0]), summary: summary(what(token, 1n, ids)), nfts: { token, from, ids } };
+    }
+    if (token === 'supplies') {
+      const [id] = SUPPLY_IDS;
+      await holdings.ensureErc1155(from, id, 2n);
+      return { call: call(id, 2n), summary: summary(what(token, 2n, [id])) };
+    }
+    const amount = parseUnits('20', tokens[token].decimals);
+    await holdings.ensureErc20(token, from, amount);
+    return { call: call(amount), summary: summary(what(token, amount)) };
+  }
+
+  async function identicalTransfers(request: Parameters<Chain['identicalTransfers']>[0]): Promise<Planned> {
+    const { from: party, to, amount = parseUnits('40', 6) } = request;
     const from = addressOf(party);
     await holdings.ensureCoins(from);
     await holdings.ensureErc20('dollar', from, amount * 2n);
     const data = callData('Mover', 'identicalTransfers', [tokens.dollar.address, addressOf(to), amount]);
     return {
       call: { from, to: contracts.mover, data },
-      summary: `${name(party)} sends ${amountText('dollar', amount)} twice to ${name(to)} in one transaction`,
+      summary: `${name(party)} sends ${what('dollar', amount)} twice to ${name(to)} in one transaction`,
     };
   }
 
-  return {
-    transfer,
-    burst: createBursts(holdings, tools, transfer),
-    swap,
-    sweep,
-    ...createSupplyPlans(world, holdings, tools),
-    identicalTransfers,
-    /** Records who holds the NFTs afterwards: the receiver, or the sender when the transaction failed. */
-    recordOwner(nfts: Planned['nfts'], owner: Address | undefined): void {
-      if (nfts !== undefined && owner !== undefined) holdings.addNfts(nfts.token, owner, nfts.ids);
-    },
-    /** Returns another address with the same first and last four hex digits. */
-    lookalike(like: Party): Address {
-      const model = addressOf(like).toLowerCase();
-      const middle = keccak256(toBytes(`${model} ${step()}`)).slice(2, 34);
-      return getAddress(`${model.slice(0, 6)}${middle}${model.slice(-4)}`);
-    },
-  };
+  /** Returns another address with the same first and last four hex digits. */
+  function lookalike(like: Party): Address {
+    const model = addressOf(like).toLowerCase();
+    const middle = keccak256(toBytes(`${model} ${step()}`)).slice(2, 34);
+    return getAddress(`${model.slice(0, 6)}${middle}${model.slice(-4)}`);
+  }
+
+  return { transfer, burst, swap, sweep, mint, burn, identicalTransfers, lookalike };
 }

@@ -1,6 +1,6 @@
 import { parseUnits } from 'viem';
+import type { Anvil, Call } from './anvil.ts';
 import { type ContractName, callData, deployData } from './contracts.ts';
-import type { Call, Driver } from './driver.ts';
 import {
   type Address,
   type Chain,
@@ -67,16 +67,28 @@ export function contractOf(token: TokenName): ContractName {
   return DESCRIPTIONS[token].contract;
 }
 
+/** Returns a call of a token's contract. */
+export function tokenCall(
+  { tokens }: Pick<World, 'tokens'>,
+  from: Address,
+  token: TokenName,
+  functionName: string,
+  args: readonly unknown[],
+): Call {
+  return { from, to: tokens[token].address, data: callData(contractOf(token), functionName, args) };
+}
+
 /** Deploys the contracts and distributes the first tokens. */
-export async function setUp(driver: Driver): Promise<World> {
-  const [deployer, ...others] = driver.accounts as readonly [Address, ...Address[]];
+export async function setUp(anvil: Anvil): Promise<World> {
+  const deployer = anvil.accounts[0]!;
+  const others = anvil.accounts.slice(1);
   const wallets = Object.fromEntries(WALLET_NAMES.map((name, index) => [name, others[index]!])) as Record<
     WalletName,
     Address
   >;
 
   async function deploy(data: readonly Call['data'][]) {
-    const receipts = await driver.send(data.map((one) => ({ from: deployer, data: one! })));
+    const receipts = await anvil.send(data.map((one) => ({ from: deployer, data: one! })));
     return receipts.map(({ created }) => created!);
   }
 
@@ -98,7 +110,7 @@ export async function setUp(driver: Driver): Promise<World> {
     (['keys', 'names'] as const).map((token) => ({ token, owner: wallets[wallet], ids: firstIds(token, index) })),
   );
   const world: World = { deployer, wallets, tokens, contracts: { splitter, swap, mover }, nfts };
-  await driver.send(firstMints(world));
+  await anvil.send(firstMints(world));
   return world;
 }
 
@@ -118,19 +130,17 @@ function firstIds(token: Erc721Name, wallet: number): bigint[] {
 }
 
 /** Returns the calls that mint every wallet's first tokens. */
-function firstMints({ deployer, wallets, tokens, contracts, nfts }: World): Call[] {
-  const mint = (token: TokenName, functionName: string, args: unknown[]): Call => ({
-    from: deployer,
-    to: tokens[token].address,
-    data: callData(contractOf(token), functionName, args),
-  });
+function firstMints(world: World): Call[] {
+  const { deployer, wallets, tokens, contracts, nfts } = world;
+  const mint = (token: TokenName, functionName: string, args: unknown[]): Call =>
+    tokenCall(world, deployer, token, functionName, args);
   const coins = (['dollar', 'bell', 'hostile', 'fake'] as const).flatMap((token) =>
     [...Object.values(wallets), contracts.swap].map((owner) =>
       mint(token, 'mint', [owner, parseUnits('1000000', tokens[token].decimals)]),
     ),
   );
   const supplies = Object.values(wallets).flatMap((owner) =>
-    SUPPLY_IDS.map((id) => mint('supplies', 'mint', [owner, id, 1000n])),
+    SUPPLY_IDS.map((id) => mint('supplies', 'mint', [owner, id, 1_000_000n])),
   );
   return [...coins, ...supplies, ...nfts.map(({ token, owner, ids }) => mint(token, 'mintMany', [owner, ids]))];
 }

@@ -16,13 +16,17 @@ export function startTraffic(
   options: { everyMs: number; random?: () => number; onError?: (error: unknown) => void },
 ): () => Promise<void> {
   const { everyMs, random = Math.random, onError } = options;
+  const others = WALLET_NAMES.filter((name) => name !== 'Treasury');
   let running: Promise<unknown> = Promise.resolve();
   let turn = 0;
   let timer: NodeJS.Timeout;
   let stopped = false;
 
   async function step() {
-    running = runTurn(chain, turn++, random).catch((error: unknown) => onError?.(error));
+    const other = others[Math.floor(random() * others.length)]!;
+    const action = actions[turn] ?? actions[Math.floor(random() * actions.length)]!;
+    turn++;
+    running = action(chain, other).catch((error: unknown) => onError?.(error));
     await running;
     if (!stopped) timer = setTimeout(() => void step(), turn < actions.length ? everyMs : everyMs * SLOWDOWN);
   }
@@ -51,16 +55,9 @@ const actions: readonly ((chain: Chain, other: WalletName) => Promise<unknown>)[
   (chain) => chain.transfer({ kind: 'erc721', from: 'Treasury', to: 'Market' }),
   (chain, other) => chain.identicalTransfers({ from: other, to: 'Treasury' }),
   (chain) => chain.lookalike({ like: 'Payroll', to: 'Treasury' }),
-  (chain, other) => chain.hostile({ from: other, to: 'Treasury' }),
-  (chain, other) => chain.fake({ from: other, to: 'Treasury' }),
+  (chain, other) => chain.transfer({ kind: 'erc20', token: 'hostile', from: other, to: 'Treasury' }),
+  (chain, other) => chain.transfer({ kind: 'erc20', token: 'fake', from: other, to: 'Treasury' }),
   (chain) => chain.mint({ to: 'Treasury' }),
   (chain) => chain.burn({ from: 'Treasury' }),
   (chain) => chain.sweep({ from: 'Market', to: 'Treasury', count: 3 }),
 ];
-
-function runTurn(chain: Chain, turn: number, random: () => number): Promise<unknown> {
-  const others = WALLET_NAMES.filter((name) => name !== 'Treasury');
-  const other = others[Math.floor(random() * others.length)]!;
-  const chosen = turn < actions.length ? actions[turn] : actions[Math.floor(random() * actions.length)];
-  return chosen!(chain, other);
-}

@@ -1,4 +1,4 @@
-/** The sandbox's chain, of either kind. Amounts are BigInt in the smallest unit. */
+/** The sandbox's chain. Amounts are BigInt in the smallest unit. */
 
 /** `0x` and 40 hex digits. Those that the chain returns are EIP-55 checksummed. */
 export type Address = `0x${string}`;
@@ -61,9 +61,6 @@ export interface Mined {
 /** A running chain: see {@link startChain}. Actions run one after another, each in its own block. */
 export interface Chain {
   rpcUrl: string;
-  kind: 'anvil' | 'scripted';
-  /** Why a scripted chain runs although it was not requested, as a sentence; otherwise null. */
-  notice: string | null;
   wallets: Readonly<Record<WalletName, Address>>;
   tokens: Readonly<Record<TokenName, Token>>;
   /** The contracts that move coins and tokens. The splitter is the sender of every internal transfer. */
@@ -76,16 +73,12 @@ export interface Chain {
   /** Sends `count` (1–50) NFTs in one transaction. */
   sweep(request: { from: Party; to: Party; count: number }): Promise<Mined>;
   /**
-   * Address poisoning: sends dust (or `amount` dollars) to `to` from an address with the same first and last four hex
-   * digits as `like`. Also returns that address.
+   * Address poisoning: sends dust to `to` from an address with the same first and last four hex digits as `like`. Also
+   * returns that address.
    */
-  lookalike(request: { like: Party; to: Party; amount?: bigint }): Promise<Mined & { address: Address }>;
-  /** Sends the token with the hostile name. */
-  hostile(request: { from: Party; to: Party }): Promise<Mined>;
-  /** Sends the token that copies the dollar's name and symbol. */
-  fake(request: { from: Party; to: Party }): Promise<Mined>;
-  mint(request: { to: Party; token?: TokenName; amount?: bigint }): Promise<Mined>;
-  burn(request: { from: Party; token?: TokenName; amount?: bigint }): Promise<Mined>;
+  lookalike(request: { like: Party; to: Party }): Promise<Mined & { address: Address }>;
+  mint(request: { to: Party; token?: TokenName }): Promise<Mined>;
+  burn(request: { from: Party; token?: TokenName }): Promise<Mined>;
   /** Sends two identical dollar transfers in one transaction. */
   identicalTransfers(request: { from: Party; to: Party; amount?: bigint }): Promise<Mined>;
   /** Calls the listener for every transaction of an action. Returns a function that stops that. */

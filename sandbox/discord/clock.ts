@@ -7,23 +7,27 @@ export type ManualClock = ReturnType<typeof createManualClock>;
 /** Creates a clock that stands still until `advance` or `leap` moves it. */
 export function createManualClock(start = Date.UTC(2026, 0, 1)) {
   let time = start;
-  let timers: { due: number; run: () => void }[] = [];
+  let timers: { due: number; ms: number; run: () => void }[] = [];
 
   function now(): number {
     return time;
   }
 
+  function elapsed(): number {
+    return time - start;
+  }
+
   function after(ms: number, run: () => void): () => void {
-    const timer = { due: time + ms, run };
+    const timer = { due: time + ms, ms, run };
     timers.push(timer);
     return () => {
       timers = timers.filter((other) => other !== timer);
     };
   }
 
-  /** Milliseconds until the next timer; Infinity without any. */
-  function untilNext(): number {
-    return Math.min(...timers.map(({ due }) => due)) - time;
+  /** Milliseconds until the next timer, apart from those that were set for `except` milliseconds; Infinity without any. */
+  function untilNext(except?: number): number {
+    return Math.min(...timers.filter(({ ms }) => ms !== except).map(({ due }) => due)) - time;
   }
 
   /** Moves the time forward. Timers run in order, each at its own time. */
@@ -51,7 +55,7 @@ export function createManualClock(start = Date.UTC(2026, 0, 1)) {
     }
   }
 
-  return { now, after, untilNext, advance, leap };
+  return { now, elapsed, after, untilNext, advance, leap };
 }
 
 /** Returns the same clock with a `stop` that cancels all pending timers. */
@@ -59,6 +63,7 @@ export function stoppable(clock: Clock): Clock & { stop(): void } {
   const running = new Set<() => void>();
   return {
     now: () => clock.now(),
+    elapsed: () => clock.elapsed(),
     after(ms, run) {
       const cancel = clock.after(ms, () => {
         running.delete(stop);

@@ -1,6 +1,6 @@
 /** What Discord refuses in command definitions and autocomplete choices, beyond its published schemas. */
 import { ApplicationCommandType, Locale, ApplicationCommandOptionType as Type } from 'discord.js';
-import { createFieldErrors, errors, type FieldErrors, type Path } from './errors.ts';
+import { createFieldErrors, errors, type FieldErrors, type Path, repeatedIn, wrong } from './errors.ts';
 import { conforms, type Json } from './validate.ts';
 
 const NAME = /^[-_'\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]{1,32}$/u;
@@ -17,8 +17,7 @@ const NESTED: readonly number[] = [Type.Subcommand, Type.SubcommandGroup];
 const COMPLETABLE: readonly number[] = [Type.String, Type.Integer, Type.Number];
 
 function checkName(name: string, path: Path, found: FieldErrors): void {
-  if (!NAME.test(name) || name !== name.toLowerCase())
-    found.add(path, 'APPLICATION_COMMAND_INVALID_NAME', 'Command name is invalid');
+  if (!NAME.test(name) || name !== name.toLowerCase()) found.add(path, ...wrong.invalidName);
 }
 
 function checkLocales(of: Json, path: Path, found: FieldErrors): void {
@@ -44,29 +43,12 @@ function checkValues(choices: Json[], path: Path, found: FieldErrors): void {
 
 function checkChoices(option: Json, path: Path, found: FieldErrors): void {
   const { choices } = option;
-  if (option.autocomplete && choices?.length)
-    found.add(
-      path,
-      'APPLICATION_COMMAND_OPTIONS_CHOICES_AND_AUTOCOMPLETE',
-      'Choices and autocomplete are mutually exclusive.',
-    );
+  if (option.autocomplete && choices?.length) found.add(path, ...wrong.choicesAndAutocomplete);
   if (option.autocomplete && !COMPLETABLE.includes(option.type))
-    found.add(
-      [...path, 'autocomplete'],
-      'APPLICATION_COMMAND_OPTIONS_AUTOCOMPLETE_TYPE',
-      'Only text and number options can have autocomplete.',
-    );
+    found.add([...path, 'autocomplete'], ...wrong.cannotAutocomplete);
   checkValues(choices ?? [], [...path, 'choices'], found);
-  const seen = new Set<string>();
-  for (const [index, choice] of (choices ?? []).entries()) {
-    if (seen.has(choice.name))
-      found.add(
-        [...path, 'choices', index, 'name'],
-        'APPLICATION_COMMAND_OPTIONS_CHOICES_NAME_DUPLICATE',
-        'Choice names must be unique.',
-      );
-    seen.add(choice.name);
-  }
+  for (const index of repeatedIn((choices ?? []).map(({ name }: Json) => name)))
+    found.add([...path, 'choices', index, 'name'], ...wrong.repeatedChoice);
   for (const [low, high] of [
     ['min_value', 'max_value'],
     ['min_length', 'max_length'],
@@ -76,31 +58,19 @@ function checkChoices(option: Json, path: Path, found: FieldErrors): void {
 }
 
 function checkOptions(options: Json[], path: Path, depth: number, found: FieldErrors): void {
-  const seen = new Set<string>();
+  for (const index of repeatedIn(options.map(({ name }) => name)))
+    found.add([...path, index, 'name'], ...wrong.repeatedOption);
   let optional = false;
   for (const [index, option] of options.entries()) {
     const at = [...path, index];
     checkName(option.name, [...at, 'name'], found);
     checkLocales(option, at, found);
-    if (seen.has(option.name))
-      found.add([...at, 'name'], 'APPLICATION_COMMAND_OPTIONS_NAME_DUPLICATE', 'Option names must be unique.');
-    seen.add(option.name);
     if (!option.description?.trim()) found.required([...at, 'description']);
     const nested = NESTED.includes(option.type);
-    if (nested !== NESTED.includes(options[0].type))
-      found.add(
-        at,
-        'APPLICATION_COMMAND_OPTIONS_TYPE_MIXED',
-        'Sub-command and sub-command group option types are mutually exclusive to all other types.',
-      );
+    if (nested !== NESTED.includes(options[0].type)) found.add(at, ...wrong.mixedOptions);
     if (nested && (depth > 1 || (depth > 0 && option.type === Type.SubcommandGroup)))
       found.add([...at, 'type'], 'UNION_TYPE_CHOICES', 'Sub-commands cannot be nested this deep.');
-    if (!nested && optional && option.required)
-      found.add(
-        [...at, 'required'],
-        'APPLICATION_COMMAND_OPTIONS_REQUIRED_INVALID',
-        'Required options must be placed before non-required options',
-      );
+    if (!nested && optional && option.required) found.add([...at, 'required'], ...wrong.requiredIsLate);
     if (!option.required) optional = true;
     if (option.type === Type.SubcommandGroup && !option.options?.length) found.required([...at, 'options']);
     checkChoices(option, at, found);
@@ -127,20 +97,10 @@ function checkOne(command: Json, path: Path, found: FieldErrors): void {
     if (!command.description?.trim()) found.required([...path, 'description']);
     checkOptions(command.options ?? [], [...path, 'options'], 0, found);
   } else {
-    if (command.description)
-      found.add(
-        [...path, 'description'],
-        'APPLICATION_COMMAND_CONTEXT_MENU_DESCRIPTION',
-        'Context menu commands cannot have description',
-      );
-    if (command.options?.length)
-      found.add(
-        [...path, 'options'],
-        'APPLICATION_COMMAND_CONTEXT_MENU_OPTIONS',
-        'Context menu commands cannot have options',
-      );
+    if (command.description) found.add([...path, 'description'], ...wrong.menuHasDescription);
+    if (command.options?.length) found.add([...path, 'options'], ...wrong.menuHasOptions);
   }
-  for (const field of ['contexts', 'integration_types']) found.distinct([...path, field], command[field] ?? []);
+  for (const field of ['contexts', 'integration_types']) found.distinct([...path, field], command[field]);
   checkLocales(slash ? command : { ...command, options: null }, path, found);
   if (textOf(command) > MAX_TEXT)
     found.add(path, 'APPLICATION_COMMAND_TOO_LARGE', `Command exceeds maximum size (${MAX_TEXT})`);
@@ -161,15 +121,10 @@ export function checkCommands(body: Json): void {
   for (const [type, max] of Object.entries(MAX_COMMANDS))
     if (body.filter((command: Json) => (command?.type ?? 1) === Number(type)).length > max)
       throw errors.tooManyCommands(max);
-  const seen = new Set<string>();
-  for (const [index, command] of body.entries()) {
-    if (!conforms('commands-item', command, found, [index])) continue;
-    checkOne(command, [index], found);
-    const key = `${command.type ?? 1}:${command.name}`;
-    if (seen.has(key))
-      found.add([index, 'name'], 'APPLICATION_COMMANDS_DUPLICATE_NAME', 'Application command names must be unique');
-    seen.add(key);
-  }
+  for (const [index, command] of body.entries())
+    if (conforms('commands-item', command, found, [index])) checkOne(command, [index], found);
+  for (const index of repeatedIn(body.map((command: Json) => `${command?.type ?? 1}:${command?.name}`)))
+    found.add([index, 'name'], ...wrong.repeatedCommand);
   found.throwIfAny();
 }
 

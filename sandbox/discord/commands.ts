@@ -1,31 +1,46 @@
-/** The application's registered commands, globally and per server. */
+/** The application's registered commands, globally and per server, and the REST routes that register them. */
 import {
   type APIApplicationCommand,
   ApplicationCommandType,
   ApplicationIntegrationType,
   InteractionContextType,
 } from 'discord.js';
+import type { Base } from './base.ts';
 import { checkCommand, checkCommands, MAX_COMMANDS } from './command-rules.ts';
 import type { CommandsState } from './control.ts';
 import { errors } from './errors.ts';
-import type { Events } from './events.ts';
+import { type Call, Created, on, type Route } from './route.ts';
 import type { Json } from './validate.ts';
+import type { World } from './world.ts';
 
 /** The registered commands. */
 export type Commands = ReturnType<typeof createCommands>;
 
-interface CommandsOptions {
-  applicationId: string;
-  events: Events;
-  nextId: () => string;
-  strict: boolean;
-}
-
 /** Creates the registry of commands. */
-export function createCommands({ applicationId, events, nextId, strict }: CommandsOptions) {
+export function createCommands({ world, events, nextId, strict }: Base) {
   const scopes = new Map<string | null, APIApplicationCommand[]>();
-  const build = (guildId: string | null, body: Json, known: APIApplicationCommand | undefined) =>
-    commandOf(body, { id: known?.id ?? nextId(), applicationId, version: nextId(), guildId });
+
+  /** Returns a registered command. */
+  function build(guildId: string | null, body: Json, known?: APIApplicationCommand): APIApplicationCommand {
+    const permissions = body.default_member_permissions;
+    return {
+      id: known?.id ?? nextId(),
+      application_id: world.botId,
+      version: nextId(),
+      type: typeOf(body),
+      name: body.name,
+      name_localizations: body.name_localizations ?? null,
+      description: body.description ?? '',
+      description_localizations: body.description_localizations ?? null,
+      default_member_permissions: permissions === undefined || permissions === null ? null : String(permissions),
+      dm_permission: body.contexts?.includes(InteractionContextType.BotDM) ?? body.dm_permission ?? true,
+      contexts: body.contexts ?? null,
+      integration_types: body.integration_types ?? [ApplicationIntegrationType.GuildInstall],
+      nsfw: body.nsfw ?? false,
+      ...(body.options?.length && { options: body.options }),
+      ...(guildId !== null && { guild_id: guildId }),
+    } as APIApplicationCommand;
+  }
 
   /** Returns the commands of a server, or the global ones (null). */
   function list(guildId: string | null): APIApplicationCommand[] {
@@ -52,17 +67,13 @@ export function createCommands({ applicationId, events, nextId, strict }: Comman
   function replace(guildId: string | null, body: Json): APIApplicationCommand[] {
     if (strict) checkCommands(body);
     const old = list(guildId);
-    return store(
-      guildId,
-      body.map((item: Json) => {
-        const known = old.find((one) => one.name === item.name && one.type === typeOf(item));
-        return build(guildId, item, known);
-      }),
-    );
+    const known = (item: Json) => old.find((one) => one.name === item.name && one.type === typeOf(item));
+    const commands = body.map((item: Json) => build(guildId, item, known(item)));
+    return store(guildId, commands);
   }
 
   /** Adds a command, or replaces the one with this name. */
-  function create(guildId: string | null, body: Json): { isNew: boolean; command: APIApplicationCommand } {
+  function create(guildId: string | null, body: Json): APIApplicationCommand | Created {
     if (strict) checkCommand(body);
     const old = list(guildId);
     const wanted = typeOf(body);
@@ -71,7 +82,7 @@ export function createCommands({ applicationId, events, nextId, strict }: Comman
     if (!known && old.filter(({ type }) => type === wanted).length >= max) throw errors.tooManyCommands(max);
     const command = build(guildId, body, known);
     store(guildId, [...old.filter((one) => one !== known), command]);
-    return { isNew: !known, command };
+    return known ? command : new Created(command);
   }
 
   function edit(guildId: string | null, id: string, body: Json): APIApplicationCommand {
@@ -79,19 +90,15 @@ export function createCommands({ applicationId, events, nextId, strict }: Comman
     const merged = { ...known, ...body, type: known.type };
     if (strict) checkCommand(body, merged);
     const command = build(guildId, merged, known);
-    store(
-      guildId,
-      list(guildId).map((one) => (one === known ? command : one)),
-    );
+    const commands = list(guildId).map((one) => (one === known ? command : one));
+    store(guildId, commands);
     return command;
   }
 
   function remove(guildId: string | null, id: string): void {
     const known = get(guildId, id);
-    store(
-      guildId,
-      list(guildId).filter((one) => one !== known),
-    );
+    const others = list(guildId).filter((one) => one !== known);
+    store(guildId, others);
   }
 
   function store(guildId: string | null, commands: APIApplicationCommand[]): APIApplicationCommand[] {
@@ -106,31 +113,35 @@ export function createCommands({ applicationId, events, nextId, strict }: Comman
 /** Returns a definition's type. */
 const typeOf = (body: Json): ApplicationCommandType => body.type ?? ApplicationCommandType.ChatInput;
 
-interface Registration {
-  id: string;
-  applicationId: string;
-  version: string;
-  guildId: string | null;
+/** Lists omit localized texts unless they are requested. */
+function withoutOthers(command: object): object {
+  const keep = (key: string, value: unknown) => (key.endsWith('_localizations') ? undefined : value);
+  return JSON.parse(JSON.stringify(command, keep)) as object;
 }
 
-/** Returns a registered command. */
-function commandOf(body: Json, { id, applicationId, version, guildId }: Registration): APIApplicationCommand {
-  const permissions = body.default_member_permissions;
-  return {
-    id,
-    application_id: applicationId,
-    version,
-    type: typeOf(body),
-    name: body.name,
-    name_localizations: body.name_localizations ?? null,
-    description: body.description ?? '',
-    description_localizations: body.description_localizations ?? null,
-    default_member_permissions: permissions === undefined || permissions === null ? null : String(permissions),
-    dm_permission: body.contexts ? body.contexts.includes(InteractionContextType.BotDM) : (body.dm_permission ?? true),
-    contexts: body.contexts ?? null,
-    integration_types: body.integration_types ?? [ApplicationIntegrationType.GuildInstall],
-    nsfw: body.nsfw ?? false,
-    ...(body.options?.length && { options: body.options }),
-    ...(guildId !== null && { guild_id: guildId }),
-  } as APIApplicationCommand;
+/** The routes that register commands, globally and for a server. */
+export function commandRoutes(commands: Commands, { botId, guilds }: World): Route[] {
+  /** Returns the scope of a call. @throws when it names another application. */
+  function scope({ params: { application, guild } }: Call): string | null {
+    if (application !== botId) throw errors.unknownApplication();
+    if (guild === undefined) return null;
+    if (!guilds.get(guild)?.present) throw errors.missingAccess();
+    return guild;
+  }
+
+  function list(call: Call): object[] {
+    const found = commands.list(scope(call));
+    return call.query.with_localizations === 'true' ? found : found.map(withoutOthers);
+  }
+
+  return ['/applications/:application/commands', '/applications/:application/guilds/:guild/commands'].flatMap(
+    (root) => [
+      on('GET', root, list),
+      on('PUT', root, (call) => commands.replace(scope(call), call.body)),
+      on('POST', root, (call) => commands.create(scope(call), call.body)),
+      on('GET', `${root}/:command`, (call) => commands.get(scope(call), call.params.command!)),
+      on('PATCH', `${root}/:command`, (call) => commands.edit(scope(call), call.params.command!, call.body)),
+      on('DELETE', `${root}/:command`, (call) => commands.remove(scope(call), call.params.command!)),
+    ],
+  );
 }

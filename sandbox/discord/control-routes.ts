@@ -1,9 +1,11 @@
 /** The HTTP routes of control.ts, and the files of messages. */
+import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { act } from './act.ts';
 import type { ControlEvent, Fault, FaultRule, InteractionRequest, WorldAction } from './control.ts';
 import type { Core } from './core.ts';
 import { NotPossible } from './errors.ts';
+import { stateOf } from './interactions.ts';
 import { prepare } from './person.ts';
 import { wholeState } from './state.ts';
 
@@ -22,24 +24,14 @@ const FAULTS: readonly Fault['kind'][] = [
   'away',
 ];
 
-function sendEvents(core: Core, request: FastifyRequest, reply: FastifyReply): void {
+function sendEvents({ events }: Core, reply: FastifyReply): void {
   reply.hijack();
   const { raw } = reply;
-  const origin = reply.getHeader('access-control-allow-origin');
-  raw.writeHead(200, {
-    'content-type': 'text/event-stream',
-    'cache-control': 'no-store',
-    ...(origin !== undefined && { 'access-control-allow-origin': String(origin) }),
-  });
-  const write = (event: ControlEvent): void => void raw.write(`id: ${event.id}\ndata: ${JSON.stringify(event)}\n\n`);
-  const after = Number(
-    request.headers['last-event-id'] ?? (request.query as { after?: string }).after ?? core.events.lastId,
-  );
-  const missed = core.events.since(after);
-  if (missed) for (const event of missed) write(event);
-  else write({ id: core.events.lastId, at: new Date(core.clock.now()).toISOString(), type: 'reset' });
-  raw.write(':\n\n');
-  const stop = core.events.on(write);
+  const allowed = reply.getHeaders() as OutgoingHttpHeaders;
+  raw.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store', ...allowed });
+  const write = (event: Omit<ControlEvent, 'id' | 'at'>): void => void raw.write(`data: ${JSON.stringify(event)}\n\n`);
+  write({ type: 'reset' });
+  const stop = events.on(write);
   raw.on('close', stop);
 }
 
@@ -54,7 +46,7 @@ function mayControl(request: FastifyRequest, reply: FastifyReply): boolean {
     reply.headers({
       'access-control-allow-origin': origin,
       'access-control-allow-methods': 'GET, POST, DELETE',
-      'access-control-allow-headers': 'content-type, last-event-id',
+      'access-control-allow-headers': 'content-type',
       vary: 'origin',
     });
   else if (origin !== undefined && origin !== `http://${host}`) return false;
@@ -76,7 +68,7 @@ async function controlRoutes(app: FastifyInstance, core: Core): Promise<void> {
   });
   app.options('/*', async () => undefined);
   app.get('/state', async () => wholeState(core));
-  app.get('/events', (request, reply) => sendEvents(core, request, reply));
+  app.get('/events', (_request, reply) => sendEvents(core, reply));
   app.get('/messages', async (request) => {
     const { channelId } = request.query as { channelId?: string };
     return core.messages.all().filter((state) => channelId === undefined || state.channelId === channelId);
@@ -90,8 +82,9 @@ async function controlRoutes(app: FastifyInstance, core: Core): Promise<void> {
   });
   app.get('/interactions/:id', async (request) => {
     const { id } = request.params as { id: string };
-    if (!core.interactions.has(id)) throw new NotPossible(`There is no interaction ${id}.`);
-    return core.interactions.state(id);
+    const entry = core.interactions.get(id);
+    if (!entry) throw new NotPossible(`There is no interaction ${id}.`);
+    return stateOf(entry);
   });
   app.post('/world', async (request) => act(core, request.body as WorldAction));
   app.get('/faults', async () => core.faults.list());

@@ -132,7 +132,6 @@ export interface RequestRecord {
   method: string;
   /** Below `/api/v10`, with its query. Interaction tokens are shortened. */
   path: string;
-  headers: Record<string, string>;
   status: number | null;
   /** Discord's error code in the response. */
   code: number | null;
@@ -187,8 +186,6 @@ export interface State {
   faults: FaultState[];
   sessions: SessionState[];
   counters: Counters;
-  /** Events up to this one are part of this state. */
-  lastEventId: number;
 }
 
 /** An event. It carries whole states, so a listener replaces what it had. */

@@ -2,8 +2,7 @@
  * The stand-in's control interface, in JSON. The TypeScript API and the HTTP routes under `/_control` share these types:
  *
  * - `GET  /_control/state` → {@link State}
- * - `GET  /_control/events` → server-sent events, one {@link ControlEvent} in each `data:` line; `Last-Event-ID`
- *   (or `?after=<id>`) continues after that id within the last 1,000 events; otherwise the stream opens with `reset`
+ * - `GET  /_control/events` → server-sent events, one {@link ControlEvent} in each `data:` line; the first is `reset`
  * - `GET  /_control/messages?channelId=<id>` → {@link MessageState}[] with histories, oldest first
  * - `GET  /_control/requests?after=<number>` → {@link RequestRecord}[], oldest first (the last 10,000 are kept)
  * - `POST /_control/interactions` {@link InteractionRequest} → {@link InteractionState}, once it is acknowledged

@@ -26,6 +26,51 @@ export class DiscordError extends Error {
   }
 }
 
+/** Returns where a list has a value that it had before. */
+export const repeatedIn = (list: readonly unknown[]): number[] =>
+  list.flatMap((value, index) => (list.indexOf(value) < index ? [index] : []));
+
+/** Errors of fields, by meaning: code and message. */
+export const wrong = {
+  buttonHasIdAndUrl: [
+    'BUTTON_COMPONENT_CUSTOM_ID_URL_MUTUALLY_EXCLUSIVE',
+    'A custom id and url cannot both be specified',
+  ],
+  buttonIsBlank: ['BUTTON_COMPONENT_LABEL_OR_EMOJI_REQUIRED', 'A button must have a label or an emoji'],
+  tooManyDefaults: [
+    'SELECT_COMPONENT_TOO_MANY_DEFAULT_VALUES',
+    'The specified number of default values exceeds the specified maximum values',
+  ],
+  repeatedValue: ['SELECT_COMPONENT_OPTION_VALUE_DUPLICATED', 'The specified option value is already used'],
+  repeatedId: ['COMPONENT_CUSTOM_ID_DUPLICATED', 'Component custom id cannot be duplicated'],
+  rowIsTooWide: ['COMPONENT_LAYOUT_WIDTH_EXCEEDED', 'The specified component exceeds the maximum width'],
+  unknownAttachment: ['ATTACHMENT_NOT_FOUND', 'Attachment is not part of this request or message.'],
+  tooManyComponents: ['COMPONENT_MAX_TOTAL_COMPONENTS_EXCEEDED', 'The number of components exceeds the maximum of 40'],
+  invalidUrl: ['URL_TYPE_INVALID_URL', 'Not a well formed URL.'],
+  choicesAndAutocomplete: [
+    'APPLICATION_COMMAND_OPTIONS_CHOICES_AND_AUTOCOMPLETE',
+    'Choices and autocomplete are mutually exclusive.',
+  ],
+  cannotAutocomplete: [
+    'APPLICATION_COMMAND_OPTIONS_AUTOCOMPLETE_TYPE',
+    'Only text and number options can have autocomplete.',
+  ],
+  repeatedChoice: ['APPLICATION_COMMAND_OPTIONS_CHOICES_NAME_DUPLICATE', 'Choice names must be unique.'],
+  repeatedOption: ['APPLICATION_COMMAND_OPTIONS_NAME_DUPLICATE', 'Option names must be unique.'],
+  mixedOptions: [
+    'APPLICATION_COMMAND_OPTIONS_TYPE_MIXED',
+    'Sub-command and sub-command group option types are mutually exclusive to all other types.',
+  ],
+  requiredIsLate: [
+    'APPLICATION_COMMAND_OPTIONS_REQUIRED_INVALID',
+    'Required options must be placed before non-required options',
+  ],
+  menuHasDescription: ['APPLICATION_COMMAND_CONTEXT_MENU_DESCRIPTION', 'Context menu commands cannot have description'],
+  menuHasOptions: ['APPLICATION_COMMAND_CONTEXT_MENU_OPTIONS', 'Context menu commands cannot have options'],
+  invalidName: ['APPLICATION_COMMAND_INVALID_NAME', 'Command name is invalid'],
+  repeatedCommand: ['APPLICATION_COMMANDS_DUPLICATE_NAME', 'Application command names must be unique'],
+} as const;
+
 /** The errors of a body by field. */
 export type FieldErrors = ReturnType<typeof createFieldErrors>;
 
@@ -50,10 +95,9 @@ export function createFieldErrors() {
   }
 
   /** Adds an error for each repeated value of a list. */
-  function distinct(path: Path, list: readonly unknown[]): void {
-    for (const [index, value] of list.entries())
-      if (list.indexOf(value) < index)
-        add([...path, index], 'SET_TYPE_ALREADY_CONTAINS_VALUE', 'The set already contains this value');
+  function distinct(path: Path, list: readonly unknown[] | null | undefined): void {
+    for (const index of repeatedIn(list ?? []))
+      add([...path, index], 'SET_TYPE_ALREADY_CONTAINS_VALUE', 'The set already contains this value');
   }
 
   /** @throws 400/50035 if any error was added. */

@@ -1,26 +1,25 @@
-/** Sends events to listeners, and keeps the last 1,000 for listeners that reconnect. */
+/** Sends events to listeners, and waits for what they bring. */
 import { EventEmitter } from 'node:events';
-import type { Clock } from '../../src/domain/clock.ts';
+import { type Clock, MINUTE, systemClock } from '../../src/domain/clock.ts';
 import type { ControlEvent } from './control.ts';
 
 type Plain = ControlEvent extends infer E ? (E extends unknown ? Omit<E, 'id' | 'at'> : never) : never;
-const MAX_EVENTS = 1_000;
+/** Longer than any machine needs. In real time, because the clock of the stand-in may stand still. */
+const MAX_WAIT_MS = 2 * MINUTE;
 
 /** The stand-in's events. */
 export type Events = ReturnType<typeof createEvents>;
 
 /** Creates the event stream of one stand-in. */
 export function createEvents(clock: Clock) {
-  let lastId = 0;
+  let id = 0;
   const emitter = new EventEmitter().setMaxListeners(0);
-  let kept: ControlEvent[] = [];
+  /** Each ends one wait. */
+  const waits = new Set<(error: Error) => void>();
 
   function emit(event: Plain): void {
-    lastId++;
-    const full = { id: lastId, at: new Date(clock.now()).toISOString(), ...event } as ControlEvent;
-    kept.push(full);
-    if (kept.length > 2 * MAX_EVENTS) kept = kept.slice(-MAX_EVENTS);
-    emitter.emit('event', full);
+    id++;
+    emitter.emit('event', { id, at: new Date(clock.now()).toISOString(), ...event });
   }
 
   /** Calls the listener with every event from now on. Returns a function that stops that. */
@@ -29,18 +28,41 @@ export function createEvents(clock: Clock) {
     return () => void emitter.off('event', listener);
   }
 
-  /** Returns the events after this id, or undefined if some of them are no longer kept. */
-  function since(id: number): ControlEvent[] | undefined {
-    const oldest = kept[0]?.id ?? lastId + 1;
-    return id > lastId || id + 1 < oldest ? undefined : kept.filter((event) => event.id > id);
+  /**
+   * Resolves with what `look` finds, now or after one of the next events, and rejects with what it throws.
+   * @throws an error that names `what` was waited for, after two minutes.
+   */
+  function until<Found>(look: (event?: ControlEvent) => Found | undefined, what: () => string): Promise<Found> {
+    const { promise, resolve, reject } = Promise.withResolvers<Found>();
+
+    function check(event?: ControlEvent): void {
+      try {
+        const found = look(event);
+        if (found !== undefined) resolve(found);
+      } catch (error) {
+        reject(error);
+      }
+    }
+
+    const tooLate = (): void => reject(new Error(`This was expected and never happened: ${what()}`));
+    const cancel = systemClock.after(MAX_WAIT_MS, tooLate);
+    const stop = on(check);
+    waits.add(reject);
+    check();
+    return promise.finally(() => {
+      cancel();
+      stop();
+      waits.delete(reject);
+    });
   }
 
   return {
-    get lastId() {
-      return lastId;
-    },
     emit,
     on,
-    since,
+    until,
+    /** Ends every wait. */
+    close(): void {
+      for (const reject of waits) reject(new Error('The stand-in was closed.'));
+    },
   };
 }

@@ -1,7 +1,6 @@
 /** Decides which fault affects which request. The REST server applies it. */
-import type { Clock } from '../../src/domain/clock.ts';
+import type { Base } from './base.ts';
 import type { Fault, FaultRule, FaultState } from './control.ts';
-import type { Events } from './events.ts';
 
 /** An active fault in the TypeScript API. */
 export interface ActiveFault {
@@ -17,14 +16,10 @@ interface Entry {
   cancel: () => void;
 }
 
+/** Whether a path fits a pattern: `:name` stands for any segment, and a final `**` for any rest. */
 function fits(pattern: string, path: string): boolean {
-  const wanted = pattern.split('/');
-  const given = path.split('/');
-  for (const [index, part] of wanted.entries()) {
-    if (part === '**') return true;
-    if (given[index] === undefined || (!part.startsWith(':') && part !== given[index])) return false;
-  }
-  return wanted.length === given.length;
+  const expression = pattern.replaceAll(/:\w+/g, '[^/]*').replace(/\/\*\*$/, '(/.*)?');
+  return new RegExp(`^${expression}$`).test(path);
 }
 
 /** The faults that drop gateway connections. */
@@ -36,7 +31,7 @@ export type Faults = ReturnType<typeof createFaults>;
 const shardOf = (fault: Fault): number | undefined => (fault.kind === 'gateway-down' ? fault.shard : undefined);
 
 /** Creates an empty list of active faults. `onOutage` is called when a shard, or without one the whole gateway, goes down. */
-export function createFaults(clock: Clock, events: Events, onOutage: (shard: number | undefined) => void) {
+export function createFaults({ clock, events }: Base, onOutage: (shard: number | undefined) => void) {
   let entries: Entry[] = [];
   let made = 0;
 
@@ -75,12 +70,7 @@ export function createFaults(clock: Clock, events: Events, onOutage: (shard: num
       if (state.fault.kind === 'gateway-down') continue;
       if (state.method && state.method.toUpperCase() !== method) continue;
       if (state.path && !fits(state.path, path)) continue;
-      if (
-        state.channelId &&
-        !path.startsWith(`/channels/${state.channelId}/`) &&
-        path !== `/channels/${state.channelId}`
-      )
-        continue;
+      if (state.channelId && !`${path}/`.startsWith(`/channels/${state.channelId}/`)) continue;
       entry.seen++;
       if (entry.seen <= (state.skip ?? 0)) continue;
       state.hits++;

@@ -1,5 +1,6 @@
 /** The files of messages and attachment options, and which of them a message lists. */
 import type { APIMessage } from 'discord.js';
+import type { Base } from './base.ts';
 import type { Upload } from './message-rules.ts';
 import type { Json } from './validate.ts';
 
@@ -13,15 +14,11 @@ export interface StoredFile {
 /** The files that the stand-in serves. */
 export type Files = ReturnType<typeof createFiles>;
 
-/** Creates the store of files. `root` returns the root of their URLs. */
-export function createFiles(nextId: () => string, root: () => string) {
+/** Creates the store of files. */
+export function createFiles(base: Base) {
   const files = new Map<string, StoredFile>();
   /** By message: the attachments that its embeds or components show. */
   const pictures = new Map<string, Json[]>();
-
-  function get(id: string): StoredFile | undefined {
-    return files.get(id);
-  }
 
   function forget(): void {
     files.clear();
@@ -36,9 +33,9 @@ export function createFiles(nextId: () => string, root: () => string) {
 
   /** Stores a file and returns its attachment object. */
   function store(folder: string, upload: Omit<Upload, 'id'>, description?: string): Json {
-    const id = nextId();
+    const id = base.nextId();
     files.set(id, upload);
-    const url = `${root()}/${folder}/${id}/${encodeURIComponent(upload.filename)}`;
+    const url = `${base.url}/${folder}/${id}/${encodeURIComponent(upload.filename)}`;
     return {
       id,
       filename: upload.filename,
@@ -89,5 +86,5 @@ export function createFiles(nextId: () => string, root: () => string) {
     else pictures.delete(message.id);
   }
 
-  return { get, forget, drop, store, attach };
+  return { get: (id: string): StoredFile | undefined => files.get(id), forget, drop, store, attach };
 }

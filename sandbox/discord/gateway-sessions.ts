@@ -1,16 +1,46 @@
-/** The bot's gateway sessions: which of them gets which event, even after a broken connection. */
+/** The bot's gateway sessions: how they may begin, and which of them gets which event, even after a broken connection. */
 import { randomBytes } from 'node:crypto';
+import { constants, createDeflate, type Deflate } from 'node:zlib';
 import { GatewayIntentBits as Intent, GatewayOpcodes as Op } from 'discord.js';
 import type { WebSocket } from 'ws';
+import { DAY, SECOND } from '../../src/domain/clock.ts';
+import type { Base } from './base.ts';
 import type { SessionState } from './control.ts';
-import type { Events } from './events.ts';
-import { write } from './gateway-socket.ts';
 import { withoutContent } from './objects.ts';
 import type { Json } from './validate.ts';
-import type { World } from './world.ts';
 
 /** Events of a session that are kept for a resume. */
 const MAX_REPLAYED = 5_000;
+/** In this time, one shard of each bucket may identify. */
+const SPACING_MS = 5 * SECOND;
+const TOTAL = 1_000;
+/** With a lower concurrency, libraries wait 5 s between sessions. */
+const USUAL_CONCURRENCY = 16;
+
+const streams = new WeakMap<WebSocket, Deflate>();
+
+/** Compresses everything that is written from now on as one zlib stream, flushed after each payload. */
+export function compress(socket: WebSocket): void {
+  const stream = createDeflate({ flush: constants.Z_SYNC_FLUSH });
+  let pending: Buffer[] = [];
+  stream.on('data', (chunk: Buffer) => {
+    pending.push(chunk);
+    const whole = Buffer.concat(pending);
+    if (whole.length < 4 || whole.readUInt32BE(whole.length - 4) !== 0x0000ffff) return;
+    pending = [];
+    if (socket.readyState === socket.OPEN) socket.send(whole);
+  });
+  socket.on('close', () => stream.destroy());
+  streams.set(socket, stream);
+}
+
+/** Sends a payload: JSON text, or a value to serialize. */
+export function write(socket: WebSocket, payload: Json): void {
+  const text = typeof payload === 'string' ? payload : JSON.stringify(payload);
+  const stream = streams.get(socket);
+  if (stream) stream.write(text);
+  else if (socket.readyState === socket.OPEN) socket.send(text);
+}
 
 /** A session of the bot on one shard. */
 export interface Session {
@@ -34,16 +64,13 @@ export interface Audience {
 export const shardOf = (guildId: string, count: number): number => Number((BigInt(guildId) >> 22n) % BigInt(count));
 
 /** Creates the list of sessions, empty. */
-export function createSessions(world: World, events: Events) {
+export function createSessions({ world, events }: Base) {
   const sessions = new Map<string, Session>();
 
   function states(): SessionState[] {
-    return [...sessions.values()].map(({ id, shard, socket, intents, resumed }) => ({
-      id,
-      shard,
+    return [...sessions.values()].map(({ socket, sequence: _sequence, sent: _sent, ...state }) => ({
+      ...state,
       connected: socket !== null,
-      intents,
-      resumed,
     }));
   }
 
@@ -93,6 +120,11 @@ export function createSessions(world: World, events: Events) {
       }
     },
 
+    /** Drops the connections of a shard without a close frame. */
+    drop(shard: number): void {
+      for (const session of sessions.values()) if (session.shard[0] === shard) session.socket?.terminate();
+    },
+
     /** Marks every session as invalid. The bot may resume it, or has to log in again. */
     invalidate(resumable: boolean): void {
       for (const session of sessions.values()) {
@@ -103,5 +135,45 @@ export function createSessions(world: World, events: Events) {
     },
 
     clear: () => sessions.clear(),
+  };
+}
+
+/** The limits that a test may set. */
+export interface SessionStarts {
+  /** How many shards are recommended. Default: one for each 1,000 servers. */
+  shards: number;
+  /** How many shards may identify within 5 s: shard n belongs to bucket n modulo this. Enforced once it is given. */
+  maxConcurrency: number;
+  /** How many sessions may still begin today. */
+  remaining: number;
+}
+
+/** Creates the count of the sessions that began. */
+export function createStarts({ clock, world }: Base, { shards, maxConcurrency, remaining }: Partial<SessionStarts>) {
+  const lastOf = new Map<number, number>();
+  let left = remaining ?? TOTAL;
+  return {
+    /** Returns the body of `GET /gateway/bot` without its `url`. */
+    information() {
+      const servers = [...world.guilds.values()].filter(({ present }) => present).length;
+      return {
+        shards: shards ?? Math.max(1, Math.ceil(servers / 1_000)),
+        session_start_limit: {
+          total: TOTAL,
+          remaining: left,
+          reset_after: DAY,
+          max_concurrency: maxConcurrency ?? USUAL_CONCURRENCY,
+        },
+      };
+    },
+    /** Counts an Identify. Returns false when it came too soon. */
+    begin(shard: number): boolean {
+      if (remaining !== undefined) left = Math.max(0, left - 1);
+      if (maxConcurrency === undefined) return true;
+      const bucket = shard % maxConcurrency;
+      const isTooSoon = clock.now() - (lastOf.get(bucket) ?? Number.NEGATIVE_INFINITY) < SPACING_MS;
+      if (!isTooSoon) lastOf.set(bucket, clock.now());
+      return !isTooSoon;
+    },
   };
 }

@@ -3,11 +3,18 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { GatewayIntentBits as Intent, GatewayOpcodes as Op } from 'discord.js';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { Events } from './events.ts';
-import { type Audience, createSessions, type Session, shardOf } from './gateway-sessions.ts';
-import { compress, write } from './gateway-socket.ts';
+import type { Base } from './base.ts';
+import {
+  type Audience,
+  compress,
+  createSessions,
+  createStarts,
+  type Session,
+  type SessionStarts,
+  shardOf,
+  write,
+} from './gateway-sessions.ts';
 import { apiMember, apiUser, guildCreate } from './objects.ts';
-import type { createSessionStarts } from './session-starts.ts';
 import type { Json } from './validate.ts';
 import type { World } from './world.ts';
 
@@ -34,40 +41,30 @@ const CLOSE = {
 type Refusal = (typeof CLOSE)[keyof typeof CLOSE];
 
 interface GatewayOptions {
-  world: World;
-  events: Events;
-  token: string;
-  /** Whether privileged intents are granted. */
-  privileged: boolean;
-  /** Returns the address for a resume. */
-  url: () => string;
   /** Discord's limits for Identify. */
-  starts: ReturnType<typeof createSessionStarts>;
+  starts: Partial<SessionStarts>;
   /** Whether connections are refused: all, or those of a shard. */
   down: (shard?: number) => boolean;
   /** Returns the data that the bot gets instead of an event's own. */
-  tamper?: ((name: string, data: Json) => Json) | undefined;
+  tamper: ((name: string, data: Json) => Json) | undefined;
 }
 
 /** The bot's connections to the gateway. */
 export type Gateway = ReturnType<typeof createGateway>;
 
 /** Creates the gateway, without any connection. */
-export function createGateway({ tamper = (_name, data) => data, ...options }: GatewayOptions) {
-  const { world, events } = options;
+export function createGateway(base: Base, { starts: limits, down, tamper = (_name, data) => data }: GatewayOptions) {
   const server = new WebSocketServer({ noServer: true });
-  const sockets = createSockets();
-  const sessions = createSessions(world, events);
-  const handshakes = createHandshakes(sessions, options);
+  const sessions = createSessions(base);
+  const starts = createStarts(base, limits);
+  const handshakes = createHandshakes(base, sessions, starts, down);
 
   function accept(socket: WebSocket, request: IncomingMessage): void {
     const query = new URL(request.url ?? '/', 'http://gateway').searchParams;
-    sockets.add(socket);
     if (query.get('compress') === 'zlib-stream') compress(socket);
     let session: Session | undefined;
     socket.on('error', () => socket.terminate());
     socket.on('close', () => {
-      sockets.remove(socket);
       if (session?.socket !== socket) return;
       session.socket = null;
       sessions.report();
@@ -104,16 +101,14 @@ export function createGateway({ tamper = (_name, data) => data, ...options }: Ga
         if (session) return refuse(CLOSE.alreadyAuthenticated);
         const { identify, resume } = handshakes;
         const opened = payload.op === Op.Identify ? identify(socket, payload.d) : resume(socket, payload.d);
-        if (opened && !('id' in opened)) return refuse(opened);
-        if (opened) sockets.setShard(socket, opened.shard[0]);
-        return opened ?? undefined;
+        return opened && !('id' in opened) ? refuse(opened) : (opened ?? undefined);
       }
       case Op.PresenceUpdate:
       case Op.VoiceStateUpdate:
       case Op.RequestGuildMembers:
         if (!session) return refuse(CLOSE.notAuthenticated);
         if (payload.op === Op.RequestGuildMembers) {
-          const chunk = membersChunk(world, payload.d);
+          const chunk = membersChunk(base.world, payload.d);
           if (chunk) sessions.send(session, 'GUILD_MEMBERS_CHUNK', chunk);
         }
         return undefined;
@@ -124,58 +119,48 @@ export function createGateway({ tamper = (_name, data) => data, ...options }: Ga
 
   return {
     upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-      if (options.down()) socket.destroy();
+      if (down()) socket.destroy();
       else server.handleUpgrade(request, socket, head, (client) => accept(client, request));
     },
 
     /** How often the bot logged in and resumed since the counts were last reset. */
     counts: handshakes.counts,
     /** What libraries ask for first: how many shards, and how they may identify. */
-    information: () => options.starts.information([...world.guilds.values()].filter(({ present }) => present).length),
+    information: starts.information,
     states: sessions.states,
-    get connected(): boolean {
-      return sessions.states().some(({ connected }) => connected);
-    },
 
     /** Sends an event to its sessions. A dropped session gets it when it resumes. */
     dispatch(name: string, data: Json, audience: Audience): void {
       sessions.dispatch(name, tamper(name, data), audience);
     },
 
-    drop: sockets.drop,
-    reconnect: sockets.reconnect,
+    /** Drops every connection, or those of one shard, without a close frame. */
+    drop(shard?: number): void {
+      if (shard !== undefined) sessions.drop(shard);
+      else for (const socket of server.clients) socket.terminate();
+    },
+    /** Asks every connection to reconnect. */
+    reconnect(): void {
+      for (const socket of server.clients) write(socket, { op: Op.Reconnect, d: null, s: null, t: null });
+    },
     invalidate: sessions.invalidate,
 
     close(): void {
       sessions.clear();
-      sockets.drop();
+      for (const socket of server.clients) socket.terminate();
       server.close();
     },
   };
 }
 
-/** Creates the set of open connections. */
-function createSockets() {
-  const open = new Set<WebSocket>();
-  const shards = new WeakMap<WebSocket, number>();
-  return {
-    add: (socket: WebSocket): void => void open.add(socket),
-    remove: (socket: WebSocket): void => void open.delete(socket),
-    setShard: (socket: WebSocket, shard: number): void => void shards.set(socket, shard),
-    /** Drops every connection, or those of one shard, without a close frame. */
-    drop(shard?: number): void {
-      for (const socket of open) if (shard === undefined || shards.get(socket) === shard) socket.terminate();
-    },
-    /** Asks every connection to reconnect. */
-    reconnect(): void {
-      for (const socket of open) write(socket, { op: Op.Reconnect, d: null, s: null, t: null });
-    },
-  };
-}
-
 /** Creates the two ways to get a session: a new one by Identify, and an earlier one by Resume. */
-function createHandshakes(sessions: ReturnType<typeof createSessions>, options: Omit<GatewayOptions, 'tamper'>) {
-  const { world, token, privileged, url, down, starts } = options;
+function createHandshakes(
+  base: Base,
+  sessions: ReturnType<typeof createSessions>,
+  starts: ReturnType<typeof createStarts>,
+  down: GatewayOptions['down'],
+) {
+  const { world, token, privilegedIntents } = base;
   const counts = { identifies: 0, refusedIdentifies: 0, resumes: 0 };
   const isAuthentic = (given: unknown) => typeof given === 'string' && given.replace(/^Bot /, '') === token;
 
@@ -187,7 +172,7 @@ function createHandshakes(sessions: ReturnType<typeof createSessions>, options: 
       if (!isAuthentic(data?.token)) return CLOSE.authenticationFailed;
       if (typeof data.properties !== 'object') return CLOSE.decodeError;
       if (!Number.isSafeInteger(data.intents) || data.intents < 0) return CLOSE.invalidIntents;
-      if (data.intents & PRIVILEGED && !privileged) return CLOSE.disallowedIntents;
+      if (data.intents & PRIVILEGED && !privilegedIntents) return CLOSE.disallowedIntents;
       const [shard, count] = data.shard ?? [0, 1];
       if (!(shard >= 0 && shard < count)) return CLOSE.invalidShard;
       if (down(shard)) {
@@ -209,7 +194,7 @@ function createHandshakes(sessions: ReturnType<typeof createSessions>, options: 
         guilds: guilds.map(({ id }) => ({ id, unavailable: true })),
         session_id: session.id,
         session_type: 'normal',
-        resume_gateway_url: url(),
+        resume_gateway_url: base.url.replace(/^http/, 'ws'),
         shard: session.shard,
         application: { id: world.botId, flags: 0 },
         private_channels: [],

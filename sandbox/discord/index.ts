@@ -1,10 +1,10 @@
 /** A stand-in for Discord that an unmodified bot logs in to. Start it with {@link startDiscord}. */
 import type { AddressInfo } from 'node:net';
-import { GatewayIntentBits as Intent, PermissionFlagsBits } from 'discord.js';
 import Fastify from 'fastify';
-import { MIB } from '../../src/domain/bytes.ts';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
+import { MIB } from '../../src/domain/units.ts';
 import { act } from './act.ts';
+import type { Base } from './base.ts';
 import { snowflakes, stoppable } from './clock.ts';
 import { createCommands } from './commands.ts';
 import type {
@@ -23,18 +23,16 @@ import { createEvents } from './events.ts';
 import { type ActiveFault, createFaults } from './faults.ts';
 import { createFiles } from './files.ts';
 import { createGateway } from './gateway.ts';
+import type { SessionStarts } from './gateway-sessions.ts';
 import { createInteractions, type Interaction } from './interactions.ts';
 import { createLimits, type LimitTable } from './limits.ts';
 import { createMessages } from './messages.ts';
-import { botPermissions } from './permissions.ts';
 import { prepare } from './person.ts';
 import { createReplies } from './replies.ts';
 import { createRequestLog } from './request-log.ts';
 import { addRest } from './rest.ts';
 import { seed, seedWorld } from './seed.ts';
-import { createSessionStarts, type SessionStarts } from './session-starts.ts';
 import { wholeState } from './state.ts';
-import { awaitEvent } from './waiting.ts';
 import { createWorld } from './world.ts';
 
 export type { Clock } from '../../src/domain/clock.ts';
@@ -112,81 +110,59 @@ function standInToken(botId: string): string {
   return [Buffer.from(botId).toString('base64url'), 'sandbx', 'stand-in'.padEnd(27, '-')].join('.');
 }
 
-function build(options: DiscordOptions, clock: Clock, real: Clock): Core {
-  const events = createEvents(clock);
-  const nextId = snowflakes(clock);
+function build(options: DiscordOptions, clock: Clock): Core {
   const world = createWorld({ id: seed.bot, username: 'Ledgerbell' });
-  const strict = options.strict ?? true;
-  const token = options.token ?? standInToken(world.botId);
-  const starts = createSessionStarts(options.sessionStarts ?? {}, clock);
-  const gateway = createGateway({
-    world,
-    events,
-    token,
-    privileged: options.privilegedIntents ?? false,
-    url: () => core.url.replace(/^http/, 'ws'),
-    down: (shard) => core.faults.isGatewayDown(shard),
-    starts,
-    tamper: options.tamper,
-  });
-  const dispatch: Parameters<typeof createMessages>[0]['dispatch'] = (name, channel, data) => {
-    const guild = world.guildOf(channel);
-    const isSeen = (botPermissions(world, channel) & PermissionFlagsBits.ViewChannel) !== 0n;
-    if (guild && !(guild.available && isSeen)) return;
-    gateway.dispatch(name, data, {
-      guildId: channel.guildId,
-      intents: guild ? Intent.GuildMessages : Intent.DirectMessages,
-    });
-  };
-  const files = createFiles(nextId, () => core.url);
-  const messages = createMessages({ world, clock, events, files, nextId, dispatch });
-  const interactions = createInteractions({ world, clock, real, events, gateway, nextId });
-  const core: Core = {
+  const events = createEvents(clock);
+  const base: Base = {
     url: '',
-    token,
-    strict,
+    token: options.token ?? standInToken(world.botId),
+    strict: options.strict ?? true,
     privilegedIntents: options.privilegedIntents ?? false,
     clock,
-    nextId,
+    nextId: snowflakes(clock),
     world,
     events,
+  };
+  const { tamper, sessionStarts: starts = {} } = options;
+  const gateway = createGateway(base, { starts, tamper, down: (shard) => faults.isGatewayDown(shard) });
+  const faults = createFaults(base, (shard) => gateway.drop(shard));
+  const files = createFiles(base);
+  const messages = createMessages(base, files, gateway);
+  const interactions = createInteractions(base, gateway);
+  if (options.seed !== 'empty') seedWorld(world, clock.now());
+  return Object.assign(base, {
     messages,
     files,
-    commands: createCommands({ applicationId: world.botId, events, nextId, strict }),
+    commands: createCommands(base),
     interactions,
-    replies: createReplies({ world, interactions, messages, strict }),
+    replies: createReplies(base, interactions, messages),
     gateway,
-    faults: createFaults(clock, events, (shard) => gateway.drop(shard)),
+    faults,
     limits: createLimits(clock, options.limits ?? 'discord'),
-    log: createRequestLog(clock, events),
-  };
-  if (options.seed !== 'empty') seedWorld(world, clock.now());
-  return core;
+    log: createRequestLog(base),
+  });
 }
 
 /** Starts a stand-in and resolves once it is listening. @throws `EADDRINUSE` when the port is in use. */
 export async function startDiscord(options: DiscordOptions = {}): Promise<Discord> {
   const clock = stoppable(options.clock ?? systemClock);
-  const real = stoppable(systemClock);
-  const core = build(options, clock, real);
+  const core = build(options, clock);
   const app = Fastify({ bodyLimit: MAX_BODY, forceCloseConnections: true, routerOptions: { maxParamLength: 1_000 } });
-  const abortRequests = addRest(app, core);
+  addRest(app, core);
   addControl(app, core);
   app.server.on('upgrade', (request, socket, head) => core.gateway.upgrade(request, socket, head));
   await app.listen({ host: options.host ?? '127.0.0.1', port: options.port ?? 0 });
   const { address, family, port } = app.server.address() as AddressInfo;
   core.url = `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
-  return handle(core, real, async () => {
+  return handle(core, async () => {
     clock.stop();
-    real.stop();
-    core.interactions.close();
+    core.events.close();
     core.gateway.close();
-    abortRequests();
     await app.close();
   });
 }
 
-function handle(core: Core, real: Clock, close: () => Promise<void>): Discord {
+function handle(core: Core, close: () => Promise<void>): Discord {
   const begin = (request: InteractionRequest): Interaction => core.interactions.begin(request, prepare(core, request));
   const discord: Discord = {
     url: core.url,
@@ -201,20 +177,14 @@ function handle(core: Core, real: Clock, close: () => Promise<void>): Discord {
       core.messages.all().filter((state) => channelId === undefined || state.channelId === channelId),
     requests: (after) => core.log.list(after),
     on: (listener) => core.events.on(listener),
-    async next(condition: (event: ControlEvent) => boolean) {
-      const { promise, resolve } = Promise.withResolvers<never>();
-      const stop = core.events.on((event) => {
-        if (condition(event)) resolve(event as never);
-      });
-      return awaitEvent(real, promise, () => `an event. The condition: ${condition.toString()}`).finally(stop);
-    },
+    next: (condition: (event: ControlEvent) => boolean) =>
+      core.events.until<never>(
+        (event) => (event && condition(event) ? (event as never) : undefined),
+        () => `an event. The condition: ${condition.toString()}`,
+      ),
     async until(what, condition) {
-      if (condition(discord)) return;
-      const { promise, resolve } = Promise.withResolvers<void>();
-      const stop = core.events.on(() => {
-        if (condition(discord)) resolve();
-      });
-      await awaitEvent(real, promise, () => `${what}. The condition: ${condition.toString()}`).finally(stop);
+      const isSo = (): true | undefined => condition(discord) || undefined;
+      await core.events.until(isSo, () => `${what}. The condition: ${condition.toString()}`);
     },
     use: async (request) => {
       const interaction = begin(request);

@@ -1,23 +1,51 @@
 /** Interactions, from a person's action to the last followup or the failure. */
-
-import type { Clock } from '../../src/domain/clock.ts';
-import { ACK_MS, createAcknowledgments } from './acknowledgments.ts';
-import type { InteractionRequest, InteractionState, MessageState } from './control.ts';
-import {
-  checkWaiting,
-  createEntries,
-  type Entries,
-  type Entry,
-  failWaiting,
-  newEntry,
-  stateOf,
-  untilState,
-} from './entries.ts';
-import type { Events } from './events.ts';
+import { randomBytes } from 'node:crypto';
+import { type InteractionType, MessageFlags } from 'discord.js';
+import { MINUTE, SECOND } from '../../src/domain/clock.ts';
+import type { Base } from './base.ts';
+import type { ControlEvent, InteractionRequest, InteractionState, MessageState } from './control.ts';
+import { errors } from './errors.ts';
 import type { Gateway } from './gateway.ts';
-import type { Prepared } from './response-rules.ts';
-import { awaitEvent } from './waiting.ts';
-import type { World } from './world.ts';
+import type { Json } from './validate.ts';
+import type { Channel } from './world.ts';
+
+const MAX_ENTRIES = 2_000;
+/** How long an interaction waits for its first response. */
+const ACK_MS = 3 * SECOND;
+/** How long an interaction's token is valid. */
+const TOKEN_MS = 15 * MINUTE;
+
+/** An interaction ready for the gateway: its part of the payload, and what the rules need later. */
+export interface Prepared {
+  type: InteractionType;
+  name: string;
+  payload: Json;
+  /** The message that the component, or the component behind the form, is on. */
+  source: MessageState | null;
+  /** The type of the option being completed. */
+  optionType?: number;
+}
+
+/** A stored interaction. */
+export interface Entry {
+  readonly token: string;
+  readonly prepared: Prepared;
+  readonly channel: Channel;
+  readonly begun: number;
+  readonly stopDeadline: () => void;
+  readonly state: Omit<InteractionState, 'loading'>;
+}
+
+/** Whether the reply still shows "thinking…". */
+export const isLoading = ({ state: { reply } }: Entry): boolean =>
+  reply !== null && !reply.deleted && ((reply.message.flags ?? 0) & MessageFlags.Loading) !== 0;
+
+/** Returns an interaction as control clients see it. */
+export const stateOf = (entry: Entry): InteractionState => ({
+  ...entry.state,
+  loading: isLoading(entry),
+  followups: [...entry.state.followups],
+});
 
 /** A pending interaction. Its promises reject with its state after two minutes of real time. */
 export interface Interaction {
@@ -35,112 +63,145 @@ export interface Interaction {
 /** The interactions of one stand-in. */
 export type Interactions = ReturnType<typeof createInteractions>;
 
-interface InteractionsOptions {
-  world: World;
-  clock: Clock;
-  /** A clock that runs, which limits the waits. */
-  real: Clock;
-  events: Events;
-  gateway: Gateway;
-  nextId: () => string;
-}
-
-/** Creates the store of interactions. */
-export function createInteractions({ world, clock, real, events, gateway, nextId }: InteractionsOptions) {
-  const entries = createEntries();
-  const views = createViews(entries, real);
+/** Creates the store of interactions. It keeps the newest. */
+export function createInteractions({ world, clock, events, nextId }: Base, gateway: Gateway) {
+  const entries = new Map<string, Entry>();
+  /** By token, and by the ID of each message of theirs. */
+  const owners = new Map<string, Entry>();
   events.on((event) => {
-    const owner = event.type === 'message' ? entries.ofMessage(event.message.id) : undefined;
+    const owner = event.type === 'message' ? owners.get(event.message.id) : undefined;
     if (owner) changed(owner);
   });
 
-  /** Reports an interaction's state to the listeners and to those who wait for it. */
+  /** Reports an interaction's state to the listeners. */
   function changed(entry: Entry): void {
     events.emit({ type: 'interaction', interaction: stateOf(entry) });
-    checkWaiting(entry);
   }
 
   /** Sends an interaction to the bot. It fails when no acknowledgment arrives in time. */
-  function begin(request: InteractionRequest, prepared: Prepared): Interaction {
-    const entry = newEntry(world, { id: nextId(), at: clock.now(), request, prepared });
-    const { id, token, channel } = entry;
-    entry.stopDeadline = clock.after(ACK_MS, () => fail(entry));
-    entries.add(entry);
+  function begin({ kind, userId, channelId }: InteractionRequest, prepared: Prepared): Interaction {
+    const id = nextId();
+    const begun = clock.now();
+    const channel = world.channels.get(channelId)!;
+    const entry: Entry = {
+      token: Buffer.from(`interaction:${id}:${randomBytes(48).toString('hex')}`).toString('base64url'),
+      prepared,
+      channel,
+      begun,
+      stopDeadline: clock.after(ACK_MS, () => fail(entry)),
+      state: {
+        id,
+        kind,
+        name: prepared.name,
+        userId,
+        channelId,
+        guildId: channel.guildId,
+        at: new Date(begun).toISOString(),
+        status: 'waiting',
+        responseType: null,
+        ackMs: null,
+        reply: null,
+        followups: [],
+        modal: null,
+        choices: null,
+        failure: null,
+      },
+    };
+    entries.set(id, entry);
+    owners.set(entry.token, entry);
+    if (entries.size > MAX_ENTRIES) drop(entries.values().next().value!);
     changed(entry);
     gateway.dispatch(
       'INTERACTION_CREATE',
-      { ...prepared.payload, id, token, type: prepared.type, version: 1, application_id: world.botId },
+      { ...prepared.payload, id, token: entry.token, type: prepared.type, version: 1, application_id: world.botId },
       { guildId: channel.guildId, intents: 0 },
     );
-    return views.handle(id);
+    return handle(entry);
+  }
+
+  function drop({ token, state: { id, reply, followups } }: Entry): void {
+    entries.delete(id);
+    for (const key of [token, reply?.id ?? '', ...followups.map((message) => message.id)]) owners.delete(key);
   }
 
   function fail(entry: Entry): void {
-    entry.status = 'failed';
-    entry.failure = entry.kind === 'autocomplete' ? 'Loading options failed' : 'The application did not respond';
+    entry.state.status = 'failed';
+    entry.state.failure =
+      entry.state.kind === 'autocomplete' ? 'Loading options failed' : 'The application did not respond';
     changed(entry);
   }
 
-  function failAll(error: Error): void {
-    for (const entry of entries.all()) failWaiting(entry, error);
+  function handle(entry: Entry): Interaction {
+    const { id } = entry.state;
+
+    function until(what: string, condition: (state: InteractionState) => boolean): Promise<InteractionState> {
+      function look(event?: ControlEvent): InteractionState | undefined {
+        if (!entries.has(id)) throw new Error('The stand-in has deleted this interaction.');
+        if (event === undefined) return condition(stateOf(entry)) ? stateOf(entry) : undefined;
+        if (event.type !== 'interaction' || event.interaction.id !== id) return undefined;
+        return condition(event.interaction) ? event.interaction : undefined;
+      }
+
+      return events.until(look, () => `${what} ${described(stateOf(entry), condition)}`);
+    }
+
+    return {
+      id,
+      get state() {
+        return stateOf(entry);
+      },
+      until: (condition) => until('an update of', condition),
+      acknowledged: () => until('an acknowledgement of', ({ status }) => status !== 'waiting'),
+      final: () => until('a final reply to', ({ status, loading }) => status !== 'waiting' && !loading),
+    };
   }
 
   return {
     begin,
-    has: entries.has,
-    state: views.state,
-    states: views.states,
-    sourceOf: views.sourceOf,
-    ...createAcknowledgments(entries, clock),
-    /** Reports changes of this message as changes of the interaction. */
-    follow: entries.follow,
     changed,
-    forget(): void {
-      failAll(new Error('The stand-in has deleted this interaction.'));
-      for (const entry of entries.all()) entry.stopDeadline();
-      entries.clear();
-    },
-    close: (): void => failAll(new Error('The stand-in was closed.')),
-  };
-}
-
-/** Creates what people and control clients see of interactions. */
-function createViews(entries: Entries, real: Clock) {
-  function known(id: string): Entry {
-    const entry = entries.get(id);
-    if (!entry) throw new Error(`There is no interaction ${id}.`);
-    return entry;
-  }
-
-  const state = (id: string): InteractionState => stateOf(known(id));
-
-  return {
-    state,
+    get: (id: string): Entry | undefined => entries.get(id),
     /** Returns the last 100, oldest first. */
-    states: (): InteractionState[] => entries.all().slice(-100).map(stateOf),
-    /** Returns the message of the component that opened a form. */
-    sourceOf: (id: string): MessageState | null => entries.get(id)?.prepared.source ?? null,
-    handle(id: string): Interaction {
-      async function until(what: string, condition: (state: InteractionState) => boolean): Promise<InteractionState> {
-        const entry = known(id);
-        return awaitEvent(real, untilState(entry, condition), () => `${what} ${described(entry, condition)}`);
-      }
-      return {
-        id,
-        get state() {
-          return state(id);
-        },
-        until: (condition) => until('an update of', condition),
-        acknowledged: () => until('an acknowledgement of', ({ status }) => status !== 'waiting'),
-        final: () => until('a final reply to', ({ status, loading }) => status !== 'waiting' && !loading),
-      };
+    states: (): InteractionState[] => [...entries.values()].slice(-100).map(stateOf),
+
+    /** Returns the interaction that waits for its first response. @throws Discord's error when there is none. */
+    waiting(id: string, token: string): Entry {
+      const entry = entries.get(id);
+      if (!entry || entry.token !== token || entry.state.status === 'failed') throw errors.unknownInteraction();
+      if (entry.state.status === 'acknowledged') throw errors.alreadyAcknowledged();
+      if (clock.now() - entry.begun > ACK_MS) throw errors.unknownInteraction();
+      return entry;
+    },
+
+    /** Returns the interaction of a token that is still valid for followups. @throws Discord's error when there is none. */
+    alive(token: string): Entry {
+      const entry = owners.get(token);
+      if (!entry || clock.now() - entry.begun >= TOKEN_MS) throw errors.invalidWebhookToken();
+      if (entry.state.status !== 'acknowledged') throw errors.unknownWebhook();
+      return entry;
+    },
+
+    /** Records the bot's response. */
+    acknowledge(entry: Entry, responseType: number): void {
+      entry.stopDeadline();
+      Object.assign(entry.state, { status: 'acknowledged', responseType, ackMs: clock.now() - entry.begun });
+    },
+
+    /** Reports changes of this message as changes of the interaction. */
+    follow: (entry: Entry, message: MessageState): void => void owners.set(message.id, entry),
+
+    forget(): void {
+      for (const { stopDeadline } of entries.values()) stopDeadline();
+      entries.clear();
+      owners.clear();
     },
   };
 }
 
 /** Names an interaction, what was waited for, and its state, without the history of its messages. */
-function described(entry: Entry, condition: (state: InteractionState) => boolean): string {
-  const { kind, name, reply, followups, ...state } = stateOf(entry);
+function described(
+  { kind, name, reply, followups, ...state }: InteractionState,
+  condition: (state: InteractionState) => boolean,
+): string {
   const shown = { ...state, reply: reply?.message, followups: followups.map(({ message }) => message) };
   const title = kind === 'command' || kind === 'autocomplete' ? `/${name}` : name;
   return `the ${kind} ${title}. The condition: ${condition.toString()}. Its state: ${JSON.stringify(shown)}`;

@@ -30,11 +30,6 @@ const DISCORD: LimitTable = {
   other: { limit: 50, perMs: 5 * SECOND },
 };
 
-interface Window {
-  start: number;
-  used: number;
-}
-
 interface Verdict {
   headers: Record<string, string>;
   /** Set when the request is refused: milliseconds to wait, and whether the limit is global. */
@@ -48,7 +43,7 @@ export type Limits = ReturnType<typeof createLimits>;
 export function createLimits(clock: Clock, limits: 'discord' | 'none' | Partial<LimitTable>) {
   const table: LimitTable | null =
     limits === 'none' ? null : limits === 'discord' ? DISCORD : { ...DISCORD, ...limits };
-  const windows = new Map<string, Window>();
+  const windows = new Map<string, { start: number; used: number }>();
 
   /**
    * Counts a request of `route` (its pattern, with method) under `major`, the id of its channel, server or
@@ -56,14 +51,12 @@ export function createLimits(clock: Clock, limits: 'discord' | 'none' | Partial<
    */
   function take(route: string, major: string, bot: boolean): Verdict {
     if (!table) return { headers: {}, refused: null };
-    if (bot) {
-      const wait = use('global', table.global).wait;
-      if (wait > 0)
-        return {
-          headers: { 'x-ratelimit-global': 'true', 'x-ratelimit-scope': 'global' },
-          refused: { retryAfterMs: wait, global: true },
-        };
-    }
+    const ahead = bot ? use('global', table.global).wait : 0;
+    if (ahead > 0)
+      return {
+        headers: { 'x-ratelimit-global': 'true', 'x-ratelimit-scope': 'global' },
+        refused: { retryAfterMs: ahead, global: true },
+      };
     if (route.includes('/callback')) return { headers: {}, refused: null };
     const limit = limitOf(route);
     const { wait, window } = use(`${route} ${major}`, limit);
@@ -85,7 +78,7 @@ export function createLimits(clock: Clock, limits: 'discord' | 'none' | Partial<
     return route.includes('/webhooks/') ? table!.replies : table!.other;
   }
 
-  function use(key: string, { limit, perMs }: Limit): { wait: number; window: Window } {
+  function use(key: string, { limit, perMs }: Limit) {
     const now = clock.now();
     let window = windows.get(key);
     if (!window || now >= window.start + perMs) {

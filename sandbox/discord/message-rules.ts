@@ -1,7 +1,7 @@
 /** What Discord refuses in messages and forms, beyond its published schemas. */
-import { ButtonStyle, ComponentType, MessageFlags, MessageReferenceType } from 'discord.js';
-import { MIB } from '../../src/domain/bytes.ts';
-import { createFieldErrors, errors, type FieldErrors, type Path } from './errors.ts';
+import { type APIMessage, ButtonStyle, ComponentType, MessageFlags, MessageReferenceType } from 'discord.js';
+import { MIB } from '../../src/domain/units.ts';
+import { createFieldErrors, errors, type FieldErrors, type Path, repeatedIn, wrong } from './errors.ts';
 import { conforms, type Json } from './validate.ts';
 
 /** Discord's limit for a message's text. */
@@ -27,10 +27,8 @@ interface Form {
   /** The message's path in the body. */
   base?: Path;
   uploads: readonly Upload[];
-  /** The ids of the edited message's attachments. */
-  existing?: readonly string[];
-  /** Flags of the edited message. */
-  flags?: number;
+  /** The message that it changes. */
+  edited?: APIMessage;
 }
 
 const blank = (text: unknown): boolean => typeof text !== 'string' || text.trim() === '';
@@ -40,7 +38,7 @@ function checkUrl(url: unknown, path: Path, found: FieldErrors, schemes: string[
   const scheme = String(url).split(':', 1)[0]!.toLowerCase();
   if (schemes.includes(scheme)) {
     if (scheme.startsWith('http') && URL.canParse(String(url)) && NO_HOST.test(new URL(String(url)).hostname))
-      found.add(path, 'URL_TYPE_INVALID_URL', 'Not a well formed URL.');
+      found.add(path, ...wrong.invalidUrl);
     return;
   }
   const allowed = schemes.map((name) => `'${name}'`).join(', ');
@@ -92,20 +90,9 @@ function checkButton(button: Json, path: Path, found: FieldErrors): void {
   const kind =
     button.style === ButtonStyle.Link ? 'url' : button.style === ButtonStyle.Premium ? 'sku_id' : 'custom_id';
   if (blank(button[kind])) found.required([...path, kind]);
-  if (kind !== 'custom_id' && button.custom_id)
-    found.add(
-      [...path, 'custom_id'],
-      'BUTTON_COMPONENT_CUSTOM_ID_URL_MUTUALLY_EXCLUSIVE',
-      'A custom id and url cannot both be specified',
-    );
-  if (kind === 'custom_id' && button.url)
-    found.add(
-      [...path, 'url'],
-      'BUTTON_COMPONENT_CUSTOM_ID_URL_MUTUALLY_EXCLUSIVE',
-      'A custom id and url cannot both be specified',
-    );
-  if (kind !== 'sku_id' && blank(button.label) && !button.emoji)
-    found.add([...path, 'label'], 'BUTTON_COMPONENT_LABEL_OR_EMOJI_REQUIRED', 'A button must have a label or an emoji');
+  const other = kind === 'custom_id' ? 'url' : 'custom_id';
+  if (button[other]) found.add([...path, other], ...wrong.buttonHasIdAndUrl);
+  if (kind !== 'sku_id' && blank(button.label) && !button.emoji) found.add([...path, 'label'], ...wrong.buttonIsBlank);
   checkUrl(button.url, [...path, 'url'], found, ['http', 'https', 'discord']);
 }
 
@@ -117,55 +104,35 @@ function checkSelect(select: Json, path: Path, found: FieldErrors): void {
   if (max > select.options.length)
     found.add([...path, 'max_values'], 'BASE_TYPE_MAX', `Must be ${select.options.length} or less.`);
   if (select.options.filter((option: Json) => option.default).length > max)
-    found.add(
-      [...path, 'options'],
-      'SELECT_COMPONENT_TOO_MANY_DEFAULT_VALUES',
-      'The specified number of default values exceeds the specified maximum values',
-    );
-  const seen = new Set<string>();
-  for (const [index, option] of select.options.entries()) {
-    if (seen.has(option.value))
-      found.add(
-        [...path, 'options', index, 'value'],
-        'SELECT_COMPONENT_OPTION_VALUE_DUPLICATED',
-        'The specified option value is already used',
-      );
-    seen.add(option.value);
-  }
+    found.add([...path, 'options'], ...wrong.tooManyDefaults);
+  for (const index of repeatedIn(select.options.map((option: Json) => option.value)))
+    found.add([...path, 'options', index, 'value'], ...wrong.repeatedValue);
 }
 
 /** Checks every component of a tree. Returns how many there are, and the length of their displayed text. */
 function checkComponents(list: Json, path: Path, found: FieldErrors): { count: number; text: number } {
-  const ids = new Set<string>();
-  let count = 0;
+  const all = [...componentsIn(list, path)];
   let text = 0;
-  for (const [component, at] of componentsIn(list, path)) {
-    count++;
+  for (const [component, at] of all) {
     if (component.type === ComponentType.TextDisplay) text += String(component.content).length;
     if (component.type === ComponentType.Button) checkButton(component, at, found);
     if (component.type === ComponentType.StringSelect) checkSelect(component, at, found);
     if (component.type === ComponentType.TextInput && component.min_length > component.max_length)
       found.add([...at, 'min_length'], 'BASE_TYPE_MAX', 'min_length must not be greater than max_length.');
-    if (typeof component.custom_id === 'string') {
-      if (ids.has(component.custom_id))
-        found.add([...at, 'custom_id'], 'COMPONENT_CUSTOM_ID_DUPLICATED', 'Component custom id cannot be duplicated');
-      ids.add(component.custom_id);
-    }
     if (component.type === ComponentType.ActionRow && Array.isArray(component.components)) {
       const kinds = new Set(component.components.map((inner: Json) => inner.type === ComponentType.Button));
       if (component.components.length > 1 && !(kinds.size === 1 && kinds.has(true)))
-        found.add(
-          [...at, 'components'],
-          'COMPONENT_LAYOUT_WIDTH_EXCEEDED',
-          'The specified component exceeds the maximum width',
-        );
+        found.add([...at, 'components'], ...wrong.rowIsTooWide);
     }
   }
-  return { count, text };
+  const named = all.filter(([{ custom_id }]) => typeof custom_id === 'string');
+  for (const index of repeatedIn(named.map(([{ custom_id }]) => custom_id)))
+    found.add([...named[index]![1], 'custom_id'], ...wrong.repeatedId);
+  return { count: all.length, text };
 }
 
 function checkMentions(allowed: Json, path: Path, found: FieldErrors): void {
-  for (const kind of ['parse', 'users', 'roles'] as const) found.distinct([...path, kind], allowed?.[kind] ?? []);
+  for (const kind of ['parse', 'users', 'roles'] as const) found.distinct([...path, kind], allowed?.[kind]);
   for (const kind of ['users', 'roles'] as const) {
     if (!allowed?.parse?.includes(kind) || !allowed[kind]?.length) continue;
     found.add(
@@ -182,13 +149,9 @@ function checkAttachments(body: Json, form: Form, path: Path, found: FieldErrors
   if (form.uploads.length > 10)
     found.add([...path, 'attachments'], 'BASE_TYPE_MAX_LENGTH', 'Must be 10 or fewer in length.');
   for (const [index, item] of (body.attachments ?? []).entries()) {
-    const known = form.uploads.some(({ id }) => id === String(item.id)) || form.existing?.includes(String(item.id));
-    if (!known)
-      found.add(
-        [...path, 'attachments', index],
-        'ATTACHMENT_NOT_FOUND',
-        'Attachment is not part of this request or message.',
-      );
+    const known = [...form.uploads, ...(form.edited?.attachments ?? [])];
+    if (!known.some(({ id }) => id === String(item.id)))
+      found.add([...path, 'attachments', index], ...wrong.unknownAttachment);
   }
 }
 
@@ -212,12 +175,7 @@ function checkComponentsV2(body: Json, path: Path, size: { count: number; text: 
         'MESSAGE_CANNOT_USE_LEGACY_FIELDS_WITH_COMPONENTS_V2',
         `The '${field}' field cannot be used when using MessageFlags.IS_COMPONENTS_V2`,
       );
-  if (size.count > 40)
-    found.add(
-      [...path, 'components'],
-      'COMPONENT_MAX_TOTAL_COMPONENTS_EXCEEDED',
-      'The number of components exceeds the maximum of 40',
-    );
+  if (size.count > 40) found.add([...path, 'components'], ...wrong.tooManyComponents);
   if (size.text > MAX_TEXT_DISPLAY)
     found.add(
       [...path, 'components'],
@@ -231,7 +189,7 @@ export function checkMessage(body: Json, form: Form): void {
   const found = createFieldErrors();
   const base = form.base ?? [];
   if (conforms(form.kind, body, found, base)) {
-    const v2 = ((Number(body.flags ?? 0) | (form.flags ?? 0)) & MessageFlags.IsComponentsV2) !== 0;
+    const v2 = ((Number(body.flags ?? 0) | (form.edited?.flags ?? 0)) & MessageFlags.IsComponentsV2) !== 0;
     if (typeof body.content === 'string' && body.content.trim().length > MAX_CONTENT)
       found.add([...base, 'content'], 'BASE_TYPE_MAX_LENGTH', `Must be ${MAX_CONTENT} or fewer in length.`);
     let length = 0;
@@ -246,6 +204,14 @@ export function checkMessage(body: Json, form: Form): void {
     checkAttachments(body, form, base, found);
   }
   found.throwIfAny();
+}
+
+/** @throws Discord's error when it does not accept this change of a message, or nothing would be left of it. */
+export function checkEdit(edited: APIMessage, body: Json, form: Pick<Form, 'kind' | 'uploads'>, strict: boolean): void {
+  if (strict) checkMessage(body, { ...form, edited });
+  const after = { ...edited, message_reference: null, ...body };
+  if (isEmpty(after, form.uploads) && (body.attachments ?? edited.attachments).length === 0)
+    throw errors.emptyMessage();
 }
 
 /** Whether a new message with this body would show nothing. */

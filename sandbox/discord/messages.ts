@@ -1,18 +1,20 @@
-/** Messages: created from bodies, edited, deleted, with their histories. */
-import type { APIMessage } from 'discord.js';
-import type { Clock } from '../../src/domain/clock.ts';
+/** Messages: created from bodies, edited, deleted, with their histories. The newest are kept, including deleted ones. */
+import { type APIMessage, GatewayIntentBits as Intent, PermissionFlagsBits } from 'discord.js';
+import { MINUTE } from '../../src/domain/clock.ts';
+import type { Base } from './base.ts';
 import type { MessageState, MessageVersion } from './control.ts';
 import { errors } from './errors.ts';
-import type { Events } from './events.ts';
 import type { Files } from './files.ts';
-import { createMessageArchive } from './message-archive.ts';
+import type { Gateway } from './gateway.ts';
 import { editedMessage, newMessage } from './message-content.ts';
 import type { Upload } from './message-rules.ts';
-import { createNonces } from './nonces.ts';
+import { botPermissions } from './permissions.ts';
 import type { Json } from './validate.ts';
-import type { Channel, User, World } from './world.ts';
+import type { Channel, User } from './world.ts';
 
+const MAX_MESSAGES = 20_000;
 const MAX_VERSIONS = 100;
+const NONCE_MS = 5 * MINUTE;
 
 interface Draft {
   channel: Channel;
@@ -27,34 +29,24 @@ interface Draft {
   extra?: Json;
 }
 
-interface MessagesOptions {
-  world: World;
-  clock: Clock;
-  events: Events;
-  files: Files;
-  nextId: () => string;
-  /** Sends an event to the bot. */
-  dispatch: (name: string, channel: Channel, data: Json) => void;
-}
-
 /** The messages that are kept. */
 export type Messages = ReturnType<typeof createMessages>;
 
 /** Creates the store of messages. */
-export function createMessages(options: MessagesOptions) {
-  const { world, clock, files, nextId } = options;
-  const archive = createMessageArchive(files);
-  const nonces = createNonces(clock);
-  const record = createRecorder(options);
+export function createMessages({ world, clock, events, nextId }: Base, files: Files, gateway: Gateway) {
+  let created = 0;
+  const states = new Map<string, MessageState>();
+  const byChannel = new Map<string, MessageState[]>();
+  /** The bot's messages with an enforced nonce. */
+  const byNonce = new Map<string, MessageState>();
   const referencedBy = (body: Json): MessageState | undefined =>
-    body.message_reference ? archive.get(String(body.message_reference.message_id)) : undefined;
+    body.message_reference ? states.get(String(body.message_reference.message_id)) : undefined;
 
   /** Returns the bot's earlier message with this nonce, in any channel. @throws 10008 when it was deleted since. */
   function repeated(nonce: string): APIMessage | undefined {
-    const id = nonces.get(nonce);
-    if (id === undefined) return undefined;
-    const state = archive.get(id);
-    if (!state || state.deleted) throw errors.unknownMessage();
+    const state = byNonce.get(nonce);
+    if (!state || Date.parse(state.history[0]!.at) + NONCE_MS <= clock.now()) return undefined;
+    if (state.deleted) throw errors.unknownMessage();
     return state.message;
   }
 
@@ -72,10 +64,21 @@ export function createMessages(options: MessagesOptions) {
       history: [],
     };
     if (visibleTo === undefined) world.update(channel, { lastMessageId: id });
-    if (body.enforce_nonce && body.nonce != null) nonces.set(String(body.nonce), id);
-    archive.add(state);
+    if (body.enforce_nonce && body.nonce != null) byNonce.set(String(body.nonce), state);
+    states.set(id, state);
+    byChannel.set(channel.id, byChannel.get(channel.id) ?? []);
+    byChannel.get(channel.id)!.push(state);
+    created++;
+    if (states.size > MAX_MESSAGES) drop(states.values().next().value!);
     record(state, 'created');
     return state;
+  }
+
+  function drop({ id, channelId, message }: MessageState): void {
+    states.delete(id);
+    byChannel.get(channelId)?.shift();
+    if (message.nonce !== undefined) byNonce.delete(String(message.nonce));
+    files.drop(message);
   }
 
   /** Changes the fields in the body. With `flags`, it completes a reply that was still loading. */
@@ -89,43 +92,50 @@ export function createMessages(options: MessagesOptions) {
     return state;
   }
 
-  return {
-    get created() {
-      return archive.created;
-    },
-    get: archive.get,
-    in: archive.in,
-    all: archive.all,
-    removeChannel: archive.removeChannel,
-    repeated,
-    create,
-    edit,
-    remove(state: MessageState): void {
-      state.deleted = true;
-      record(state, 'deleted');
-    },
-    forget(): void {
-      archive.clear();
-      nonces.clear();
-    },
-  };
-}
+  function remove(state: MessageState): void {
+    state.deleted = true;
+    record(state, 'deleted');
+  }
 
-/** Returns a function that adds a change to a message's history and sends it to the listeners and to the bot. */
-function createRecorder({ world, clock, events, dispatch }: MessagesOptions) {
-  return (state: MessageState, change: MessageVersion['change']): void => {
+  /** Adds a change to a message's history and sends it to the listeners and to the bot. */
+  function record(state: MessageState, change: MessageVersion['change']): void {
     state.history.push({ change, at: new Date(clock.now()).toISOString(), message: state.message });
     if (state.history.length > MAX_VERSIONS) state.history.splice(1, state.history.length - MAX_VERSIONS);
     events.emit({ type: 'message', change, message: { ...state, history: [...state.history] } });
     const channel = world.channels.get(state.channelId);
     if (!channel || state.visibleTo !== null) return;
-    const guild = state.guildId === null ? {} : { guild_id: state.guildId };
-    if (change === 'deleted')
-      dispatch('MESSAGE_DELETE', channel, { id: state.id, channel_id: state.channelId, ...guild });
-    else
-      dispatch(change === 'created' ? 'MESSAGE_CREATE' : 'MESSAGE_UPDATE', channel, {
-        ...state.message,
-        ...guild,
-      });
+    const guild = world.guildOf(channel);
+    const isSeen = (botPermissions(world, channel) & PermissionFlagsBits.ViewChannel) !== 0n;
+    if (guild && !(guild.available && isSeen)) return;
+    const { id, guildId, message } = state;
+    const data = change === 'deleted' ? { id, channel_id: channel.id } : message;
+    const name = { created: 'MESSAGE_CREATE', edited: 'MESSAGE_UPDATE', deleted: 'MESSAGE_DELETE' }[change];
+    const intents = guild ? Intent.GuildMessages : Intent.DirectMessages;
+    gateway.dispatch(name, { ...data, ...(guildId !== null && { guild_id: guildId }) }, { guildId, intents });
+  }
+
+  return {
+    get created() {
+      return created;
+    },
+    /** Returns the message with this id, even if it is deleted. */
+    get: (id: string): MessageState | undefined => states.get(id),
+    /** Returns the messages of a channel, oldest first, without deleted ones. */
+    in: (channelId: string): MessageState[] => (byChannel.get(channelId) ?? []).filter(({ deleted }) => !deleted),
+    all: (): MessageState[] => [...states.values()],
+    repeated,
+    create,
+    edit,
+    remove,
+    /** Deletes a deleted channel's messages without an event. */
+    removeChannel(channelId: string): void {
+      for (const state of byChannel.get(channelId) ?? []) state.deleted = true;
+      byChannel.delete(channelId);
+    },
+    forget(): void {
+      for (const map of [states, byChannel, byNonce]) map.clear();
+      files.forget();
+      created = 0;
+    },
   };
 }

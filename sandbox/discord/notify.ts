@@ -8,6 +8,8 @@ import { botPermissions } from './permissions.ts';
 import { guildState } from './state.ts';
 import type { Channel, Guild, Member, Role } from './world.ts';
 
+type Change = 'CREATE' | 'UPDATE' | 'DELETE';
+
 /** Reports a server's state to listeners. */
 export function notifyGuild(core: Core, guild: Guild): void {
   core.events.emit({ type: 'guild', guild: guildState(core.world, guild) });
@@ -19,16 +21,13 @@ function send(core: Core, guild: Guild, name: string, data: object, intents: num
 }
 
 /** Reports a thread: to the bot if it can see it, and to listeners. */
-export function notifyThread(
-  core: Core,
-  name: 'THREAD_CREATE' | 'THREAD_UPDATE' | 'THREAD_DELETE',
-  thread: Channel,
-): void {
+export function notifyThread(core: Core, thread: Channel, change: Change): void {
   const { id, guildId, parentId, type } = thread;
-  const whole = { ...apiChannel(core.world, thread), ...(name === 'THREAD_CREATE' && { newly_created: true }) };
-  const data = name === 'THREAD_DELETE' ? { id, guild_id: guildId, parent_id: parentId, type } : whole;
+  const whole = { ...apiChannel(core.world, thread), ...(change === 'CREATE' && { newly_created: true }) };
+  const data = change === 'DELETE' ? { id, guild_id: guildId, parent_id: parentId, type } : whole;
   // Discord sends bots every channel, but only the threads that they can see.
-  send(core, guildOf(core, thread), name, data, Intent.Guilds, botPermissions(core.world, thread) !== 0n);
+  const isSeen = botPermissions(core.world, thread) !== 0n;
+  send(core, guildOf(core, thread), `THREAD_${change}`, data, Intent.Guilds, isSeen);
 }
 
 /** Reports that the bot was added to or removed from a private thread. Other members are not reported. */
@@ -46,7 +45,7 @@ export function notifyMembership(core: Core, thread: Channel): void {
 const guildOf = (core: Core, { guildId }: Channel): Guild => core.world.guilds.get(guildId!)!;
 
 /** Reports a created, changed or deleted channel or thread. A deletion also removes its messages and threads. */
-export function notifyChannel(core: Core, channel: Channel, change: 'CREATE' | 'UPDATE' | 'DELETE'): void {
+export function notifyChannel(core: Core, channel: Channel, change: Change): void {
   const guild = core.world.guildOf(channel);
   if (!guild) return;
   if (change === 'DELETE') {
@@ -55,12 +54,12 @@ export function notifyChannel(core: Core, channel: Channel, change: 'CREATE' | '
     for (const thread of core.world.channelsOf(guild.id))
       if (isThread(thread) && thread.parentId === channel.id) notifyChannel(core, thread, 'DELETE');
   }
-  if (isThread(channel)) notifyThread(core, `THREAD_${change}`, channel);
+  if (isThread(channel)) notifyThread(core, channel, change);
   else send(core, guild, `CHANNEL_${change}`, apiChannel(core.world, channel), Intent.Guilds);
 }
 
 /** Reports a new, changed or deleted role to the bot and to listeners. */
-export function notifyRole(core: Core, role: Role, change: 'CREATE' | 'UPDATE' | 'DELETE'): void {
+export function notifyRole(core: Core, role: Role, change: Change): void {
   const guild = core.world.guilds.get(role.guildId)!;
   const data = change === 'DELETE' ? { role_id: role.id } : { role: apiRole(core.world, role) };
   send(core, guild, `GUILD_ROLE_${change}`, { guild_id: guild.id, ...data }, Intent.Guilds);

@@ -62,17 +62,6 @@ export function interactionMember(world: World, guild: Guild, member: Member, ch
   return { ...apiMember(world, member), permissions: permissionsOf(world, guild, member, channel).toString() };
 }
 
-function threadMetadata(channel: Channel): Json {
-  return {
-    archived: channel.archived,
-    archive_timestamp: iso(timeOf(channel.id)),
-    auto_archive_duration: 1440,
-    locked: channel.locked,
-    create_timestamp: iso(timeOf(channel.id)),
-    ...(channel.type === ChannelType.PrivateThread && { invitable: true }),
-  };
-}
-
 export function apiChannel(world: World, channel: Channel): Json {
   const shared = { id: channel.id, type: channel.type, last_message_id: channel.lastMessageId, flags: 0 };
   if (channel.guildId === null) return { ...shared, recipients: [apiUser(world.users.get(channel.recipientId!)!)] };
@@ -87,7 +76,14 @@ export function apiChannel(world: World, channel: Channel): Json {
       total_message_sent: 0,
       member_count: 1,
       rate_limit_per_user: 0,
-      thread_metadata: threadMetadata(channel),
+      thread_metadata: {
+        archived: channel.archived,
+        archive_timestamp: iso(timeOf(channel.id)),
+        auto_archive_duration: 1440,
+        locked: channel.locked,
+        create_timestamp: iso(timeOf(channel.id)),
+        ...(channel.type === ChannelType.PrivateThread && { invitable: true }),
+      },
     };
   return {
     ...shared,

@@ -50,21 +50,13 @@ export function createResolved(core: Core, place: Place) {
     return true;
   }
 
-  function file(input: FileInput): string {
-    if (typeof input?.filename !== 'string') throw new NotPossible('A file needs a "filename" and "text" or "base64".');
-    const bytes = input.base64 === undefined ? Buffer.from(input.text ?? '') : Buffer.from(input.base64, 'base64');
-    const contentType = input.contentType ?? 'text/plain; charset=utf-8';
-    const stored = core.files.store(`ephemeral-attachments/${core.world.botId}`, {
-      filename: input.filename,
-      contentType,
-      bytes,
-    });
+  function file({ filename, text = '', base64, contentType = 'text/plain; charset=utf-8' }: FileInput): string {
+    if (typeof filename !== 'string') throw new NotPossible('A file needs a "filename" and "text" or "base64".');
+    const bytes = base64 === undefined ? Buffer.from(text) : Buffer.from(base64, 'base64');
+    const folder = `ephemeral-attachments/${core.world.botId}`;
+    const stored = core.files.store(folder, { filename, contentType, bytes });
     put('attachments', stored.id, { ...stored, ephemeral: true });
     return stored.id;
-  }
-
-  function message(state: MessageState): void {
-    put('messages', state.id, state.message);
   }
 
   function put(kind: string, id: string, value: Json): void {
@@ -73,12 +65,11 @@ export function createResolved(core: Core, place: Place) {
   }
 
   return {
-    found,
     user,
     role,
     channel,
     file,
-    message,
+    message: (state: MessageState): void => put('messages', state.id, state.message),
     get part(): Json {
       return Object.keys(found).length > 0 ? { resolved: found } : {};
     },
@@ -128,7 +119,7 @@ export function optionValue(
     case Option.Mentionable:
       return known(resolved.user(id) || resolved.role(id), 'user or role');
     case Option.Attachment:
-      return resolved.file(given as FileInput);
+      return resolved.file(Object(given) as FileInput);
     case Option.Subcommand:
     case Option.SubcommandGroup:
       return wrong('is a subcommand');

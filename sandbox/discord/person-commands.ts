@@ -10,26 +10,26 @@ import {
 import type { InteractionRequest } from './control.ts';
 import type { Core } from './core.ts';
 import { NotPossible } from './errors.ts';
+import type { Prepared } from './interactions.ts';
 import { createResolved, optionValue, type Place } from './options.ts';
 import { permissionsOf } from './permissions.ts';
 import { type RequestOf, visible } from './person-components.ts';
-import type { Prepared } from './response-rules.ts';
 import type { Json } from './validate.ts';
 
 function findCommand(
   core: Core,
   request: InteractionRequest,
-  place: Place,
+  { guild, member, channel }: Place,
   type: ApplicationCommandType,
   name: string,
 ): APIApplicationCommand {
-  const command = core.commands.find(place.guild?.id ?? null, type, name);
+  const scope = guild?.id ?? null;
+  const command = core.commands.find(scope, type, name);
   if (!command) {
-    const known = [...core.commands.list(place.guild?.id ?? null), ...core.commands.list(null)].map((one) => one.name);
+    const known = [...core.commands.list(scope), ...core.commands.list(null)].map((one) => one.name);
     throw new NotPossible(`The bot has no command "${name}" here. Registered: ${known.join(', ') || 'none'}.`);
   }
   if (request.unchecked) return command;
-  const { guild, member, channel } = place;
   if (!guild || !member) {
     if (command.guild_id || command.dm_permission === false)
       throw new NotPossible(`/${name} is not offered in direct messages.`);
@@ -47,22 +47,19 @@ function findCommand(
   return command;
 }
 
+const isNested = ({ type }: Json): boolean => type === Option.Subcommand || type === Option.SubcommandGroup;
+
 /** Returns the options of a full command name, and how to nest their values in the payload. */
-function descend(
-  command: APIApplicationCommand,
-  words: string[],
-): { options: Json[]; wrap: (values: Json[]) => Json[] } {
+function descend(command: APIApplicationCommand, words: string[]) {
   let options: Json[] = command.options ?? [];
   const steps: Json[] = [];
   for (const word of words) {
-    const next = options.find(
-      ({ name, type }) => name === word && (type === Option.Subcommand || type === Option.SubcommandGroup),
-    );
+    const next = options.find((option) => option.name === word && isNested(option));
     if (!next) throw new NotPossible(`/${command.name} has no subcommand "${words.join(' ')}".`);
     steps.push(next);
     options = next.options ?? [];
   }
-  if (options.some(({ type }) => type === Option.Subcommand || type === Option.SubcommandGroup))
+  if (options.some(isNested))
     throw new NotPossible(`/${command.name} needs a subcommand: ${options.map(({ name }) => name).join(', ')}.`);
   const wrap = (values: Json[]): Json[] =>
     steps.reduceRight((inner, step) => [{ name: step.name, type: step.type, options: inner }], values);
@@ -84,23 +81,14 @@ export function slash(core: Core, request: RequestOf<'command'> | RequestOf<'aut
     throw new NotPossible(`/${request.name} has no option "${request.focused}" with autocomplete.`);
   const values: Json[] = [];
   for (const option of options) {
-    const value = given[option.name];
-    if (option === focused) {
-      values.push({
-        name: option.name,
-        type: option.type,
-        value: typeof value === 'object' ? '' : String(value ?? ''),
-        focused: true,
-      });
-    } else if (value !== undefined) {
-      values.push({
-        name: option.name,
-        type: option.type,
-        value: optionValue(option, value, resolved, request.unchecked ?? false),
-      });
-    } else if (option.required && request.kind === 'command' && !request.unchecked) {
-      throw new NotPossible(`/${request.name} needs the option "${option.name}".`);
-    }
+    const { name, type, required } = option;
+    const value = given[name];
+    if (option === focused)
+      values.push({ name, type, value: typeof value === 'object' ? '' : String(value ?? ''), focused: true });
+    else if (value !== undefined)
+      values.push({ name, type, value: optionValue(option, value, resolved, request.unchecked ?? false) });
+    else if (required && request.kind === 'command' && !request.unchecked)
+      throw new NotPossible(`/${request.name} needs the option "${name}".`);
   }
   return {
     type: focused ? InteractionType.ApplicationCommandAutocomplete : InteractionType.ApplicationCommand,

@@ -3,9 +3,9 @@ import { ComponentType as Component, InteractionType } from 'discord.js';
 import type { InteractionRequest, MessageState } from './control.ts';
 import type { Core } from './core.ts';
 import { NotPossible } from './errors.ts';
+import type { Prepared } from './interactions.ts';
 import { componentsIn } from './message-rules.ts';
 import { createResolved, type Place, type Resolved } from './options.ts';
-import type { Prepared } from './response-rules.ts';
 import type { Json } from './validate.ts';
 
 /** A person's action of one kind. */
@@ -20,30 +20,32 @@ export function visible(core: Core, request: InteractionRequest, messageId: stri
   return state;
 }
 
-function selected(component: Json, values: string[], resolved: Resolved, unchecked: boolean): void {
-  if (!unchecked && (values.length < (component.min_values ?? 1) || values.length > (component.max_values ?? 1)))
-    throw new NotPossible(`The menu takes ${component.min_values ?? 1} to ${component.max_values ?? 1} choices.`);
-  for (const value of values) {
-    const user = component.type === Component.UserSelect || component.type === Component.MentionableSelect;
-    const role = component.type === Component.RoleSelect || component.type === Component.MentionableSelect;
-    const ok =
-      component.type === Component.StringSelect
-        ? unchecked || component.options.some((option: Json) => option.value === value)
-        : (user && resolved.user(value)) ||
-          (role && resolved.role(value)) ||
-          (component.type === Component.ChannelSelect && resolved.channel(value));
-    if (!ok) throw new NotPossible(`The menu does not offer "${value}".`);
-  }
+function selected(menu: Json, values: string[], resolved: Resolved, unchecked: boolean): void {
+  const min = menu.min_values ?? 1;
+  const max = menu.max_values ?? 1;
+  if (!unchecked && (values.length < min || values.length > max))
+    throw new NotPossible(`The menu takes ${min} to ${max} choices.`);
+  const offers: Partial<Record<Component, (value: string) => boolean>> = {
+    [Component.StringSelect]: (value) => unchecked || menu.options.some((option: Json) => option.value === value),
+    [Component.UserSelect]: resolved.user,
+    [Component.RoleSelect]: resolved.role,
+    [Component.MentionableSelect]: (value) => resolved.user(value) || resolved.role(value),
+    [Component.ChannelSelect]: resolved.channel,
+  };
+  for (const value of values)
+    if (!offers[menu.type as Component]?.(value)) throw new NotPossible(`The menu does not offer "${value}".`);
 }
+
+const messageOf = ({ message, guildId }: MessageState): Json => ({
+  message: { ...message, ...(guildId && { guild_id: guildId }) },
+});
 
 /** Prepares a click on a button, or a choice in a menu, of a message. */
 export function component(core: Core, request: RequestOf<'button'> | RequestOf<'select'>, place: Place): Prepared {
   const source = visible(core, request, request.messageId);
-  const found = [...componentsIn(source.message.components, [])]
-    .map(([one]) => one)
-    .find(
-      (one) => one.custom_id === request.customId && (one.type === Component.Button) === (request.kind === 'button'),
-    );
+  const isMeant = ([{ custom_id, type }]: Json[]): boolean =>
+    custom_id === request.customId && (type === Component.Button) === (request.kind === 'button');
+  const [found] = [...componentsIn(source.message.components, [])].find(isMeant) ?? [];
   if (!found)
     throw new NotPossible(`Message ${source.id} has no ${request.kind} with the custom id "${request.customId}".`);
   if (found.disabled && !request.unchecked)
@@ -55,7 +57,7 @@ export function component(core: Core, request: RequestOf<'button'> | RequestOf<'
     name: request.customId,
     source,
     payload: {
-      message: { ...source.message, ...(source.guildId && { guild_id: source.guildId }) },
+      ...messageOf(source),
       data: {
         custom_id: found.custom_id,
         component_type: found.type,
@@ -87,35 +89,29 @@ function input(field: Json, request: RequestOf<'modal'>, resolved: Resolved): Js
 
 /** Prepares the submission of a form that an interaction opened. */
 export function modal(core: Core, request: RequestOf<'modal'>, place: Place): Prepared {
-  const opened = core.interactions.has(request.interactionId)
-    ? core.interactions.state(request.interactionId)
-    : undefined;
-  if (!opened?.modal || opened.userId !== request.userId)
+  const opener = core.interactions.get(request.interactionId);
+  if (!opener?.state.modal || opener.state.userId !== request.userId)
     throw new NotPossible(`Interaction ${request.interactionId} opened no form for user ${request.userId}.`);
   const resolved = createResolved(core, place);
-  const form = opened.modal as Json;
+  const form = opener.state.modal as Json;
   const fields: string[] = [...componentsIn(form.components, [])].map(([one]) => one.custom_id).filter(Boolean);
   for (const id of Object.keys(request.values))
     if (!fields.includes(id)) throw new NotPossible(`The form has no field "${id}". It has: ${fields.join(', ')}.`);
-  const components = form.components.map((one: Json) => {
-    if (one.type === Component.ActionRow)
-      return {
-        type: one.type,
-        id: one.id ?? 1,
-        components: one.components.map((field: Json) => input(field, request, resolved)),
-      };
-    if (one.type === Component.Label)
-      return { type: one.type, id: one.id ?? 1, component: input(one.component, request, resolved) };
-    return { type: one.type, id: one.id ?? 1 };
-  });
-  const source = core.interactions.sourceOf(request.interactionId);
+  const filled = (field: Json): Json => input(field, request, resolved);
+  const components = form.components.map(({ type, id, ...parts }: Json) => ({
+    type,
+    id: id ?? 1,
+    ...(type === Component.ActionRow && { components: parts.components.map(filled) }),
+    ...(type === Component.Label && { component: filled(parts.component) }),
+  }));
+  const { source } = opener.prepared;
   return {
     type: InteractionType.ModalSubmit,
     name: form.custom_id,
     source,
     payload: {
       data: { custom_id: form.custom_id, components, ...resolved.part },
-      ...(source && { message: { ...source.message, ...(source.guildId && { guild_id: source.guildId }) } }),
+      ...(source && messageOf(source)),
     },
   };
 }

@@ -1,15 +1,15 @@
 /** A person's client: refuses what a real client would, and builds the payload. */
 import { InteractionContextType as Context } from 'discord.js';
-import { MIB } from '../../src/domain/bytes.ts';
+import { MIB } from '../../src/domain/units.ts';
 import type { InteractionRequest } from './control.ts';
 import type { Core } from './core.ts';
 import { NotPossible } from './errors.ts';
+import type { Prepared } from './interactions.ts';
 import { apiChannel, apiUser, interactionMember } from './objects.ts';
 import type { Place } from './options.ts';
-import { botPermissions, permissionsOf, sees } from './permissions.ts';
+import { botPermissions, sees } from './permissions.ts';
 import { contextMenu, slash } from './person-commands.ts';
-import { component, modal } from './person-components.ts';
-import type { Prepared } from './response-rules.ts';
+import { component, modal, type RequestOf } from './person-components.ts';
 import type { Json } from './validate.ts';
 
 function placeOf(core: Core, request: InteractionRequest): Place {
@@ -30,9 +30,9 @@ function frame(core: Core, request: InteractionRequest, place: Place): Json {
   const { world } = core;
   const user = world.users.get(request.userId)!;
   const { channel, guild, member } = place;
+  const shown = apiChannel(world, channel);
   const shared = {
     channel_id: channel.id,
-    channel: apiChannel(world, channel),
     locale: user.locale,
     app_permissions: botPermissions(world, channel).toString(),
     entitlements: [],
@@ -41,14 +41,15 @@ function frame(core: Core, request: InteractionRequest, place: Place): Json {
   };
   if (!guild || !member) {
     // As for a person who has installed the app for themselves.
-    return { ...shared, authorizing_integration_owners: { '1': user.id }, user: apiUser(user), context: Context.BotDM };
+    const owners = { authorizing_integration_owners: { '1': user.id } };
+    return { ...shared, ...owners, channel: shown, user: apiUser(user), context: Context.BotDM };
   }
-  const permissions = permissionsOf(world, guild, member, channel).toString();
+  const acting = interactionMember(world, guild, member, channel);
   return {
     ...shared,
     authorizing_integration_owners: { '0': guild.id },
-    channel: { ...shared.channel, permissions },
-    member: interactionMember(world, guild, member, channel),
+    channel: { ...shown, permissions: acting.permissions },
+    member: acting,
     guild_id: guild.id,
     guild_locale: guild.locale,
     guild: { id: guild.id, locale: guild.locale, features: [] },
@@ -56,27 +57,22 @@ function frame(core: Core, request: InteractionRequest, place: Place): Json {
   };
 }
 
+const KINDS: { [K in InteractionRequest['kind']]: (core: Core, request: RequestOf<K>, place: Place) => Prepared } = {
+  command: slash,
+  autocomplete: slash,
+  'message-command': contextMenu,
+  'user-command': contextMenu,
+  button: component,
+  select: component,
+  modal,
+};
+
 /** Returns what the bot receives for a person's action. @throws {@link NotPossible} */
 export function prepare(core: Core, request: InteractionRequest): Prepared {
   const place = placeOf(core, request);
-
-  function make(): Prepared {
-    switch (request.kind) {
-      case 'command':
-      case 'autocomplete':
-        return slash(core, request, place);
-      case 'message-command':
-      case 'user-command':
-        return contextMenu(core, request, place);
-      case 'button':
-      case 'select':
-        return component(core, request, place);
-      case 'modal':
-        return modal(core, request, place);
-    }
-  }
-
-  const prepared = make();
-  if (!prepared) throw new NotPossible(`There is no kind of interaction "${(request as Json).kind}".`);
+  // JSON from outside may contain any kind.
+  if (!Object.hasOwn(KINDS, request.kind)) throw new NotPossible(`There is no kind of interaction "${request.kind}".`);
+  const make = KINDS[request.kind] as (core: Core, request: InteractionRequest, place: Place) => Prepared;
+  const prepared = make(core, request, place);
   return { ...prepared, payload: { ...frame(core, request, place), ...prepared.payload } };
 }

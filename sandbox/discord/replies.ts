@@ -1,143 +1,225 @@
-/** The bot's responses to interactions: the acknowledgment, the reply and its edits, followups. */
-import { MessageFlags, InteractionResponseType as ResponseType } from 'discord.js';
+/** The bot's responses to interactions, and the REST routes for them: the acknowledgment, the reply and its edits, followups. */
+import {
+  ApplicationCommandOptionType,
+  InteractionType,
+  MessageFlags,
+  MessageType,
+  InteractionResponseType as ResponseType,
+} from 'discord.js';
+import type { Base } from './base.ts';
+import { checkAutocomplete } from './command-rules.ts';
 import type { MessageState } from './control.ts';
-import { type Entry, isLoading } from './entries.ts';
-import { errors } from './errors.ts';
-import type { Interactions } from './interactions.ts';
-import { checkMessage, isEmpty, type Upload } from './message-rules.ts';
+import { createFieldErrors, errors } from './errors.ts';
+import { type Entry, type Interactions, isLoading, type Prepared } from './interactions.ts';
+import { checkEdit, checkMessage, checkModal, isEmpty, type Upload } from './message-rules.ts';
 import type { Messages } from './messages.ts';
-import { createReplyMessages, type ReplyMessages } from './reply-messages.ts';
-import { checkResponse } from './response-rules.ts';
+import { apiUser } from './objects.ts';
+import { type Call, open, type Route } from './route.ts';
 import type { Json } from './validate.ts';
 import type { World } from './world.ts';
 
-interface RepliesOptions {
-  world: World;
-  interactions: Interactions;
-  messages: Messages;
-  strict: boolean;
-}
+/** The flags that the bot may choose for a reply. */
+const CHOOSABLE_FLAGS =
+  MessageFlags.Ephemeral |
+  MessageFlags.SuppressEmbeds |
+  MessageFlags.SuppressNotifications |
+  MessageFlags.IsComponentsV2;
 
 /** The bot's responses to interactions. */
 export type Replies = ReturnType<typeof createReplies>;
 
 /** Creates the part that applies the bot's responses and creates their messages. */
-export function createReplies(options: RepliesOptions) {
-  const written = createReplyMessages(options.world, options.interactions, options.messages);
-  return { respond: createCallback(options, written), ...createFollowUps(options, written) };
-}
+export function createReplies({ world, strict }: Base, interactions: Interactions, messages: Messages) {
+  const bot = world.users.get(world.botId)!;
 
-/** Creates the function that handles `POST /interactions/{id}/{token}/callback`. */
-function createCallback({ interactions, messages, strict }: RepliesOptions, { post, setOriginal }: ReplyMessages) {
-  return function respond(id: string, token: string, body: Json, uploads: readonly Upload[]): Json {
+  /** Creates a message with `ownFlags` and those of the body that the bot may choose. */
+  function post(entry: Entry, body: Json, uploads: readonly Upload[], ownFlags = 0): MessageState {
+    const chosen = Number(body.flags ?? 0) & CHOOSABLE_FLAGS;
+    const extra = fieldsOf(entry, ownFlags | chosen);
+    const visibleTo = chosen & MessageFlags.Ephemeral ? { visibleTo: entry.state.userId } : {};
+    const message = messages.create({ channel: entry.channel, author: bot, body, uploads, ...visibleTo, extra });
+    interactions.follow(entry, message);
+    return message;
+  }
+
+  /** Returns the fields of a reply that its body does not decide. */
+  function fieldsOf({ prepared, channel, state }: Entry, flags: number): Json {
+    const { id, kind, reply, responseType } = state;
+    const { type, name, source } = prepared;
+    const isCommand = type === InteractionType.ApplicationCommand;
+    const isMenu = kind === 'message-command' || kind === 'user-command';
+    const user = apiUser(world.users.get(state.userId)!);
+    return {
+      flags,
+      application_id: bot.id,
+      webhook_id: bot.id,
+      ...(isCommand && {
+        type: isMenu ? MessageType.ContextMenuCommand : MessageType.ChatInputCommand,
+        interaction: { id, type, name, user },
+      }),
+      ...(source &&
+        !source.visibleTo && {
+          type: MessageType.Reply,
+          message_reference: { type: 0, channel_id: channel.id, message_id: source.id },
+        }),
+      interaction_metadata: {
+        id,
+        type,
+        user,
+        authorizing_integration_owners: { '0': channel.guildId ?? '0' },
+        ...(isCommand && { name, command_type: 1 }),
+        ...(responseType === ResponseType.DeferredChannelMessageWithSource && {
+          original_response_message_id: reply?.id,
+        }),
+      },
+    };
+  }
+
+  /** Completes the reply that shows "thinking…". */
+  function complete({ state }: Entry, body: Json, uploads: readonly Upload[]): MessageState {
+    const reply = state.reply!;
+    return messages.edit(reply, body, uploads, (reply.message.flags ?? 0) & ~MessageFlags.Loading);
+  }
+
+  /** Handles `POST /interactions/{id}/{token}/callback`. */
+  function respond(id: string, token: string, body: Json, uploads: readonly Upload[]): Json {
     const entry = interactions.waiting(id, token);
-    checkResponse(entry.prepared, body, uploads, strict);
+    const { state, prepared } = entry;
+    checkResponse(prepared, body, uploads, strict);
     interactions.acknowledge(entry, body.type);
     const data = body.data ?? {};
     switch (body.type as ResponseType) {
       case ResponseType.ChannelMessageWithSource:
-        setOriginal(entry, post(entry, data, uploads, 0, data.flags));
+        state.reply = post(entry, data, uploads);
         break;
       case ResponseType.DeferredChannelMessageWithSource:
-        setOriginal(entry, post(entry, {}, [], MessageFlags.Loading, data.flags));
+        state.reply = post(entry, { flags: data.flags }, [], MessageFlags.Loading);
         break;
       case ResponseType.DeferredMessageUpdate:
-        setOriginal(entry, entry.prepared.source!);
-        break;
       case ResponseType.UpdateMessage:
-        setOriginal(entry, entry.prepared.source!);
-        messages.edit(entry.original!, data, uploads);
+        state.reply = prepared.source!;
+        interactions.follow(entry, state.reply);
+        if (body.type === ResponseType.UpdateMessage) messages.edit(state.reply, data, uploads);
         break;
       case ResponseType.ApplicationCommandAutocompleteResult:
-        entry.choices = (data.choices ?? []).filter((choice: Json) => choice !== null);
+        state.choices = (data.choices ?? []).filter((choice: Json) => choice !== null);
         break;
       case ResponseType.Modal:
-        entry.modal = data;
-        break;
-      case ResponseType.Pong:
-      case ResponseType.PremiumRequired:
-      case ResponseType.LaunchActivity:
-        break;
+        state.modal = data;
     }
     interactions.changed(entry);
     return callbackResource(entry, body.type);
-  };
-}
+  }
 
-/** Creates the functions that handle `/webhooks/{application}/{token}`. */
-function createFollowUps({ interactions, messages, strict }: RepliesOptions, { post, complete }: ReplyMessages) {
   /** Sends a followup, or completes a loading reply. */
   function followUp(token: string, body: Json, uploads: readonly Upload[]): MessageState {
     const entry = interactions.alive(token);
     if (strict) checkMessage(body, { kind: 'reply', uploads });
     if (isEmpty(body, uploads)) throw errors.emptyMessage();
     if (isLoading(entry)) return complete(entry, body, uploads);
-    const message = post(entry, body, uploads, 0, body.flags);
-    entry.followups.push(message);
-    interactions.follow(entry, message);
+    const message = post(entry, body, uploads);
+    entry.state.followups.push(message);
     interactions.changed(entry);
     return message;
   }
 
   /** Returns a message of this interaction by id or `@original`. */
   function message(token: string, id: string): MessageState {
-    const entry = interactions.alive(token);
-    const found =
-      id === '@original' ? entry.original : [entry.original, ...entry.followups].find((one) => one?.id === id);
+    const { reply, followups } = interactions.alive(token).state;
+    const found = id === '@original' ? reply : [reply, ...followups].find((one) => one?.id === id);
     if (!found || found.deleted) throw errors.unknownMessage();
     return found;
   }
 
   function editMessage(token: string, id: string, body: Json, uploads: readonly Upload[]): MessageState {
     const entry = interactions.alive(token);
-    const state = message(token, id);
-    const { flags, attachments } = state.message;
-    if (strict)
-      checkMessage(body, {
-        kind: 'reply-edit',
-        uploads,
-        existing: attachments.map((file) => file.id),
-        flags: flags ?? 0,
-      });
-    if (
-      isEmpty({ ...state.message, message_reference: null, ...body }, uploads) &&
-      (body.attachments ?? attachments).length === 0
-    )
-      throw errors.emptyMessage();
-    if (state === entry.original && isLoading(entry)) return complete(entry, body, uploads);
-    return messages.edit(state, body, uploads);
+    const edited = message(token, id);
+    checkEdit(edited.message, body, { kind: 'reply-edit', uploads }, strict);
+    if (edited === entry.state.reply && isLoading(entry)) return complete(entry, body, uploads);
+    return messages.edit(edited, body, uploads);
   }
 
-  function deleteMessage(token: string, id: string): void {
-    messages.remove(message(token, id));
-  }
-
-  return { followUp, message, editMessage, deleteMessage };
+  return { respond, followUp, message, editMessage };
 }
 
-/** The types of responses that have a message. */
-const REPLYING: readonly ResponseType[] = [
-  ResponseType.ChannelMessageWithSource,
-  ResponseType.DeferredChannelMessageWithSource,
-  ResponseType.DeferredMessageUpdate,
-  ResponseType.UpdateMessage,
-];
-
 /** Returns the body of a callback's response. */
-function callbackResource(entry: Entry, type: ResponseType): Json {
-  const message = REPLYING.includes(type) ? entry.original : null;
+function callbackResource({ state: { id, reply }, prepared, channel }: Entry, type: ResponseType): Json {
   return {
     interaction: {
-      id: entry.id,
-      type: entry.prepared.type,
-      ...(message && {
-        response_message_id: message.id,
+      id,
+      type: prepared.type,
+      ...(reply && {
+        response_message_id: reply.id,
         response_message_loading: type === ResponseType.DeferredChannelMessageWithSource,
-        response_message_ephemeral: message.visibleTo !== null,
+        response_message_ephemeral: reply.visibleTo !== null,
       }),
-      channel_id: entry.channel.id,
-      ...(entry.channel.guildId && { guild_id: entry.channel.guildId }),
+      channel_id: channel.id,
+      ...(channel.guildId && { guild_id: channel.guildId }),
     },
-    resource: { type, ...(message && type !== ResponseType.DeferredMessageUpdate && { message: message.message }) },
+    resource: { type, ...(reply && type !== ResponseType.DeferredMessageUpdate && { message: reply.message }) },
   };
+}
+
+const REPLIES = [ResponseType.ChannelMessageWithSource, ResponseType.DeferredChannelMessageWithSource];
+const UPDATES = [ResponseType.DeferredMessageUpdate, ResponseType.UpdateMessage];
+const ALLOWED: Record<InteractionType, readonly ResponseType[]> = {
+  [InteractionType.Ping]: [],
+  [InteractionType.ApplicationCommand]: [...REPLIES, ResponseType.Modal],
+  [InteractionType.MessageComponent]: [...REPLIES, ...UPDATES, ResponseType.Modal],
+  [InteractionType.ApplicationCommandAutocomplete]: [ResponseType.ApplicationCommandAutocompleteResult],
+  [InteractionType.ModalSubmit]: REPLIES,
+};
+const WITH_DATA: readonly ResponseType[] = [
+  ResponseType.ChannelMessageWithSource,
+  ResponseType.ApplicationCommandAutocompleteResult,
+  ResponseType.Modal,
+];
+
+/** @throws Discord's error when it does not accept this callback. */
+function checkResponse(prepared: Prepared, body: Json, uploads: readonly Upload[], strict: boolean): void {
+  const found = createFieldErrors();
+  const { source } = prepared;
+  const fromMessage = prepared.type === InteractionType.ModalSubmit && source !== null;
+  const allowed = [...ALLOWED[prepared.type], ...(fromMessage ? UPDATES : [])];
+  const type = body?.type as ResponseType | undefined;
+  if (type === undefined) found.required(['type']);
+  else if (!allowed.includes(type))
+    found.add(['type'], 'BASE_TYPE_CHOICES', `Value must be one of {${allowed.join(', ')}}.`);
+  else if (WITH_DATA.includes(type) && (body.data === undefined || body.data === null)) found.required(['data']);
+  found.throwIfAny();
+  const data = body.data ?? {};
+  if (strict) {
+    if (type === ResponseType.ChannelMessageWithSource) checkMessage(data, { kind: 'reply', base: ['data'], uploads });
+    if (type === ResponseType.UpdateMessage && source)
+      checkMessage(data, { kind: 'reply-edit', base: ['data'], uploads, edited: source.message });
+    if (type === ResponseType.ApplicationCommandAutocompleteResult)
+      checkAutocomplete(data, prepared.optionType ?? ApplicationCommandOptionType.String);
+    if (type === ResponseType.Modal) checkModal(data);
+  }
+  if (type === ResponseType.ChannelMessageWithSource && isEmpty(data, uploads)) throw errors.emptyMessage();
+  if (type === ResponseType.UpdateMessage && source?.deleted) throw errors.unknownMessage();
+}
+
+/** The routes whose path contains an interaction's token. */
+export function interactionRoutes(replies: Replies, messages: Messages, { botId }: World): Route[] {
+  const root = '/webhooks/:application/:token';
+  const message = `${root}/messages/:message`;
+
+  function token({ params }: Call): string {
+    if (params.application !== botId) throw errors.unknownWebhook();
+    return params.token!;
+  }
+
+  return [
+    open('POST', '/interactions/:interaction/:token/callback', ({ params, query, body, uploads }) => {
+      const resource = replies.respond(params.interaction!, params.token!, body, uploads);
+      return query.with_response === 'true' ? resource : undefined;
+    }),
+    open('POST', root, (call) => replies.followUp(token(call), call.body, call.uploads).message),
+    open('GET', message, (call) => replies.message(token(call), call.params.message!).message),
+    open('PATCH', message, (call) => {
+      return replies.editMessage(token(call), call.params.message!, call.body, call.uploads).message;
+    }),
+    open('DELETE', message, (call) => messages.remove(replies.message(token(call), call.params.message!))),
+  ];
 }

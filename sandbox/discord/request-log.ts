@@ -1,8 +1,6 @@
 /** The bot's last 10,000 requests, without secrets, and their counters. */
-import type { IncomingHttpHeaders } from 'node:http';
-import type { Clock } from '../../src/domain/clock.ts';
+import type { Base } from './base.ts';
 import type { RequestRecord } from './control.ts';
-import type { Events } from './events.ts';
 
 const MAX_RECORDS = 10_000;
 
@@ -13,21 +11,17 @@ const shorten = (path: string): string =>
 export type RequestLog = ReturnType<typeof createRequestLog>;
 
 /** Creates an empty request log. */
-export function createRequestLog(clock: Clock, events: Events) {
+export function createRequestLog({ clock, events }: Base) {
   const counts = { total: 0, rateLimited: 0, invalid: 0, refusedBodies: 0 };
   let records: RequestRecord[] = [];
 
-  function begin(method: string, path: string, headers: IncomingHttpHeaders): RequestRecord {
+  function begin(method: string, path: string): RequestRecord {
     counts.total++;
-    const shown: Record<string, string> = {};
-    for (const [name, value] of Object.entries(headers))
-      shown[name] = name === 'authorization' ? 'Bot …' : String(value);
     const record: RequestRecord = {
       number: counts.total,
       at: new Date(clock.now()).toISOString(),
       method,
       path: shorten(path),
-      headers: shown,
       status: null,
       code: null,
       fault: null,

@@ -1,14 +1,15 @@
 /** Serves every REST request: faults, authentication, rate limits, body, route, response. */
+import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { commandRoutes } from './commands.ts';
 import type { Fault, RequestRecord } from './control.ts';
 import type { Core } from './core.ts';
 import { DiscordError, errors } from './errors.ts';
 import type { Upload } from './message-rules.ts';
-import type { Route } from './route.ts';
+import { interactionRoutes } from './replies.ts';
+import { Created, type Route } from './route.ts';
 import { channelRoutes } from './routes-channels.ts';
-import { commandRoutes } from './routes-commands.ts';
 import { guildRoutes } from './routes-guilds.ts';
-import { interactionRoutes } from './routes-interactions.ts';
 import type { Json } from './validate.ts';
 
 const ROOT = '/api/v10';
@@ -26,8 +27,6 @@ const json = (status: number, body: Json, headers: Record<string, string> = {}):
   body: body === undefined ? undefined : JSON.stringify(body),
   code: status >= 400 ? (body?.code ?? null) : null,
 });
-
-const refusal = (error: DiscordError): RestResponse => json(error.status, error.toJSON());
 
 function cloudflare(status: number): RestResponse {
   const body = `<!DOCTYPE html>\n<html lang="en-US"><head><title>${status} | discord.com | Cloudflare</title></head>\n<body><h1>Error ${status}</h1><p>Ray ID: 0000000000000000</p></body></html>\n`;
@@ -54,13 +53,7 @@ function faultResponse(fault: Fault): RestResponse | null {
     }
     case 'cloudflare':
       return cloudflare(fault.status);
-    case 'cut':
-    case 'lost':
-    case 'reset':
-    case 'hang':
-    case 'delay':
-    case 'gateway-down':
-    case 'away':
+    default:
       return null;
   }
 }
@@ -98,81 +91,72 @@ function parse(text: string): Json {
   }
 }
 
-/** Creates the handler of REST requests. */
-function createRest(core: Core) {
-  const open = new Set<FastifyReply>();
-
-  /** Serves one route, from its fault to the last byte. */
-  async function serve(route: Route | null, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    reply.hijack();
-    open.add(reply);
-    reply.raw.on('close', () => open.delete(reply));
-    const url = request.url.slice(ROOT.length);
-    const record = core.log.begin(request.method, url, request.headers);
-    const fault = core.faults.match(request.method, url.split('?', 1)[0]!);
-    record.fault = fault?.kind ?? null;
-    if (fault?.kind === 'reset' || fault?.kind === 'away') return breakOff(record, reply);
-    if (fault?.kind === 'hang' && !fault.done) return;
-    if (fault?.kind === 'delay') await new Promise<void>((resolve) => core.clock.after(fault.ms, resolve));
-    const injected = fault && faultResponse(fault);
-    const response = injected ?? (await respond(route, request));
-    if (fault?.kind === 'hang') return;
-    if (fault?.kind === 'lost') return breakOff(record, reply);
-    send(record, reply, response, fault?.kind === 'cut');
-  }
-
-  function close(): void {
-    for (const reply of open) reply.raw.destroy();
-  }
-
-  function breakOff(record: RequestRecord, reply: FastifyReply): void {
-    core.log.end(record, null, null);
-    reply.raw.destroy();
-  }
-
-  function send(record: RequestRecord, reply: FastifyReply, response: RestResponse, cut: boolean): void {
-    const { raw } = reply;
-    core.log.end(record, cut || raw.destroyed ? null : response.status, response.code);
-    if (raw.destroyed) return;
-    const length = response.body === undefined ? {} : { 'content-length': String(Buffer.byteLength(response.body)) };
-    raw.writeHead(response.status, { ...response.headers, ...length });
-    if (!cut) {
-      raw.end(response.body);
-      return;
-    }
-    const half = Buffer.from(response.body ?? '').subarray(0, Math.floor((response.body?.length ?? 0) / 2));
-    raw.write(half, () => raw.destroy());
-    if (half.length === 0) raw.destroy();
-  }
-
-  async function respond(route: Route | null, request: FastifyRequest): Promise<RestResponse> {
-    let limited: Record<string, string> = {};
-    try {
-      if (!route?.open && request.headers.authorization !== `Bot ${core.token}`) throw errors.unauthorized();
-      if (!route) throw errors.notFound();
-      const params = request.params as Record<string, string>;
-      const major = params.channel ?? params.guild ?? params.token ?? '';
-      const verdict = core.limits.take(`${route.method} ${route.path}`, major, !route.open);
-      limited = verdict.headers;
-      if (verdict.refused) return tooMany(verdict.refused.retryAfterMs, verdict.refused.global, limited);
-      const { body, uploads } = await readBody(request);
-      const query = request.query as Record<string, string>;
-      const result = route.run({ params, query, body, uploads });
-      return json(result.status, result.body, limited);
-    } catch (error) {
-      if (!(error instanceof DiscordError)) throw error;
-      const response = refusal(error);
-      return { ...response, headers: { ...response.headers, ...limited } };
-    }
-  }
-
-  return { serve, close };
+/** Serves one route, from its fault to the last byte. */
+async function serve(core: Core, route: Route | null, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  reply.hijack();
+  const url = request.url.slice(ROOT.length);
+  const record = core.log.begin(request.method, url);
+  const fault = core.faults.match(request.method, url.split('?', 1)[0]!);
+  record.fault = fault?.kind ?? null;
+  if (fault?.kind === 'reset' || fault?.kind === 'away') return breakOff(core, record, reply);
+  if (fault?.kind === 'hang' && !fault.done) return;
+  if (fault?.kind === 'delay') await new Promise<void>((resolve) => core.clock.after(fault.ms, resolve));
+  const injected = fault && faultResponse(fault);
+  const response = injected ?? (await respond(core, route, request));
+  if (fault?.kind === 'hang') return;
+  if (fault?.kind === 'lost') return breakOff(core, record, reply);
+  const { raw } = reply;
+  const isCut = fault?.kind === 'cut';
+  core.log.end(record, isCut || raw.destroyed ? null : response.status, response.code);
+  if (!raw.destroyed) send(raw, response, isCut);
 }
 
-/** Adds Discord's REST API below `/api/v10`. Returns a function that aborts open requests. */
-export function addRest(app: FastifyInstance, core: Core): () => void {
-  const rest = createRest(core);
-  const routes = [...channelRoutes(core), ...guildRoutes(core), ...commandRoutes(core), ...interactionRoutes(core)];
+function breakOff(core: Core, record: RequestRecord, reply: FastifyReply): void {
+  core.log.end(record, null, null);
+  reply.raw.destroy();
+}
+
+function send(raw: ServerResponse, { status, headers, body }: RestResponse, isCut: boolean): void {
+  const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
+  raw.writeHead(status, { ...headers, ...length });
+  if (!isCut) {
+    raw.end(body);
+    return;
+  }
+  const half = Buffer.from(body ?? '').subarray(0, Math.floor((body?.length ?? 0) / 2));
+  raw.write(half, () => raw.destroy());
+  if (half.length === 0) raw.destroy();
+}
+
+async function respond(core: Core, route: Route | null, request: FastifyRequest): Promise<RestResponse> {
+  let limited: Record<string, string> = {};
+  try {
+    if (!route?.open && request.headers.authorization !== `Bot ${core.token}`) throw errors.unauthorized();
+    if (!route) throw errors.notFound();
+    const params = request.params as Record<string, string>;
+    const major = params.channel ?? params.guild ?? params.token ?? '';
+    const verdict = core.limits.take(`${route.method} ${route.path}`, major, !route.open);
+    limited = verdict.headers;
+    if (verdict.refused) return tooMany(verdict.refused.retryAfterMs, verdict.refused.global, limited);
+    const { body, uploads } = await readBody(request);
+    const query = request.query as Record<string, string>;
+    const result = route.run({ params, query, body, uploads });
+    if (result instanceof Created) return json(201, result.body, limited);
+    return json(result === undefined ? 204 : 200, result, limited);
+  } catch (error) {
+    if (!(error instanceof DiscordError)) throw error;
+    return json(error.status, error.toJSON(), limited);
+  }
+}
+
+/** Adds Discord's REST API below `/api/v10`. */
+export function addRest(app: FastifyInstance, core: Core): void {
+  const routes = [
+    ...channelRoutes(core),
+    ...guildRoutes(core),
+    ...interactionRoutes(core.replies, core.messages, core.world),
+    ...commandRoutes(core.commands, core.world),
+  ];
   app.register(
     async (api) => {
       api.removeAllContentTypeParsers();
@@ -188,11 +172,10 @@ export function addRest(app: FastifyInstance, core: Core): () => void {
         api.route({
           method: route.method,
           url: route.path,
-          handler: (request, reply) => rest.serve(route, request, reply),
+          handler: (request, reply) => serve(core, route, request, reply),
         });
-      api.setNotFoundHandler((request, reply) => rest.serve(null, request, reply));
+      api.setNotFoundHandler((request, reply) => serve(core, null, request, reply));
     },
     { prefix: ROOT },
   );
-  return rest.close;
 }

@@ -1,5 +1,4 @@
 /** The type of REST routes. */
-import type { HTTPMethods } from 'fastify';
 import type { Upload } from './message-rules.ts';
 import type { Json } from './validate.ts';
 
@@ -11,20 +10,28 @@ export interface Call {
   uploads: Upload[];
 }
 
-/** One route. `open` ones need no bot token: either their path contains an interaction's token, or everybody may use them. */
+/** Returns the body of a response with the status 200, or a {@link Created}, or undefined for 204. */
+type Run = (call: Call) => Json;
+
+/** One route. */
 export interface Route {
-  method: HTTPMethods;
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   path: string;
-  open?: boolean;
-  run(call: Call): RouteResult;
+  run: Run;
+  /** Needs no bot token: either its path contains an interaction's token, or everybody may use it. */
+  open: boolean;
 }
 
-/** A response's status, and its body unless it is empty. */
-export interface RouteResult {
-  status: number;
-  body?: Json;
+/** The body of a response with the status 201. */
+export class Created {
+  readonly body: Json;
+  constructor(body: Json) {
+    this.body = body;
+  }
 }
 
-export const ok = (body: Json): RouteResult => ({ status: 200, body });
-export const created = (body: Json): RouteResult => ({ status: 201, body });
-export const NO_CONTENT: RouteResult = { status: 204 };
+/** Returns a route that needs the bot's token. */
+export const on = (method: Route['method'], path: string, run: Run): Route => ({ method, path, run, open: false });
+
+/** Returns a route that needs no token of the bot. */
+export const open = (method: Route['method'], path: string, run: Run): Route => ({ method, path, run, open: true });

@@ -4,11 +4,11 @@ import { holdsMessages, isThread } from './channel-types.ts';
 import type { MessageState, PermissionName } from './control.ts';
 import type { Core } from './core.ts';
 import { createFieldErrors, DiscordError, errors } from './errors.ts';
-import { checkMessage, isEmpty } from './message-rules.ts';
+import { checkEdit, checkMessage, isEmpty } from './message-rules.ts';
 import { notifyChannel, notifyThread } from './notify.ts';
 import { apiChannel, withoutContent } from './objects.ts';
 import { accessible, botPermissions, isLockedOut, sending } from './permissions.ts';
-import { type Call, created, NO_CONTENT, ok, type Route } from './route.ts';
+import { type Call, Created, on, type Route } from './route.ts';
 import { type Json, validate } from './validate.ts';
 import type { Channel } from './world.ts';
 
@@ -45,7 +45,7 @@ function send(core: Core, call: Call): APIMessage {
   // A message reopens an archived thread.
   if (channel.archived) {
     core.world.update(channel, { archived: false });
-    notifyThread(core, 'THREAD_UPDATE', channel);
+    notifyThread(core, channel, 'UPDATE');
   }
   return core.messages.create({ channel, author: core.world.users.get(core.world.botId)!, body, uploads }).message;
 }
@@ -75,11 +75,7 @@ function edit(core: Core, call: Call): APIMessage {
   if (isLockedOut(core.world, channel)) throw errors.threadLocked();
   // A new message reopens a closed thread; an edit does not.
   if (channel.archived) throw errors.threadArchived();
-  const { attachments, flags } = state.message;
-  if (core.strict)
-    checkMessage(body, { kind: 'message-edit', uploads, existing: attachments.map(({ id }) => id), flags: flags ?? 0 });
-  const after = { ...state.message, message_reference: null, ...body };
-  if (isEmpty(after, uploads) && (body.attachments ?? attachments).length === 0) throw errors.emptyMessage();
+  checkEdit(state.message, body, { kind: 'message-edit', uploads }, core.strict);
   return core.messages.edit(state, body, uploads).message;
 }
 
@@ -115,6 +111,15 @@ function remove(core: Core, call: Call): void {
   core.messages.remove(state);
 }
 
+function addThread(core: Core, parent: Channel, fields: Pick<Channel, 'id' | 'type' | 'name'>): Channel {
+  return core.world.addChannel({
+    ...fields,
+    guildId: parent.guildId,
+    parentId: parent.id,
+    ownerId: core.world.botId,
+  });
+}
+
 function openThread(core: Core, call: Call, onMessage: boolean): Json {
   const parent = accessible(core.world, call.params.channel!, ['CreatePublicThreads']);
   if (core.strict) validate(onMessage ? 'thread-on-message' : 'thread', call.body);
@@ -123,19 +128,13 @@ function openThread(core: Core, call: Call, onMessage: boolean): Json {
     throw new DiscordError(400, 160004, 'A thread has already been created for this message');
   const news = parent.type === ChannelType.GuildAnnouncement;
   const open = news ? ChannelType.AnnouncementThread : ChannelType.PublicThread;
-  const thread = core.world.addChannel({
-    id: source?.id ?? core.nextId(),
-    type: onMessage ? open : (call.body.type ?? ChannelType.PrivateThread),
-    name: call.body.name,
-    guildId: parent.guildId,
-    parentId: parent.id,
-    ownerId: core.world.botId,
-  });
+  const type = onMessage ? open : (call.body.type ?? ChannelType.PrivateThread);
+  const thread = addThread(core, parent, { id: source?.id ?? core.nextId(), type, name: call.body.name });
   if (source) {
     const flags = (source.message.flags ?? 0) | MessageFlags.HasThread;
     source.message = { ...source.message, flags, thread: apiChannel(core.world, thread) };
   }
-  notifyThread(core, 'THREAD_CREATE', thread);
+  notifyThread(core, thread, 'CREATE');
   return apiChannel(core.world, thread);
 }
 
@@ -149,35 +148,23 @@ function openPost(core: Core, call: Call): Json {
   }
   if (message.embeds?.length > 0) accessible(core.world, forum.id, ['EmbedLinks']);
   if (isEmpty(message, call.uploads)) throw errors.emptyMessage();
-  const thread = core.world.addChannel({
-    id: core.nextId(),
-    type: ChannelType.PublicThread,
-    name: post.name,
-    guildId: forum.guildId,
-    parentId: forum.id,
-    ownerId: core.world.botId,
-  });
-  notifyThread(core, 'THREAD_CREATE', thread);
+  const thread = addThread(core, forum, { id: core.nextId(), type: ChannelType.PublicThread, name: post.name });
+  notifyThread(core, thread, 'CREATE');
   const author = core.world.users.get(core.world.botId)!;
   const first = core.messages.create({ channel: thread, author, body: message, uploads: call.uploads, id: thread.id });
   return { ...apiChannel(core.world, thread), message: first.message };
 }
 
 function editChannel(core: Core, call: Call): Json {
-  const channel = accessible(core.world, call.params.channel!, [
-    isThread(core.world.channels.get(call.params.channel!) ?? { type: ChannelType.GuildText })
-      ? 'ManageThreads'
-      : 'ManageChannels',
-  ]);
-  const { body } = call;
-  if (core.strict && isThread(channel)) validate('thread-edit', body);
-  if (core.strict && !isThread(channel)) {
+  const channel = accessible(core.world, call.params.channel!);
+  accessible(core.world, channel.id, [isThread(channel) ? 'ManageThreads' : 'ManageChannels']);
+  const { name, topic, archived, locked } = call.body;
+  if (core.strict && isThread(channel)) validate('thread-edit', call.body);
+  else if (core.strict && name !== undefined && !(typeof name === 'string' && /^.{1,100}$/s.test(name))) {
     const found = createFieldErrors();
-    if (body.name !== undefined && !(typeof body.name === 'string' && body.name.length >= 1 && body.name.length <= 100))
-      found.add(['name'], 'BASE_TYPE_BAD_LENGTH', 'Must be between 1 and 100 in length.');
+    found.add(['name'], 'BASE_TYPE_BAD_LENGTH', 'Must be between 1 and 100 in length.');
     found.throwIfAny();
   }
-  const { name, topic, archived, locked } = body;
   core.world.update(channel, { name, topic, archived, locked });
   notifyChannel(core, channel, 'UPDATE');
   return apiChannel(core.world, channel);
@@ -190,70 +177,44 @@ function removeChannel(core: Core, call: Call): Json {
   return gone;
 }
 
+function read(core: Core, call: Call): APIMessage {
+  const state = publicMessage(core, call);
+  if (state.guildId !== null) accessible(core.world, state.channelId, ['ReadMessageHistory']);
+  return readable(core, state);
+}
+
+function crosspost(core: Core, call: Call): APIMessage {
+  const state = publicMessage(core, call);
+  accessible(core.world, state.channelId, ['SendMessages']);
+  return core.messages.edit(state, {}, [], (state.message.flags ?? 0) | MessageFlags.Crossposted).message;
+}
+
+function showTyping(core: Core, { params }: Call): void {
+  const channel = accessible(core.world, params.channel!);
+  accessible(core.world, channel.id, [sending(channel)]);
+  core.events.emit({ type: 'typing', channelId: channel.id, userId: core.world.botId });
+}
+
 /** The routes of channels, their messages and threads. */
 export function channelRoutes(core: Core): Route[] {
-  const messages = '/channels/:channel/messages';
+  const channel = '/channels/:channel';
+  const messages = `${channel}/messages`;
   const message = `${messages}/:message`;
+  const isForum = ({ params }: Call) => core.world.channels.get(params.channel!)?.type === ChannelType.GuildForum;
   return [
-    {
-      method: 'GET',
-      path: '/channels/:channel',
-      run: ({ params }) => ok(apiChannel(core.world, accessible(core.world, params.channel!))),
-    },
-    { method: 'PATCH', path: '/channels/:channel', run: (call) => ok(editChannel(core, call)) },
-    { method: 'DELETE', path: '/channels/:channel', run: (call) => ok(removeChannel(core, call)) },
-    { method: 'GET', path: messages, run: (call) => ok(history(core, call)) },
-    { method: 'POST', path: messages, run: (call) => ok(send(core, call)) },
-    {
-      method: 'GET',
-      path: message,
-      run: (call) => {
-        const state = publicMessage(core, call);
-        if (state.guildId !== null) accessible(core.world, state.channelId, ['ReadMessageHistory']);
-        return ok(readable(core, state));
-      },
-    },
-    { method: 'PATCH', path: message, run: (call) => ok(edit(core, call)) },
-    {
-      method: 'DELETE',
-      path: message,
-      run: (call) => {
-        remove(core, call);
-        return NO_CONTENT;
-      },
-    },
-    {
-      method: 'POST',
-      path: `${message}/crosspost`,
-      run: (call) => {
-        const state = publicMessage(core, call);
-        accessible(core.world, state.channelId, ['SendMessages']);
-        const flags = (state.message.flags ?? 0) | MessageFlags.Crossposted;
-        return ok(core.messages.edit(state, {}, [], flags).message);
-      },
-    },
-    {
-      method: 'POST',
-      path: `${message}/threads`,
-      run: (call) => created(openThread(core, call, true)),
-    },
-    {
-      method: 'POST',
-      path: '/channels/:channel/threads',
-      run: (call) => {
-        const isForum = core.world.channels.get(call.params.channel!)?.type === ChannelType.GuildForum;
-        return created(isForum ? openPost(core, call) : openThread(core, call, false));
-      },
-    },
-    {
-      method: 'POST',
-      path: '/channels/:channel/typing',
-      run: ({ params }) => {
-        const channel = accessible(core.world, params.channel!);
-        accessible(core.world, channel.id, [sending(channel)]);
-        core.events.emit({ type: 'typing', channelId: channel.id, userId: core.world.botId });
-        return NO_CONTENT;
-      },
-    },
+    on('GET', channel, ({ params }) => apiChannel(core.world, accessible(core.world, params.channel!))),
+    on('PATCH', channel, (call) => editChannel(core, call)),
+    on('DELETE', channel, (call) => removeChannel(core, call)),
+    on('GET', messages, (call) => history(core, call)),
+    on('POST', messages, (call) => send(core, call)),
+    on('GET', message, (call) => read(core, call)),
+    on('PATCH', message, (call) => edit(core, call)),
+    on('DELETE', message, (call) => remove(core, call)),
+    on('POST', `${message}/crosspost`, (call) => crosspost(core, call)),
+    on('POST', `${message}/threads`, (call) => new Created(openThread(core, call, true))),
+    on('POST', `${channel}/threads`, (call) => {
+      return new Created(isForum(call) ? openPost(core, call) : openThread(core, call, false));
+    }),
+    on('POST', `${channel}/typing`, (call) => showTyping(core, call)),
   ];
 }

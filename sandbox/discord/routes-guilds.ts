@@ -1,12 +1,12 @@
 /** REST: the gateway's address, the bot itself, users and servers. */
 import { ApplicationFlags } from 'discord.js';
+import { leave } from './act.ts';
 import { isThread } from './channel-types.ts';
 import type { Core } from './core.ts';
 import { errors } from './errors.ts';
-import { leave } from './guilds.ts';
 import { apiChannel, apiGuild, apiMember, apiRole, apiUser } from './objects.ts';
 import { permissionsOf } from './permissions.ts';
-import { NO_CONTENT, ok, type Route } from './route.ts';
+import { on, open, type Route } from './route.ts';
 import type { Json } from './validate.ts';
 import type { Guild } from './world.ts';
 
@@ -16,7 +16,7 @@ const PRIVILEGED =
   ApplicationFlags.GatewayGuildMembersLimited |
   ApplicationFlags.GatewayMessageContentLimited;
 
-function present(core: Core, id: string): Guild {
+function guildOf(core: Core, id: string): Guild {
   const guild = core.world.guilds.get(id);
   if (!guild) throw errors.unknownGuild();
   if (!guild.present) throw errors.missingAccess();
@@ -63,55 +63,29 @@ function openDirectMessage(core: Core, body: Json): Json {
 function botRoutes(core: Core): Route[] {
   const { world } = core;
   const url = () => core.url.replace(/^http/, 'ws');
+  const present = (): Guild[] => [...world.guilds.values()].filter((guild) => guild.present);
   return [
-    { method: 'GET', path: '/gateway', open: true, run: () => ok({ url: url() }) },
-    {
-      method: 'GET',
-      path: '/gateway/bot',
-      run: () => ok({ url: url(), ...core.gateway.information() }),
-    },
-    { method: 'GET', path: '/users/@me', run: () => ok(apiUser(world.users.get(world.botId)!)) },
-    {
-      method: 'GET',
-      path: '/users/@me/guilds',
-      run: () =>
-        ok([...world.guilds.values()].filter((guild) => guild.present).map((guild) => partialGuild(core, guild))),
-    },
-    {
-      method: 'POST',
-      path: '/users/@me/channels',
-      run: ({ body }) => ok(openDirectMessage(core, body)),
-    },
-    {
-      method: 'DELETE',
-      path: '/users/@me/guilds/:guild',
-      run: ({ params }) => {
-        leave(core, present(core, params.guild!));
-        return NO_CONTENT;
-      },
-    },
-    {
-      method: 'GET',
-      path: '/users/:user',
-      run: ({ params }) => {
-        const user = world.users.get(params.user!);
-        if (!user) throw errors.unknownUser();
-        return ok(apiUser(user));
-      },
-    },
-    { method: 'GET', path: '/applications/@me', run: () => ok(application(core)) },
-    { method: 'GET', path: '/oauth2/applications/@me', run: () => ok(application(core)) },
+    open('GET', '/gateway', () => ({ url: url() })),
+    on('GET', '/gateway/bot', () => ({ url: url(), ...core.gateway.information() })),
+    on('GET', '/users/@me', () => apiUser(world.users.get(world.botId)!)),
+    on('GET', '/users/@me/guilds', () => present().map((guild) => partialGuild(core, guild))),
+    on('POST', '/users/@me/channels', ({ body }) => openDirectMessage(core, body)),
+    on('DELETE', '/users/@me/guilds/:guild', ({ params }) => leave(core, guildOf(core, params.guild!))),
+    on('GET', '/users/:user', ({ params }) => {
+      const user = world.users.get(params.user!);
+      if (!user) throw errors.unknownUser();
+      return apiUser(user);
+    }),
+    on('GET', '/applications/@me', () => application(core)),
+    on('GET', '/oauth2/applications/@me', () => application(core)),
   ];
 }
 
 /** The routes of servers, their members and roles. */
 export function guildRoutes(core: Core): Route[] {
   const { world } = core;
-  const of = (path: string, run: (guild: Guild, params: Record<string, string>) => Json): Route => ({
-    method: 'GET',
-    path: `/guilds/:guild${path}`,
-    run: ({ params }) => ok(run(present(core, params.guild!), params)),
-  });
+  const of = (path: string, run: (guild: Guild, params: Record<string, string>) => Json): Route =>
+    on('GET', `/guilds/:guild${path}`, ({ params }) => run(guildOf(core, params.guild!), params));
   return [
     ...botRoutes(core),
     of('', (guild) => ({

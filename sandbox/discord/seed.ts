@@ -1,6 +1,6 @@
 /** The world that a stand-in starts with: two servers, four people, and the bot. */
 import { ChannelType } from 'discord.js';
-import type { PermissionName } from './control.ts';
+import type { Overwrite, PermissionName } from './control.ts';
 import { bits } from './permissions.ts';
 import type { Channel, World } from './world.ts';
 
@@ -61,25 +61,16 @@ export const seed = {
   },
 } as const;
 
-const deny = (target: string, type: 0 | 1, ...names: PermissionName[]) => ({
-  id: target,
+const overwrite = (id: string, type: 0 | 1, does: 'allow' | 'deny', name: PermissionName): Overwrite => ({
+  id,
   type,
   allow: '0',
-  deny: bits(names).toString(),
-});
-const allow = (target: string, type: 0 | 1, ...names: PermissionName[]) => ({
-  id: target,
-  type,
-  allow: bits(names).toString(),
   deny: '0',
+  [does]: bits([name]).toString(),
 });
 
-function addServer(
-  world: World,
-  guild: { id: string; name: string; locale: string },
-  manager: string,
-  now: number,
-): void {
+/** Adds a server with its members. Returns a function that adds channels to it, by default text channels. */
+function addServer(world: World, guild: { id: string; name: string; locale: string }, manager: string, now: number) {
   world.addGuild({ ...guild, ownerId: seed.ada }, bits(EVERYONE_PERMISSIONS));
   const guildId = guild.id;
   const botRole = String(BigInt(guildId) + 9n);
@@ -89,6 +80,9 @@ function addServer(
   for (const userId of [seed.ada, seed.mia, seed.noa]) world.addMember({ guildId, userId, joinedAt: now });
   world.addMember({ guildId, userId: seed.max, roleIds: [manager], joinedAt: now });
   world.addMember({ guildId, userId: world.botId, roleIds: [botRole], joinedAt: now });
+  return (id: string, name: string, rest: Partial<Channel> = {}): void => {
+    world.addChannel({ id, name, guildId, type: ChannelType.GuildText, ...rest });
+  };
 }
 
 /** Fills an empty world. */
@@ -108,36 +102,27 @@ export function seedWorld(world: World, now: number): void {
 function seedHarbor(world: World, now: number): void {
   const { harbor } = seed;
   const guildId = harbor.id;
-  addServer(world, { id: guildId, name: 'Harbor DAO', locale: 'en-US' }, harbor.manager, now);
+  const add = addServer(world, { id: guildId, name: 'Harbor DAO', locale: 'en-US' }, harbor.manager, now);
   world.addRole({ id: harbor.watchers, guildId, name: 'Watchers', permissions: 0n, color: 0xe67e22 });
-  const add = addTo(world, guildId);
   add(harbor.general, 'general');
   add(harbor.alerts, 'alerts');
   add(harbor.whales, 'whales');
   add(harbor.announcements, 'announcements', { type: ChannelType.GuildAnnouncement });
   add(harbor.treasury, 'treasury', {
     overwrites: [
-      deny(guildId, 0, 'ViewChannel'),
-      allow(harbor.manager, 0, 'ViewChannel'),
-      allow(world.botId, 1, 'ViewChannel'),
+      overwrite(guildId, 0, 'deny', 'ViewChannel'),
+      overwrite(harbor.manager, 0, 'allow', 'ViewChannel'),
+      overwrite(world.botId, 1, 'allow', 'ViewChannel'),
     ],
   });
-  add(harbor.council, 'council', { overwrites: [deny(world.botId, 1, 'ViewChannel')] });
+  add(harbor.council, 'council', { overwrites: [overwrite(world.botId, 1, 'deny', 'ViewChannel')] });
   add(harbor.audit, 'audit', { type: ChannelType.PublicThread, parentId: harbor.alerts, ownerId: seed.max });
 }
 
 function seedOrchid(world: World, now: number): void {
   const { orchid } = seed;
-  addServer(world, { id: orchid.id, name: 'Orchid Collective', locale: 'de' }, orchid.manager, now);
-  const add = addTo(world, orchid.id);
+  const add = addServer(world, { id: orchid.id, name: 'Orchid Collective', locale: 'de' }, orchid.manager, now);
   add(orchid.lobby, 'lobby');
   add(orchid.alerts, 'alerts');
-  add(orchid.rules, 'rules', { overwrites: [deny(world.botId, 1, 'SendMessages')] });
+  add(orchid.rules, 'rules', { overwrites: [overwrite(world.botId, 1, 'deny', 'SendMessages')] });
 }
-
-/** Returns a function that adds channels to a server, by default text channels. */
-const addTo =
-  (world: World, guildId: string) =>
-  (id: string, name: string, rest: Partial<Channel> = {}): void => {
-    world.addChannel({ id, name, guildId, type: ChannelType.GuildText, ...rest });
-  };

@@ -7,15 +7,8 @@ import type { Channel, Guild, World } from './world.ts';
 const MAX_SHOWN = 200;
 
 /** Every user as listeners see them. */
-export function userStates(world: World): UserState[] {
-  return [...world.users.values()].map(({ id, username, displayName, bot, locale }) => ({
-    id,
-    username,
-    displayName,
-    bot,
-    locale,
-  }));
-}
+export const userStates = (world: World): UserState[] =>
+  [...world.users.values()].map(({ acceptsDirectMessages: _, ...user }) => user);
 
 /** A channel as listeners see it. */
 export function channelState(world: World, channel: Channel): ChannelState {
@@ -30,25 +23,17 @@ export function channelState(world: World, channel: Channel): ChannelState {
 
 /** A server as listeners see it. */
 export function guildState(world: World, guild: Guild): GuildState {
-  const { id, name, locale, ownerId, present, available } = guild;
   return {
-    id,
-    name,
-    locale,
-    ownerId,
-    present,
-    available,
+    ...guild,
     roles: [...guild.roles.values()].map(({ guildId: _guild, managed: _managed, ...role }) => ({
       ...role,
       permissions: role.permissions.toString(),
     })),
-    channels: world.channelsOf(id).map((channel) => channelState(world, channel)),
-    members: [...guild.members.values()].map((member) => ({
-      userId: member.userId,
-      nick: member.nick,
-      roleIds: member.roleIds,
-      permissions: permissionsOf(world, guild, member).toString(),
-    })),
+    channels: world.channelsOf(guild.id).map((channel) => channelState(world, channel)),
+    members: [...guild.members.values()].map((member) => {
+      const { guildId: _guild, joinedAt: _joined, ...rest } = member;
+      return { ...rest, permissions: permissionsOf(world, guild, member).toString() };
+    }),
   };
 }
 
@@ -79,6 +64,5 @@ export function wholeState(core: Core): State {
       refusedIdentifies: gateway.counts.refusedIdentifies,
       resumes: gateway.counts.resumes,
     },
-    lastEventId: core.events.lastId,
   };
 }

@@ -1,7 +1,7 @@
 /** Checks bodies against Discord's published schemas, and reports errors in Discord's words. */
 import * as spec from 'discord-api-spec/zod';
 import type { ZodMiniType } from 'zod/mini';
-import { createFieldErrors, type FieldErrors, type Path } from './errors.ts';
+import { createFieldErrors, type FieldErrors, type Path, wrong } from './errors.ts';
 
 /** Unchecked JSON. Every reader checks what it uses. */
 // biome-ignore lint/suspicious/noExplicitAny: the only place where unchecked JSON enters
@@ -60,7 +60,7 @@ function describe(issue: Issue, base: Path, found: FieldErrors): void {
       return;
     }
     case 'invalid_format':
-      if (issue.format === 'url') found.add(path, 'URL_TYPE_INVALID_URL', 'Not a well formed URL.');
+      if (issue.format === 'url') found.add(path, ...wrong.invalidUrl);
       else if (issue.format === 'datetime')
         found.add(path, 'DATE_TIME_TYPE_PARSE', `Could not parse ${input}. Should be ISO8601.`);
       else found.add(path, 'NUMBER_TYPE_COERCE', `Value "${input}" is not snowflake.`);
@@ -79,14 +79,6 @@ function describe(issue: Issue, base: Path, found: FieldErrors): void {
     default:
       found.add(path, 'BASE_TYPE_CHOICES', issue.message);
   }
-}
-
-function check(schema: ZodMiniType, body: Json, base: Path, found: FieldErrors): boolean {
-  // Errors need the slower pass, so the quick one comes first.
-  if (schema.safeParse(body).success) return true;
-  for (const issue of schema.safeParse(body, { reportInput: true }).error?.issues ?? [])
-    describe(issue as Issue, base, found);
-  return false;
 }
 
 const schemas = {
@@ -110,13 +102,8 @@ const schemas = {
 /** Discord accepts numbers as text, and ids as numbers. The schemas accept one form of each. */
 function coerce(body: Json): Json {
   const out = { ...body };
-
-  function number(key: string): void {
+  for (const key of ['flags', 'default_member_permissions'])
     if (typeof out[key] === 'string' && /^\d+$/.test(out[key])) out[key] = Number(out[key]);
-  }
-
-  number('flags');
-  number('default_member_permissions');
   if (Array.isArray(out.attachments))
     out.attachments = out.attachments.map((item: Json) =>
       typeof item?.id === 'number' ? { ...item, id: String(item.id) } : item,
@@ -130,7 +117,13 @@ export function conforms(kind: keyof typeof schemas, body: Json, found: FieldErr
     found.add(base, 'DICT_TYPE_CONVERT', 'Only dictionaries may be used in a DictType');
     return false;
   }
-  return check(schemas[kind], coerce(body), base, found);
+  const schema: ZodMiniType = schemas[kind];
+  const coerced = coerce(body);
+  // Errors need the slower pass, so the quick one comes first.
+  if (schema.safeParse(coerced).success) return true;
+  for (const issue of schema.safeParse(coerced, { reportInput: true }).error?.issues ?? [])
+    describe(issue as Issue, base, found);
+  return false;
 }
 
 /** @throws 400/50035 unless the schema accepts the body. */

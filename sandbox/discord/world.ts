@@ -52,13 +52,7 @@ export function createWorld(bot: { id: string; username: string }) {
   const users = new Map<string, User>();
   const guilds = new Map<string, OwnGuild>();
   const channels = new Map<string, Channel>();
-  users.set(bot.id, {
-    ...bot,
-    displayName: bot.username,
-    bot: true,
-    locale: 'en-US',
-    acceptsDirectMessages: true,
-  });
+  addUser({ ...bot, displayName: bot.username, locale: 'en-US' }, true);
 
   function channelsOf(guildId: string): Channel[] {
     return [...channels.values()].filter((channel) => channel.guildId === guildId);
@@ -69,11 +63,8 @@ export function createWorld(bot: { id: string; username: string }) {
   }
 
   function role(id: string): Role | undefined {
-    for (const guild of guilds.values()) {
-      const role = guild.roles.get(id);
-      if (role) return role;
-    }
-    return undefined;
+    const guild = [...guilds.values()].find(({ roles }) => roles.has(id));
+    return guild?.roles.get(id);
   }
 
   /** Returns the bot's direct-message channel with a person. The first time, it is created. */
@@ -82,8 +73,8 @@ export function createWorld(bot: { id: string; username: string }) {
     return known ?? addChannel({ id: nextId(), type: ChannelType.DM, name: '', guildId: null, recipientId });
   }
 
-  function addUser(user: Omit<User, 'bot' | 'acceptsDirectMessages'>): User {
-    const added = { ...user, bot: false, acceptsDirectMessages: true };
+  function addUser(user: Omit<User, 'bot' | 'acceptsDirectMessages'>, isBot = false): User {
+    const added = { ...user, bot: isBot, acceptsDirectMessages: true };
     users.set(user.id, added);
     return added;
   }
@@ -139,14 +130,6 @@ export function createWorld(bot: { id: string; username: string }) {
     for (const member of guild.members.values()) update(member, { roleIds: member.roleIds.filter((of) => of !== id) });
   }
 
-  function removeMember(guildId: string, userId: string): void {
-    guilds.get(guildId)!.members.delete(userId);
-  }
-
-  function removeChannel(id: string): void {
-    channels.delete(id);
-  }
-
   return {
     botId,
     users: users as ReadonlyMap<string, User>,
@@ -163,7 +146,7 @@ export function createWorld(bot: { id: string; username: string }) {
     addChannel,
     update,
     removeRole,
-    removeMember,
-    removeChannel,
+    removeMember: (guildId: string, userId: string): void => void guilds.get(guildId)!.members.delete(userId),
+    removeChannel: (id: string): void => void channels.delete(id),
   };
 }

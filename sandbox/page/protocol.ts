@@ -3,7 +3,7 @@
  * which the server forwards.
  *
  * - `GET  /_sandbox/events` → server-sent events, one {@link PageEvent} in each `data:` line; the first is `hello`
- * - `POST /_sandbox/act` {@link PageAction} → {@link ActionResult}; 400 `{ "error": "<sentence>" }` when it is not possible
+ * - `POST /_sandbox/act` {@link PageAction} → `{ "message": "<sentence>" }`; 400 `{ "error": "<sentence>" }` when it is not possible
  *
  * Times are milliseconds since 1970, addresses EIP-55 checksummed, amounts decimal text in the token's units.
  */
@@ -16,10 +16,11 @@ const party = z.string().regex(/^(0x[0-9a-fA-F]{40}|[A-Z][a-z]+)$/, 'is a wallet
 const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'is 0x and 40 hex digits');
 const amount = z.string().regex(/^\d{1,30}(\.\d{1,18})?$/, 'is a number like 12.5');
 const token = z.enum(['dollar', 'bell', 'hostile', 'fake', 'keys', 'names', 'supplies']);
+const priceFault = z.enum(['none', 'away', 'wrong', 'old']);
 const between = { from: party, to: party };
 
 /** The page's actions on the world outside Discord. */
-export const pageAction = z.discriminatedUnion('do', [
+const pageAction = z.discriminatedUnion('do', [
   z.object({
     do: z.literal('transfer'),
     kind: z.enum(['native', 'internal', 'erc20', 'erc721', 'erc1155']),
@@ -32,7 +33,7 @@ export const pageAction = z.discriminatedUnion('do', [
   z.object({ do: z.literal('swap'), from: party }),
   z.object({ do: z.literal('sweep'), ...between, count: z.number().int().min(1).max(50) }),
   z.object({ do: z.literal('lookalike'), like: party, to: party }),
-  z.object({ do: z.enum(['hostile', 'fake', 'identical-transfers']), ...between }),
+  z.object({ do: z.literal('identical-transfers'), ...between }),
   z.object({ do: z.literal('mint'), to: party, token: token.optional() }),
   z.object({ do: z.literal('burn'), from: party, token: token.optional() }),
   /** Everyday transfers, on or off. */
@@ -49,22 +50,29 @@ export const pageAction = z.discriminatedUnion('do', [
         delayMs: z.number().int().min(0).max(600_000),
         reorder: z.boolean(),
         paused: z.boolean(),
+        lose: z.boolean(),
+        invent: z.boolean(),
       })
       .exactPartial(),
   }),
+  /** Breaks the price source: it is away, wrong by a thousand, or its prices are old. */
+  z.object({ do: z.literal('prices'), fault: priceFault }),
   /** Sends what waits for a retry or a repetition at once. */
   z.object({ do: z.literal('deliver') }),
+  /** Starts another chain with services of its own, as the bot's second network. */
+  z.object({ do: z.literal('second-network') }),
   /** `kill` is SIGKILL. `restart` is SIGTERM and a start. */
   z.object({ do: z.literal('bot'), what: z.enum(['kill', 'start', 'restart']) }),
 ]);
 
+/** What is wrong with the price source. */
+export type PriceFault = z.infer<typeof priceFault>;
+
 /** One action of the page. */
 export type PageAction = z.infer<typeof pageAction>;
 
-/** The result, as a sentence. */
-export interface ActionResult {
-  message: string;
-}
+/** An action on one of the networks: 0 is the first. */
+export const pageRequest = z.object({ network: z.number().int().min(0).max(1).default(0) }).and(pageAction);
 
 /** The bot's process. */
 export interface BotState {
@@ -77,18 +85,30 @@ export interface BotState {
   note: string | null;
 }
 
-/** Everything outside Discord that the page shows. */
-export interface WorldState {
-  chain: { kind: 'anvil' | 'scripted'; notice: string | null };
-  wallets: Record<string, string>;
-  tokens: Record<TokenName, Token>;
+/** What the page shows of one network. */
+export interface NetworkState {
+  title: string;
   /** The webhook's addresses. */
   watched: string[];
   notification: Faults;
-  bot: BotState;
   traffic: boolean;
   /** The block explorer's root, for links such as `/tx/…`. */
   explorerUrl: string;
+}
+
+/** Everything outside Discord that the page shows, beginning with the first network. */
+export interface WorldState extends NetworkState {
+  /** The same on both networks. */
+  wallets: Record<string, string>;
+  tokens: Record<TokenName, Token>;
+  bot: BotState;
+  prices: PriceFault;
+  /** How many transfers the bot found on the chain because the service had not delivered them. */
+  found: number;
+  /** How many transfers it marked because the chain does not have them. */
+  marked: number;
+  /** null until somebody asks for it. */
+  second: NetworkState | 'starting' | null;
 }
 
 /** One attempt to deliver an event. `answeredAt` is null while it runs; `status` is null then and without a response. */
@@ -130,6 +150,8 @@ export interface Routing {
 
 /** One transaction on its way from its block to the channels. */
 export interface TrackedTransaction {
+  /** 0: the first. */
+  network: number;
   txHash: string;
   /** What happens in it, in one sentence; null when the sandbox did not send it. */
   summary: string | null;

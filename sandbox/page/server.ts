@@ -1,11 +1,16 @@
-/** Serves the page, its event stream and its actions; forwards `/_control` and files to the Discord stand-in. */
+/**
+ * Serves the page, bundled in memory, its event stream and its actions; forwards `/_control` and files to the Discord
+ * stand-in.
+ */
+import { readFile } from 'node:fs/promises';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { build, stop } from 'esbuild';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { CannotDo } from '../actions.ts';
 import type { Sandbox } from '../running.ts';
-import { type Bundle, bundle } from './bundle.ts';
-import { type ActionResult, type PageEvent, pageAction } from './protocol.ts';
+import { type PageEvent, pageRequest } from './protocol.ts';
 
 const HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
 /** By this header, a second sandbox recognizes the first on its port. */
@@ -79,6 +84,32 @@ async function portInUse(port: number): Promise<string> {
   return `Port ${port} is in use by another program. Stop it, or ${other}`;
 }
 
+const client = (name: string): string => fileURLToPath(new URL(`client/${name}`, import.meta.url));
+
+/** @throws with esbuild's message when the client's code does not compile. */
+async function bundle() {
+  const [html, icon, built] = await Promise.all([
+    readFile(client('index.html'), 'utf8'),
+    readFile(client('icon.svg'), 'utf8'),
+    build({
+      entryPoints: [client('main.ts'), client('style.css')],
+      outdir: '/page',
+      bundle: true,
+      write: false,
+      format: 'esm',
+      target: 'es2022',
+      charset: 'utf8',
+      legalComments: 'none',
+      logLevel: 'silent',
+      // The client's tsconfig is for editors and checks only.
+      tsconfigRaw: {},
+    }),
+  ]);
+  await stop();
+  const text = (ending: string): string => built.outputFiles.find(({ path }) => path.endsWith(ending))?.text ?? '';
+  return { html, icon, script: text('.js'), style: text('.css') };
+}
+
 /** Only this server's own page may use it: no other web site, and no other name of this machine. */
 function addGuard(app: FastifyInstance): void {
   app.addHook('onRequest', async (request, reply) => {
@@ -97,8 +128,8 @@ function statusOf(error: Error & { statusCode?: number }): number {
   return error instanceof CannotDo || error instanceof RangeError ? 400 : (error.statusCode ?? 500);
 }
 
-function addPage(app: FastifyInstance, bundled: Promise<Bundle>): void {
-  function serve(path: string, type: string, file: keyof Bundle): void {
+function addPage(app: FastifyInstance, bundled: ReturnType<typeof bundle>): void {
+  function serve(path: string, type: string, file: keyof Awaited<typeof bundled>): void {
     app.get(path, async (_request, reply) => reply.type(type).send((await bundled)[file]));
   }
 
@@ -112,9 +143,10 @@ function addEvents(app: FastifyInstance, sandbox: () => Sandbox): void {
   app.get('/_sandbox/events', (request, reply) => stream(sandbox(), request, reply));
   app.post('/_sandbox/act', async (request, reply) => {
     const running = sandbox();
-    const parsed = pageAction.safeParse(request.body);
+    const parsed = pageRequest.safeParse(request.body);
     if (!parsed.success) return reply.code(400).send({ error: z.prettifyError(parsed.error) });
-    return { message: await running.act(parsed.data) } satisfies ActionResult;
+    const { network, ...action } = parsed.data;
+    return { message: await running.act(action, network) };
   });
 }
 
@@ -133,9 +165,7 @@ function stream(sandbox: Sandbox, request: FastifyRequest, reply: FastifyReply):
       else if (event.type !== 'request') write({ type: 'discord', event });
     }),
   );
-  stack.defer(
-    sandbox.on((event) => write('world' in event ? { type: 'world', ...event } : { type: 'transactions', ...event })),
-  );
+  stack.defer(sandbox.on(write));
   request.raw.on('close', () => stack.dispose());
 }
 

@@ -4,10 +4,11 @@ import type { Profile } from './profiles.ts';
 import { type CoinMove, isTraced } from './traces.ts';
 import {
   COIN_TOPIC,
-  internalTransfers,
+  internalTransfer,
   loggedCoins,
   MINT_TOPIC,
   nativeTransfers,
+  RECEIVER_TOPIC,
   type Transfer,
   tokenTransfers,
   WRAP_TOPICS,
@@ -35,7 +36,8 @@ export function outerTransfers(block: NodeBlock, logs: readonly NodeLog[], profi
   const found: BlockTransfers = { transfers: [], unreadable: [] };
   const hashes = new Set(block.transactions.map(({ hash }) => hash));
   const traced = new Set(block.transactions.filter(isTraced).map(({ hash }) => hash));
-  const logged = new Set(logs.filter((log) => isOwnLog(log, profile)).map((log) => log.transactionHash));
+  const ownLogs = logs.filter((log) => log?.address?.toLowerCase() === profile.coinContract);
+  const logged = new Set(ownLogs.map((log) => log.transactionHash));
   for (const transaction of block.transactions) {
     collect(found, 'transaction', transaction, transaction?.hash, () => {
       if (!isHash(transaction.hash)) throw new Error('its hash is not 32 bytes');
@@ -58,19 +60,15 @@ export function outerTransfers(block: NodeBlock, logs: readonly NodeLog[], profi
   return found;
 }
 
-/** Whether the coin's own contract wrote a log. */
-function isOwnLog(log: NodeLog, { coinContract }: Profile): boolean {
-  return coinContract !== null && log?.address?.toLowerCase() === coinContract;
-}
-
 /** The transfers of a log, depending on its contract's role on this chain. */
 function transfersOf(log: NodeLog, profile: Profile, hasTrace: boolean): Transfer[] {
-  const { coinContract, untracedCoins, feeCollectors, wrappers } = profile;
+  const { coinContract, untracedCoins, bridgedCoins, feeCollectors, wrappers } = profile;
   const address = log.address.toLowerCase();
   const isFee = ({ from, to }: Transfer) =>
     feeCollectors.some((one) => [from, to].some((two) => two.toLowerCase() === one));
   const [topic] = log.topics;
   if (topic === COIN_TOPIC) return address === untracedCoins && !hasTrace ? loggedCoins(log) : [];
+  if (topic === RECEIVER_TOPIC) return address === bridgedCoins ? loggedCoins(log) : [];
   if (topic === MINT_TOPIC) return address === coinContract ? loggedCoins(log).filter((one) => !isFee(one)) : [];
   if (WRAP_TOPICS.some((one) => one === topic)) {
     return wrappers.some((one) => one === address) ? wrapTransfers(log) : [];
@@ -84,12 +82,11 @@ function transfersOf(log: NodeLog, profile: Profile, hasTrace: boolean): Transfe
   });
 }
 
-/** Makes transfers of internal payments. */
 export function innerTransfers(moves: readonly CoinMove[]): BlockTransfers {
   const found: BlockTransfers = { transfers: [], unreadable: [] };
   for (const move of moves) {
     const shown = { ...move, value: move.value.toString() };
-    collect(found, 'trace', shown, move.txHash, () => internalTransfers([move]));
+    collect(found, 'trace', shown, move.txHash, () => [internalTransfer(move)]);
   }
   return found;
 }

@@ -1,8 +1,18 @@
 import { type Hex, numberToHex } from 'viem';
-import { isOf, type Node, type NodeBlock, NodeBusy, type NodeLog, type NodeReceipt, NodeUnreachable } from './node.ts';
+import {
+  isHeader,
+  isOf,
+  type Node,
+  type NodeBlock,
+  NodeBusy,
+  type NodeHeader,
+  type NodeLog,
+  type NodeReceipt,
+  NodeUnreachable,
+} from './node.ts';
 import type { Profile } from './profiles.ts';
-import { hasBloom, mayHaveTopics, proveLogs, proveReceipts, proveTransactions, proveWithdrawals } from './proof.ts';
-import { COIN_TOPIC, MINT_TOPIC, TRANSFER_TOPICS, WRAP_TOPICS } from './transfers.ts';
+import { hasBloom, type Proof, proveLogs, proveTransactions, proveWithdrawals } from './proof.ts';
+import { COIN_TOPIC, MINT_TOPIC, RECEIVER_TOPIC, TRANSFER_TOPICS, WRAP_TOPICS } from './transfers.ts';
 
 /** The logs of a block's transfers and, where one call returned them, all receipts. */
 export interface BlockLogs {
@@ -11,7 +21,46 @@ export interface BlockLogs {
 }
 
 /** Everything that may be a transfer on some chain. */
-const READ_TOPICS = [...TRANSFER_TOPICS, ...WRAP_TOPICS, COIN_TOPIC, MINT_TOPIC];
+const READ_TOPICS = [...TRANSFER_TOPICS, ...WRAP_TOPICS, COIN_TOPIC, MINT_TOPIC, RECEIVER_TOPIC];
+
+/** A node returned no block at a height. */
+export class BlockAbsent extends NodeUnreachable {}
+
+/** How many blocks of a chain contradict their transactions root or Bloom filter before it proves nothing there. */
+const ENOUGH = 3;
+/** How many earlier blocks are compared with their roots each time. */
+const MAX_PROBES = 20;
+
+/** What was learned about a chain's blocks by reading complete ones. */
+interface Habits {
+  /** The blocks that contradict their transactions root although each transaction proves its hash; null once one fits. */
+  wrongRoots: Set<number> | null;
+  /** The lowest block that was compared with its root to find out. */
+  lowest?: number;
+  /** null: unknown. false: no block ever fit its Bloom filter. */
+  hasBlooms: boolean | null;
+  wrongBlooms: number;
+}
+
+const habitsOfNodes = new WeakMap<Node, Habits>();
+
+function habitsOf(node: Node): Habits {
+  const habits = habitsOfNodes.get(node) ?? { wrongRoots: new Set(), hasBlooms: null, wrongBlooms: 0 };
+  habitsOfNodes.set(node, habits);
+  return habits;
+}
+
+/** Whether a chain's transactions roots turned out to prove nothing. */
+export const lacksRoots = (node: Node): boolean => (habitsOf(node).wrongRoots?.size ?? 0) > ENOUGH;
+
+/** Compares a block with its transactions root, and learns from it. */
+function proveRoot(node: Node, block: NodeBlock): Proof {
+  const proof = proveTransactions(block);
+  if (block.transactions.length === 0) return proof;
+  if (proof === 'proven') habitsOf(node).wrongRoots = null;
+  if (proof === 'contradicted' && !lacksRoots(node)) habitsOf(node).wrongRoots?.add(Number(block.number));
+  return proof;
+}
 
 /** Reads one block, checked against its roots. @throws when no node has it. */
 export async function readBlock(
@@ -19,19 +68,54 @@ export async function readBlock(
   number: number,
   { withdrawals }: Partial<Profile> = {},
 ): Promise<NodeBlock> {
-  return await node.call<NodeBlock>('eth_getBlockByNumber', [numberToHex(number), true], (block: NodeBlock | null) => {
-    if (block === null) throw new NodeUnreachable(`The node does not have block ${number}`);
-    if (Number(block.number) !== number || typeof block.hash !== 'string') {
-      throw new NodeUnreachable(`The node returned another block than ${number}`);
-    }
-    if (!Array.isArray(block.transactions)) throw new NodeUnreachable(`The node's block ${number} cannot be read`);
-    if (proveTransactions(block) === 'contradicted') {
+  let contradicted: NodeBlock | undefined;
+  const block = await blockAt(node, number, (block) => {
+    if (proveRoot(node, block) === 'contradicted' && !lacksRoots(node)) {
+      contradicted = block;
       throw new NodeUnreachable(`The node returned only some transactions of block ${number}`);
     }
     if (withdrawals === 'proven coins' && proveWithdrawals(block) === 'contradicted') {
       throw new NodeUnreachable(`The node returned only some withdrawals of block ${number}`);
     }
+  }).catch(async (error: Error) => {
+    if (contradicted === undefined || !(await contradictsRoots(node, number))) throw error;
+    return contradicted;
   });
+  return habitsOf(node).hasBlooms === false ? { ...block, logsBloom: '0x' } : block;
+}
+
+/** Reads one block and its transactions; null lists are empty ones. */
+async function blockAt(node: Node, number: number, accept: (block: NodeBlock) => void): Promise<NodeBlock> {
+  return await node.call<NodeBlock>('eth_getBlockByNumber', [numberToHex(number), true], (block: NodeBlock | null) => {
+    mustBeAt(number, block);
+    if (!Array.isArray(block.transactions)) throw new NodeUnreachable(`The node's block ${number} cannot be read`);
+    block.withdrawals ??= [];
+    accept(block);
+  });
+}
+
+/** Reads one block without its transactions. @throws {BlockAbsent} */
+export const readHeader = (node: Node, number: number): Promise<NodeHeader> =>
+  node.call<NodeHeader>('eth_getBlockByNumber', [numberToHex(number), false], (header: NodeHeader | null) =>
+    mustBeAt(number, header),
+  );
+
+function mustBeAt<Header extends NodeHeader>(number: number, header: Header | null): asserts header is Header {
+  if (header === null) throw new BlockAbsent(`The node does not have block ${number}`);
+  if (!isHeader(header) || Number(header.number) !== number) {
+    throw new NodeUnreachable(`The node returned another block than ${number}`);
+  }
+}
+
+/** Whether enough blocks contradict their roots and none fits; looks at some more blocks. */
+async function contradictsRoots(node: Node, number: number): Promise<boolean> {
+  const habits = habitsOf(node);
+  habits.lowest ??= number;
+  const isUndecided = () => habits.wrongRoots !== null && !lacksRoots(node) && habits.lowest! > 0;
+  for (let count = 0; count < MAX_PROBES && isUndecided(); count++) {
+    await blockAt(node, --habits.lowest, (earlier) => void proveRoot(node, earlier)).catch(() => undefined);
+  }
+  return lacksRoots(node);
 }
 
 /**
@@ -39,15 +123,23 @@ export async function readBlock(
  * that contradicts the block, from single receipts.
  */
 export async function readLogs(node: Node, block: NodeBlock, hasUnlisted = false): Promise<BlockLogs> {
-  const mayHaveLogs = block.transactions.length > 0 && mayHaveTopics(block, READ_TOPICS);
-  if (!hasUnlisted && !mayHaveLogs) return { logs: [], receipts: new Map() };
+  if (!hasUnlisted && block.transactions.length === 0) return { logs: [], receipts: new Map() };
   const all = await receiptsAtOnce(node, block, hasUnlisted);
   if (all !== null) return { logs: transferLogs(all.flatMap(({ logs }) => logs)), receipts: byHash(all) };
   const logs = await logsByFilter(node, block);
   if (logs !== null) return { logs, receipts: new Map() };
   const hashes = block.transactions.map(({ hash }) => hash);
   const receipts = await readReceipts(node, block, hashes);
-  return { logs: transferLogs([...receipts.values()].flatMap((one) => one.logs)), receipts };
+  const read = [...receipts.values()].flatMap((one) => one.logs);
+  noteBloom(node, proveLogs(block, read));
+  return { logs: transferLogs(read), receipts };
+}
+
+/** Learns from all logs of a block whether the chain's Bloom filters are right. */
+function noteBloom(node: Node, proof: Proof): void {
+  const habits = habitsOf(node);
+  if (proof === 'proven') habits.hasBlooms = true;
+  if (proof === 'contradicted' && ++habits.wrongBlooms >= ENOUGH) habits.hasBlooms ??= false;
 }
 
 /**
@@ -59,6 +151,7 @@ async function logsByFilter(node: Node, block: NodeBlock): Promise<NodeLog[] | n
     const filter = { blockHash: block.hash, ...(hasBloom(block) ? {} : { topics: [READ_TOPICS] }) };
     const logs = await node.call<NodeLog[]>('eth_getLogs', [filter], (response: NodeLog[] | null) => {
       if (!Array.isArray(response)) throw new NodeUnreachable('The node does not have these logs');
+      emptyNulls(response);
       if (!response.every((log) => isOf(block, log ?? {}))) {
         throw new NodeUnreachable('The node returned logs of another block');
       }
@@ -69,6 +162,18 @@ async function logsByFilter(node: Node, block: NodeBlock): Promise<NodeLog[] | n
     if (error instanceof NodeBusy) throw error;
     return null; // Many providers limit how many logs one response may hold.
   }
+}
+
+/** Some nodes write null for an empty list of topics. */
+function emptyNulls(logs: readonly NodeLog[]): void {
+  for (const log of logs) if (log?.topics === null) log.topics = [];
+}
+
+/** Reads null lists as empty ones. @throws where a receipt lacks its list of logs. */
+export function completeLists(receipt: NodeReceipt): void {
+  if (receipt.logs === null) receipt.logs = [];
+  if (!Array.isArray(receipt.logs)) throw new NodeUnreachable('The receipt cannot be read');
+  emptyNulls(receipt.logs);
 }
 
 /** Each once and in the chain's order. Some chains count the logs of each transaction from 0. */
@@ -82,7 +187,6 @@ function transferLogs(logs: readonly NodeLog[]): NodeLog[] {
   return [...known.values()].sort((one, other) => Number(one.logIndex) - Number(other.logIndex));
 }
 
-/** How many receipts are asked for at the same time. */
 const MAX_PARALLEL_RECEIPTS = 8;
 
 /** Reads receipts of a block's transactions, one call each. @throws when no node has one of this block (yet). */
@@ -102,6 +206,7 @@ export async function readReceipts(
       if (receipt.transactionHash?.toLowerCase() !== hash.toLowerCase()) {
         throw new NodeUnreachable(`The node returned another receipt than that of ${hash}`);
       }
+      completeLists(receipt);
       if (isOf(block, receipt)) return;
       throw new NodeUnreachable(`The node returned the receipt of ${hash} in another block`);
     };
@@ -139,7 +244,7 @@ export async function receiptsOf(
 /** A block lists fewer transactions than it has receipts. */
 class BlockPartial extends NodeUnreachable {}
 
-/** All receipts of a block, checked against its Bloom filter and root; null where no node returns them so. */
+/** All receipts of a block, checked against its Bloom filter; null where no node returns them so. */
 async function receiptsAtOnce(node: Node, block: NodeBlock, hasUnlisted = false): Promise<NodeReceipt[] | null> {
   function accept(receipts: NodeReceipt[] | null) {
     const hashes = new Set(Array.isArray(receipts) ? receipts.map((one) => one?.transactionHash) : []);
@@ -150,10 +255,11 @@ async function receiptsAtOnce(node: Node, block: NodeBlock, hasUnlisted = false)
     if (receipts.length > block.transactions.length && !hasUnlisted) {
       throw new BlockPartial(`The node returned only some transactions of block ${Number(block.number)}`);
     }
-    if (!receipts.every(({ logs }) => Array.isArray(logs))) throw new NodeUnreachable('The receipts cannot be read');
-    if (proveReceipts(block, receipts) === 'proven') return;
+    receipts.forEach(completeLists);
     const logs = receipts.flatMap((one) => one.logs);
-    if (proveLogs(block, logs) === 'contradicted') throw new NodeUnreachable('The node returned only some logs');
+    const proof = proveLogs(block, logs);
+    if (proof === 'contradicted') throw new NodeUnreachable('The node returned only some logs');
+    if (logs.length > 0) noteBloom(node, proof);
   }
 
   try {

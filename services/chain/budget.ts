@@ -1,42 +1,50 @@
 import { type Clock, SECOND } from '../../src/domain/clock.ts';
 
 /** Limits how many calls are made per second. */
-export interface Budget {
-  /** Resolves when the next call may be made. First come, first served. */
-  take(): Promise<void>;
-  /** Call when the node reports too many calls: the rate sinks at once and recovers slowly. */
-  slowDown(): void;
-  /** Calls per second now; null while there is no limit. */
-  rate(): number | null;
-  /** Ends the limit, and with it every wait, because no more calls are made. */
-  close(): void;
-}
+export type Budget = ReturnType<typeof createBudget>;
 
 const MIN_RATE = 2;
-/** A learned rate grows by this factor every {@link RECOVERY_MS}. */
-const RECOVERY = 1.1;
-const RECOVERY_MS = 10 * SECOND;
-/** A learned limit ends once it allows this many times the calls that were made when the node refused. */
+/** How long a rate must last without a refusal before a higher one is tried. */
+const PROVEN_MS = SECOND;
+/** As {@link PROVEN_MS}, close to the rate that was refused last: each try costs a refusal. */
+const NEAR_MS = 5 * SECOND;
+const NEAR = 0.8;
+/** A learned limit ends once it allows this many times the calls that were made when the node refused first. */
 const FORGET_FACTOR = 4;
 
-/** Creates a budget of `perSecond` calls; without it there is no limit until {@link Budget.slowDown} is called. */
-export function createBudget(clock: Clock, perSecond?: number): Budget {
-  let learned: { rate: number; refusedAt: number; since: number } | null = null;
-  let nextAt = 0;
+/**
+ * Creates a budget of `perSecond` calls; without it there is no limit until `slowDown` is called. Then the
+ * rate is halved, and searched between what was accepted and what was refused. It doubles where nothing is refused.
+ */
+export function createBudget(clock: Clock, perSecond?: number) {
+  /** What refusals taught. `proven` lasted before `rate` was tried. */
+  let learned: Record<'rate' | 'proven' | 'refused' | 'since', number> | null = null;
+  let madeAtFirst = 0;
+  let refusedAt = Number.NEGATIVE_INFINITY;
+  let tokens = 1;
+  let refilledAt = clock.now();
   let windowStart = 0;
   let made = 0;
   let madeBefore = 0;
   let isClosed = false;
-  const waiting = new Set<() => void>();
+  let cancel = () => {};
+  const waiting: (() => void)[] = [];
 
+  /** Calls per second now; null while there is no limit. */
   function rate(): number | null {
-    if (learned !== null) {
-      const steps = Math.floor((clock.now() - learned.since) / RECOVERY_MS);
-      const grown = learned.rate * RECOVERY ** steps;
-      if (grown >= learned.refusedAt * FORGET_FACTOR) learned = null;
-      else return perSecond === undefined ? grown : Math.min(grown, perSecond);
+    while (learned !== null) {
+      const { rate: proven, refused } = learned;
+      const isNear = proven >= refused * NEAR;
+      const since = learned.since + (isNear ? NEAR_MS : PROVEN_MS);
+      if (clock.now() < since) break;
+      const next = isNear ? proven * 1.25 : Math.min(proven * 2, (proven + refused) / 2);
+      const isForgotten = next >= madeAtFirst * FORGET_FACTOR;
+      learned = isForgotten
+        ? null
+        : { rate: next, proven, refused: isNear ? Number.POSITIVE_INFINITY : refused, since };
     }
-    return perSecond ?? null;
+    if (learned === null) return perSecond ?? null;
+    return Math.min(learned.rate, perSecond ?? learned.rate);
   }
 
   function count(now: number): void {
@@ -48,40 +56,48 @@ export function createBudget(clock: Clock, perSecond?: number): Budget {
     made++;
   }
 
-  const pause = (ms: number): Promise<void> =>
-    new Promise((resolve) => {
-      function end(): void {
-        cancel();
-        waiting.delete(end);
-        resolve();
-      }
-
-      const cancel = clock.after(ms, end);
-      waiting.add(end);
-    });
+  /** Lets calls pass. Those that wait are looked at again with the rate of that moment. */
+  function pass(): void {
+    cancel();
+    const now = clock.now();
+    const limit = isClosed ? null : rate();
+    // Up to a quarter of a second's calls may be made at once.
+    if (limit !== null) tokens = Math.min(Math.max(1, limit / 4), tokens + ((now - refilledAt) * limit) / SECOND);
+    refilledAt = now;
+    for (; waiting.length > 0 && (limit === null || tokens > 0.999); tokens--) {
+      count(now);
+      waiting.shift()!();
+    }
+    if (limit === null) tokens = 1;
+    else if (waiting.length > 0) cancel = clock.after(Math.ceil(((1 - tokens) * SECOND) / limit), pass);
+  }
 
   return {
-    rate,
-    take() {
+    /** Resolves when the next call may be made. First come, first served. */
+    take: () =>
+      new Promise<void>((resolve) => {
+        waiting.push(resolve);
+        pass();
+      }),
+    /** Call when the node reports too many calls: the rate sinks at once. */
+    slowDown(): void {
       const now = clock.now();
-      count(now);
-      const limit = rate();
-      if (limit === null || isClosed) return Promise.resolve();
-      const spacing = SECOND / limit;
-      // Up to a quarter of a second's calls may be made at once.
-      nextAt = Math.max(nextAt, now - SECOND / 4) + spacing;
-      const wait = nextAt - now - spacing;
-      return wait <= 0 ? Promise.resolve() : pause(wait);
+      if (now - refusedAt < SECOND) {
+        if (learned !== null) learned.since = now; // Calls that were under way at the same time.
+        return;
+      }
+      refusedAt = now;
+      const before = rate();
+      if (learned === null) madeAtFirst = Math.max(MIN_RATE, made, madeBefore);
+      const refused = before ?? madeAtFirst;
+      const isTry = learned !== null && learned.proven < refused;
+      const lower = Math.max(MIN_RATE, isTry ? learned!.proven : refused / 2);
+      learned = { rate: lower, proven: lower, refused, since: now };
     },
-    slowDown() {
-      const now = clock.now();
-      if (learned !== null && now - learned.since < SECOND) return; // Calls that were under way at the same time.
-      const refusedAt = Math.max(MIN_RATE, made, madeBefore, rate() ?? 0);
-      learned = { rate: Math.max(MIN_RATE, (rate() ?? refusedAt) * 0.7), refusedAt, since: now };
-    },
-    close() {
+    /** Ends the limit, and with it every wait, because no more calls are made. */
+    close(): void {
       isClosed = true;
-      for (const end of waiting) end();
+      pass();
     },
   };
 }

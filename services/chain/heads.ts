@@ -1,6 +1,5 @@
 import { WebSocket } from 'undici';
-import { backOff } from '../../src/domain/back-off.ts';
-import { type Clock, MINUTE, SECOND } from '../../src/domain/clock.ts';
+import { backOff, type Clock, MINUTE, SECOND } from '../../src/domain/clock.ts';
 
 const BACK_OFF = { base: SECOND, max: MINUTE };
 

@@ -1,9 +1,6 @@
-import { backOff } from '../../src/domain/back-off.ts';
-import { type Clock, MINUTE, SECOND } from '../../src/domain/clock.ts';
-import { createBudget } from './budget.ts';
-import { isTraceCall } from './methods.ts';
-import { MethodMissing, NodeBusy, type NodeHeader, NodeRefused, NodeUnreachable } from './node.ts';
-import { connectRpc } from './rpc.ts';
+import { backOff, MINUTE, SECOND } from '../../src/domain/clock.ts';
+import { isHeader, MethodMissing, NodeBusy, type NodeHeader, NodeRefused, NodeUnreachable } from './node.ts';
+import { connectRpc, isTraceCall, type RpcOptions } from './rpc.ts';
 
 /** One node of a chain. */
 export interface NodeOptions {
@@ -15,14 +12,6 @@ export interface NodeOptions {
   tracesOnly?: boolean;
 }
 
-/** How a node is called; see `ConnectOptions`. */
-interface MemberOptions {
-  clock: Clock;
-  perSecond?: number;
-  batch?: number;
-  onCall?(method: string, result: string, ms: number): void;
-}
-
 /** The chain that a node follows; `genesis` is null if it does not have the first block. */
 export interface ChainIdentity {
   chainId: string;
@@ -30,46 +19,33 @@ export interface ChainIdentity {
 }
 
 /** One of the nodes of a chain, with its health. */
-export interface Member {
-  /** Its host, without path and credentials. */
-  readonly name: string;
-  readonly weight: number;
-  readonly tracesOnly: boolean;
-  /** @throws as `Node.call`. A method that the node does not offer is not tried again for a while. */
-  call<Result>(method: string, params: readonly unknown[]): Promise<Result>;
-  /** Whether it failed recently, and others are asked first. */
-  isResting(method: string): boolean;
-  identify(): Promise<ChainIdentity>;
-  /** Calls per second now; null while there is no limit. */
-  rate(): number | null;
-  close(): void;
-}
+export type Member = ReturnType<typeof openMember>;
 
 /** How long a method that a node does not offer is not asked there. */
 const MISSING_MS = 10 * MINUTE;
 const REST_BACK_OFF = { base: SECOND, max: MINUTE };
 
-/** Connects to one node. */
-export function openMember(
-  { url, weight = 1, headers, tracesOnly = false }: NodeOptions,
-  options: MemberOptions,
-): Member {
-  const { clock, perSecond, ...rpcOptions } = options;
-  const budgets = { calls: createBudget(clock, perSecond), traces: createBudget(clock) };
-  const rpc = connectRpc({ url, clock, budgets, ...(headers === undefined ? {} : { headers }), ...rpcOptions });
+export function openMember({ url, weight = 1, headers = {}, tracesOnly = false }: NodeOptions, options: RpcOptions) {
+  const { clock } = options;
+  const rpc = connectRpc(url, headers, options);
   /** Kept separately for traces, because many nodes limit only these. */
   const rests = { calls: { failures: 0, until: 0 }, traces: { failures: 0, until: 0 } };
   const restOf = (method: string) => (isTraceCall(method) ? rests.traces : rests.calls);
   const missing = new Map<string, number>();
+  const worked = new Set<string>();
 
+  /** @throws as `Node.call`. A method that the node does not offer is not tried again for a while. */
   async function call<Result>(method: string, params: readonly unknown[]): Promise<Result> {
     if ((missing.get(method) ?? 0) > clock.now()) throw new MethodMissing(`${method} is not available`);
     const rest = restOf(method);
     try {
       const result = (await rpc.call(method, params)) as Result;
       Object.assign(rest, { failures: 0, until: 0 });
+      worked.add(method);
       return result;
     } catch (error) {
+      // One node behind a shared URL may be another version: what worked is asked again.
+      if (error instanceof MethodMissing && worked.has(method)) throw new NodeRefused(error.message);
       if (error instanceof MethodMissing) missing.set(method, clock.now() + MISSING_MS);
       if (error instanceof NodeUnreachable) {
         const ownMs = backOff(rest.failures++, REST_BACK_OFF);
@@ -80,37 +56,31 @@ export function openMember(
     }
   }
 
+  async function identify(): Promise<ChainIdentity> {
+    const chainId = await call<unknown>('eth_chainId', []);
+    if (typeof chainId !== 'string' || !/^0x[0-9a-f]+$/i.test(chainId)) {
+      throw new NodeUnreachable("The node's response to eth_chainId cannot be read");
+    }
+    const first = await call<NodeHeader | null>('eth_getBlockByNumber', ['0x0', false]).catch((error: Error) => {
+      if (error instanceof NodeRefused) return null; // Some nodes keep only the newest blocks.
+      throw error;
+    });
+    return { chainId: BigInt(chainId).toString(), genesis: isHeader(first) ? first.hash : null };
+  }
+
   return {
+    /** Its host, without path and credentials. */
     name: new URL(url).host,
     weight,
     tracesOnly,
     call,
-    isResting: (method) => clock.now() < restOf(method).until,
-    identify: () => identify(call),
-    rate: budgets.calls.rate,
+    identify,
+    /** Whether it failed recently, and others are asked first. */
+    isResting: (method: string): boolean => clock.now() < restOf(method).until,
     close: rpc.close,
+    /** Why it is not used: another chain; null when it is used. */
+    excluded: null as string | null,
+    /** Smooth weighted round robin: grows by the weight with each call, and the chosen one pays the sum. */
+    credit: 0,
   };
-}
-
-async function identify(call: Member['call']): Promise<ChainIdentity> {
-  const chainId = await call<unknown>('eth_chainId', []);
-  if (typeof chainId !== 'string' || !/^0x[0-9a-f]+$/i.test(chainId)) {
-    throw new NodeUnreachable("The node's response to eth_chainId cannot be read");
-  }
-  const first = await call<NodeHeader | null>('eth_getBlockByNumber', ['0x0', false]).catch((error: Error) => {
-    if (error instanceof NodeRefused) return null; // Some nodes keep only the newest blocks.
-    throw error;
-  });
-  return { chainId: BigInt(chainId).toString(), genesis: isHeader(first) ? first.hash : null };
-}
-
-/** Whether a node's response is a block header. */
-export function isHeader(value: unknown): value is NodeHeader {
-  const { number, hash, parentHash } = (value ?? {}) as Record<string, unknown>;
-  return (
-    typeof number === 'string' &&
-    /^0x[0-9a-f]+$/i.test(number) &&
-    typeof hash === 'string' &&
-    typeof parentHash === 'string'
-  );
 }

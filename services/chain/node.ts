@@ -70,6 +70,12 @@ export interface NodeHeader {
   timestamp: Hex;
 }
 
+export function isHeader(value: unknown): value is NodeHeader {
+  const { number, hash, parentHash } = (value ?? {}) as Record<string, unknown>;
+  const isNumber = typeof number === 'string' && /^0x[0-9a-f]+$/i.test(number);
+  return isNumber && typeof hash === 'string' && typeof parentHash === 'string';
+}
+
 /** A block with its transactions as nodes return it; only the fields used here. */
 export interface NodeBlock extends NodeHeader {
   /** A Bloom filter of the addresses and topics of the block's logs; some chains leave it out. */
@@ -110,9 +116,6 @@ export interface NodeReceipt {
   status?: Hex;
   /** State root, in receipts older than Byzantium. */
   root?: Hex;
-  type?: Hex;
-  cumulativeGasUsed?: Hex;
-  logsBloom?: Hex;
   gasUsed: Hex;
   effectiveGasPrice?: Hex;
   /** Of a transaction with blobs. */
@@ -120,9 +123,22 @@ export interface NodeReceipt {
   blobGasPrice?: Hex;
   /** OP Stack: the transaction's fee for data on the parent chain, in wei. */
   l1Fee?: Hex;
-  /** OP Stack: of a deposit. */
-  depositNonce?: Hex;
-  depositReceiptVersion?: Hex;
   contractAddress: Hex | null;
   logs: NodeLog[];
+}
+
+/** Gas of a plain payment, of a deployment beside it, and of each zero and other byte of the input, before Byzantium. */
+const INTRINSIC = { payment: 21_000, deployment: 32_000, zero: 4, other: 68 };
+
+/**
+ * Whether a transaction failed. Receipts before Byzantium do not say so: there every failure uses up all gas, and whoever
+ * sets just the gas that a transaction needs before it runs pays without running anything.
+ */
+export function hasFailed({ to, input = '0x', gas }: NodeTransaction, receipt: NodeReceipt): boolean {
+  if (receipt.status !== undefined) return receipt.status === '0x0';
+  if (!receipt.root || receipt.logs.length > 0 || Number(receipt.gasUsed) !== Number(gas)) return false;
+  const bytes = input.slice(2).match(/../g) ?? [];
+  const zeros = bytes.filter((byte) => byte === '00').length;
+  const data = zeros * INTRINSIC.zero + (bytes.length - zeros) * INTRINSIC.other;
+  return Number(gas) > INTRINSIC.payment + (to === null ? INTRINSIC.deployment : 0) + data;
 }

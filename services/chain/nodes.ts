@@ -1,63 +1,27 @@
 import { type Clock, SECOND, systemClock } from '../../src/domain/clock.ts';
-import { type ChainIdentity, isHeader, type Member, type NodeOptions, openMember } from './member.ts';
-import { isTraceCall } from './methods.ts';
-import { CallEnded, type Node, NodeBusy, type NodeHeader, NodeUnreachable } from './node.ts';
+import { type Member, type NodeOptions, openMember } from './member.ts';
+import { CallEnded, isHeader, type Node, NodeBusy, type NodeHeader, NodeUnreachable } from './node.ts';
+import { isTraceCall, type RpcOptions } from './rpc.ts';
 
-/** How the nodes of a chain are used. */
-export interface ConnectOptions {
-  /** Calls per second to each node; default: no limit until a node responds with 429. */
-  perSecond?: number;
-  /** Calls that may share one HTTP request; default 1. */
-  batch?: number;
+export interface ConnectOptions extends Partial<RpcOptions> {
   /** How many nodes must agree about the newest block; default 1. Nodes that do not respond are not counted. */
-  agreement?: number;
-  clock?: Clock;
-  onCall?(method: string, result: string, ms: number): void;
+  agreement?: number | undefined;
 }
 
 /** The health of one node; `name` is its host, without path and credentials. */
-export interface NodeHealth {
-  name: string;
-  isHealthy: boolean;
-  /** Why it is not used: another chain; null when it is used. */
-  excluded: string | null;
-  callsPerSecond: number | null;
-}
+export type NodeHealth = ReturnType<Nodes['health']>[number];
 
 /** The nodes of one chain, used as one. */
-export interface Nodes extends Node {
-  /** The newest block that enough nodes have. */
-  head(): Promise<NodeHeader>;
-  /** @throws {NodeUnreachable} while another node names another hash for this block and too few agree. */
-  confirm(header: NodeHeader): Promise<void>;
-  /** Asks every node which chain it follows. @throws when none responds. */
-  identities(): Promise<{ name: string; identity: ChainIdentity; exclude(reason: string | null): void }[]>;
-  health(): NodeHealth[];
-  close(): void;
-}
+export type Nodes = ReturnType<typeof connect>;
 
 /** How long one node may take before the next one is asked as well, so that a call that hangs delays nothing. */
 const HEDGE_AFTER_MS = 3 * SECOND;
 
-/** A node, and how it stands among the others. */
-interface RankedMember extends Member {
-  /** Why it is not used: another chain; null when it is used. */
-  excluded: string | null;
-  /** Smooth weighted round robin: grows by the weight with each call, and the chosen one pays the sum. */
-  credit: number;
-}
-
 /** Connects to the nodes of a chain; a single URL stands for one node. */
-export function connect(nodes: string | readonly NodeOptions[], options: ConnectOptions = {}): Nodes {
-  const { clock = systemClock, agreement = 1, perSecond, batch, onCall } = options;
+export function connect(nodes: string | readonly NodeOptions[], options: ConnectOptions = {}) {
+  const { clock = systemClock, agreement = 1 } = options;
   const given = typeof nodes === 'string' ? [{ url: nodes }] : nodes;
-  const memberOptions = {
-    clock,
-    ...(perSecond === undefined ? {} : { perSecond }),
-    ...(batch === undefined ? {} : { batch }),
-    ...(onCall === undefined ? {} : { onCall }),
-  };
-  const members = given.map((one): RankedMember => ({ ...openMember(one, memberOptions), excluded: null, credit: 0 }));
+  const members = given.map((one) => openMember(one, { ...options, clock }));
 
   /** Calls a method at every node that is used; returns the results. @throws when there is none. */
   async function callAll<Result>(method: string, params: readonly unknown[]): Promise<Result[]> {
@@ -65,20 +29,21 @@ export function connect(nodes: string | readonly NodeOptions[], options: Connect
     const settled = await Promise.allSettled(asked.map((member) => member.call<Result>(method, params)));
     const results = settled.flatMap((one) => (one.status === 'fulfilled' && one.value !== null ? [one.value] : []));
     if (results.length > 0) return results;
-    throw settled.reduce<Error>(
-      (worst, one) => (one.status === 'rejected' ? clearest(worst, one.reason as Error) : worst),
-      new NodeUnreachable(`No node responds to ${method}`),
-    );
+    const failures = settled.flatMap((one) => (one.status === 'rejected' ? [one.reason as Error] : []));
+    throw failures.reduce(clearest, new NodeUnreachable(`No node responds to ${method}`));
   }
 
   const call: Node['call'] = (method, params = [], accept) =>
-    firstAccepted(orderFor(members, method), { method, params, accept, clock });
+    firstAccepted(orderFor(members, method), clock, method, params, accept);
 
   return {
     call,
-    async head() {
+    /** The newest block that enough nodes have. */
+    async head(): Promise<NodeHeader> {
       if (agreement < 2 || members.length < 2) {
-        return await call<NodeHeader>('eth_getBlockByNumber', ['latest', false], mustBeHeader);
+        return await call<NodeHeader>('eth_getBlockByNumber', ['latest', false], (newest: unknown) => {
+          if (!isHeader(newest)) throw new NodeUnreachable("The node's newest block cannot be read");
+        });
       }
       const heads = await callAll<NodeHeader>('eth_getBlockByNumber', ['latest', false]);
       const ordered = heads.filter(isHeader).sort((one, other) => Number(other.number) - Number(one.number));
@@ -86,46 +51,47 @@ export function connect(nodes: string | readonly NodeOptions[], options: Connect
       if (agreed === undefined) throw new NodeUnreachable("No node's newest block can be read");
       return agreed;
     },
-    async confirm({ number, hash }) {
+    /** @throws {NodeUnreachable} while another node names another hash for this block and too few agree. */
+    async confirm({ number, hash }: NodeHeader): Promise<void> {
       if (agreement < 2 || members.length < 2) return;
       const headers = (await callAll<NodeHeader>('eth_getBlockByNumber', [number, false])).filter(isHeader);
       const agreeing = headers.filter((one) => one.hash.toLowerCase() === hash.toLowerCase()).length;
       if (agreeing >= Math.min(agreement, headers.length)) return;
       throw new NodeUnreachable(`The nodes do not agree about block ${Number(number)}`);
     },
+    /** Asks every node which chain it follows. @throws when none responds. */
     async identities() {
       const settled = await Promise.allSettled(
-        members.map(async (member) => ({ member, identity: await member.identify() })),
+        members.map(async (member) => ({
+          name: member.name,
+          identity: await member.identify(),
+          exclude(reason: string | null): void {
+            member.excluded = reason;
+          },
+        })),
       );
       const found = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
       if (found.length === 0) throw (settled[0] as PromiseRejectedResult).reason;
-      return found.map(({ member, identity }) => ({
-        name: member.name,
-        identity,
-        exclude(reason) {
-          member.excluded = reason;
-        },
-      }));
+      return found;
     },
     health: () =>
-      members.map(({ name, excluded, isResting, rate }) => ({
+      members.map(({ name, excluded, isResting }) => ({
         name,
         isHealthy: !isResting('eth_getBlockByNumber'),
         excluded,
-        callsPerSecond: rate(),
       })),
-    close() {
+    close(): void {
       for (const member of members) member.close();
     },
   };
 }
 
 /** Orders the nodes for a call, which it counts: resting ones come last, those for traces first. */
-function orderFor(members: readonly RankedMember[], method: string): Member[] {
+function orderFor(members: readonly Member[], method: string): Member[] {
   const isTrace = isTraceCall(method);
   const usable = members.filter((one) => one.excluded === null && (isTrace || !one.tracesOnly));
   for (const member of usable) member.credit += member.weight;
-  const rank = (one: RankedMember) => (one.isResting(method) ? 2 : 0) + (isTrace && !one.tracesOnly ? 1 : 0);
+  const rank = (one: Member) => (one.isResting(method) ? 2 : 0) + (isTrace && !one.tracesOnly ? 1 : 0);
   const ordered = usable.sort((one, other) => rank(one) - rank(other) || other.credit - one.credit);
   if (ordered[0] !== undefined) ordered[0].credit -= usable.reduce((sum, { weight }) => sum + weight, 0);
   return ordered;
@@ -134,14 +100,11 @@ function orderFor(members: readonly RankedMember[], method: string): Member[] {
 /** Asks one node after another, or several if one takes long, and resolves with the first accepted result. */
 function firstAccepted<Result>(
   waiting: Member[],
-  ask: {
-    method: string;
-    params: readonly unknown[];
-    accept: ((result: Result) => void) | undefined;
-    clock: Clock;
-  },
+  clock: Clock,
+  method: string,
+  params: readonly unknown[],
+  accept?: (result: Result) => void,
 ): Promise<Result> {
-  const { method, params, accept, clock } = ask;
   const { promise, resolve, reject } = Promise.withResolvers<Result>();
   let underWay = 0;
   let failure: Error | undefined;
@@ -175,10 +138,6 @@ function firstAccepted<Result>(
     waiting.length = 0;
     cancel();
   });
-}
-
-function mustBeHeader(value: unknown): void {
-  if (!isHeader(value)) throw new NodeUnreachable("The node's newest block cannot be read");
 }
 
 /** Returns the failure that explains more: a limit before a timeout, a timeout before a refusal. */

@@ -3,7 +3,6 @@ import type { TraceHabits } from './traces.ts';
 
 /** The peculiarities of a chain, by its chain id. */
 export interface Profile {
-  name: string;
   traces: TraceHabits;
   /** true: a development chain, which may start over under the same id. */
   isDevelopment: boolean;
@@ -16,6 +15,8 @@ export interface Profile {
   coinContract: Hex | null;
   /** A contract that logs every movement of the coin. Only its logs show those of transactions that nodes do not trace. */
   untracedCoins: Hex | null;
+  /** A contract that logs the coins which a bridge creates without a transaction. */
+  bridgedCoins: Hex | null;
   /** Where fees go in such logs: these are not payments. */
   feeCollectors: readonly Hex[];
   /** Contracts that write Deposit and Withdrawal, and no Transfer, when coins are wrapped. */
@@ -28,30 +29,28 @@ export interface Profile {
 }
 
 const ORDINARY: Profile = {
-  name: 'ordinary',
   traces: {},
   isDevelopment: false,
   hasUnlistedLogs: false,
   coinContract: null,
   untracedCoins: null,
+  bridgedCoins: null,
   feeCollectors: [],
   wrappers: [],
   withdrawals: 'coins',
 };
 
-const ETHEREUM: Partial<Profile> = { name: 'ethereum', withdrawals: 'proven coins' };
+const ETHEREUM: Partial<Profile> = { withdrawals: 'proven coins' };
 /** Withdrawals on Gnosis pay the staked token, GNO. */
-const GNOSIS: Partial<Profile> = { name: 'gnosis', withdrawals: 'other' };
-const DEVELOPMENT: Partial<Profile> = { name: 'development', isDevelopment: true };
-const OP_STACK: Partial<Profile> = { name: 'op-stack', wrappers: ['0x4200000000000000000000000000000000000006'] };
-const ARBITRUM: Partial<Profile> = { name: 'arbitrum', traces: { first: 'debug_traceBlockByNumber' } };
+const GNOSIS: Partial<Profile> = { withdrawals: 'other' };
+const DEVELOPMENT: Partial<Profile> = { isDevelopment: true };
+const OP_STACK: Partial<Profile> = { wrappers: ['0x4200000000000000000000000000000000000006'] };
+const ARBITRUM: Partial<Profile> = { traces: { first: 'debug_traceBlockByNumber' } };
 const ZKSYNC: Partial<Profile> = {
-  name: 'zksync',
   coinContract: '0x000000000000000000000000000000000000800a',
   feeCollectors: ['0x0000000000000000000000000000000000008001'],
 };
 const POLYGON: Partial<Profile> = {
-  name: 'polygon',
   hasUnlistedLogs: true,
   untracedCoins: '0x0000000000000000000000000000000000001010',
   traces: { hasUnlisted: true },
@@ -78,12 +77,16 @@ const FAMILIES: readonly [Partial<Profile>, readonly number[]][] = [
 const PROFILES: Readonly<Record<string, Partial<Profile>>> = {
   ...Object.fromEntries(FAMILIES.flatMap(([profile, ids]) => ids.map((id) => [id, profile]))),
   '1': { ...ETHEREUM, wrappers: ['0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2'] },
-  '56': { name: 'bsc', wrappers: ['0xbb4cdb9cbd36b01bd1cbaebf2de08d9173bc095c'] },
-  '100': { ...GNOSIS, wrappers: ['0xe91d153e0b41518a2ce8dd3d7944fa863463a97d'] },
+  '56': { wrappers: ['0xbb4cdb9cbd36b01bd1cbaebf2de08d9173bc095c'] },
+  '100': {
+    ...GNOSIS,
+    bridgedCoins: '0x481c034c6d9441db23ea48de68bcae812c5d39ba',
+    wrappers: ['0xe91d153e0b41518a2ce8dd3d7944fa863463a97d'],
+  },
   '137': { ...POLYGON, wrappers: ['0x0d500b1d8e8ef31e21c99d1db9a6444d3adf1270'] },
   '252': { ...OP_STACK, wrappers: ['0xfc00000000000000000000000000000000000006'] },
-  '999': { name: 'hyperevm', hasUnlistedLogs: true },
-  '43114': { name: 'avalanche', wrappers: ['0xb31f66aa3c1e785363f0875a1b74e27b85fd66c7'] },
+  '999': { hasUnlistedLogs: true },
+  '43114': { wrappers: ['0xb31f66aa3c1e785363f0875a1b74e27b85fd66c7'] },
 };
 
 /** Returns the profile of a chain; `chainId` in decimal. */

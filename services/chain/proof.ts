@@ -1,5 +1,19 @@
-import { concat, type Hex, hexToBytes, isHex, keccak256, toBytes, toHex, toRlp } from 'viem';
-import type { NodeBlock, NodeLog, NodeReceipt, NodeTransaction, NodeWithdrawal } from './node.ts';
+import {
+  concat,
+  formatTransaction,
+  type Hex,
+  hexToBytes,
+  isHash,
+  isHex,
+  keccak256,
+  type RpcTransaction,
+  serializeTransaction,
+  type TransactionSerializable,
+  toBytes,
+  toHex,
+  toRlp,
+} from 'viem';
+import type { NodeBlock, NodeLog, NodeTransaction, NodeWithdrawal } from './node.ts';
 
 /** Whether a response matches its block's roots and filter; `unknown` where this cannot be computed. */
 export type Proof = 'proven' | 'contradicted' | 'unknown';
@@ -10,25 +24,21 @@ export type Proof = 'proven' | 'contradicted' | 'unknown';
  */
 export function proveTransactions(block: NodeBlock): Proof {
   const { transactions, transactionsRoot } = block;
-  if (!isHash(transactionsRoot) || BigInt(transactionsRoot) === 0n) return 'unknown';
+  if (!isRoot(transactionsRoot)) return 'unknown';
+  // Kaia hashes an empty block's transactions without RLP.
+  if (transactions.length === 0 && transactionsRoot.toLowerCase() === keccak256('0x')) return 'proven';
   const bytes = new Map(transactions.map((one) => [one, provenBytes(one)]));
-  const isRoot = (some: readonly NodeTransaction[]) => {
+  const fits = (some: readonly NodeTransaction[]) => {
     const encoded = some.map((one) => bytes.get(one));
     return encoded.every((one) => one !== undefined) && trieRoot(encoded) === transactionsRoot.toLowerCase();
   };
-  if (isRoot(transactions) || isRoot(transactions.filter(isPaid))) return 'proven';
+  if (fits(transactions) || fits(transactions.filter(isPaid))) return 'proven';
   return [...bytes.values()].includes(undefined) ? 'unknown' : 'contradicted';
 }
 
 /** Whether somebody pays for a transaction. Some chains leave those that they make themselves out of their roots. */
 function isPaid(transaction: NodeTransaction): boolean {
   return Number(transaction?.gasPrice ?? 1) !== 0;
-}
-
-/** Leaves out what belongs to transactions that nobody pays for, or that the block does not list. */
-function ofPaid<Part extends { transactionHash: Hex }>({ transactions }: NodeBlock, parts: readonly Part[]): Part[] {
-  const paid = new Set(transactions.filter(isPaid).map(({ hash }) => hash));
-  return parts.filter(({ transactionHash }) => paid.has(transactionHash));
 }
 
 /** The bytes of a transaction, if they hash to its own hash: then its fields are right. */
@@ -39,48 +49,33 @@ export function provenBytes(transaction: NodeTransaction): Hex | undefined {
 
 /** Compares the consensus layer's payments of a block with their root. Some chains use that field for another root. */
 export function proveWithdrawals({ withdrawals = [], withdrawalsRoot }: NodeBlock): Proof {
-  if (!isHash(withdrawalsRoot)) return 'unknown';
+  if (withdrawalsRoot === undefined || !isHash(withdrawalsRoot)) return 'unknown';
   const encoded = attempt(() => withdrawals.map(encodedWithdrawal));
   if (encoded === undefined) return 'unknown';
   return trieRoot(encoded) === withdrawalsRoot.toLowerCase() ? 'proven' : 'contradicted';
 }
 
-/** Compares all receipts of a block, in order, with its receipts root; a wrong root may also be a chain's own encoding. */
-export function proveReceipts(block: NodeBlock, receipts: readonly NodeReceipt[]): Proof {
-  const { receiptsRoot } = block;
-  if (!isHash(receiptsRoot) || BigInt(receiptsRoot) === 0n) return 'unknown';
-  const roots = [receipts, ofPaid(block, receipts)].map((some) => attempt(() => trieRoot(some.map(encodedReceipt))));
-  if (roots.includes(receiptsRoot.toLowerCase() as Hex)) return 'proven';
-  return roots[0] === undefined ? 'unknown' : 'contradicted';
-}
-
 /** Compares all logs of a block with its Bloom filter. */
 export function proveLogs(block: NodeBlock, logs: readonly NodeLog[]): Proof {
   if (!hasBloom(block)) return 'unknown';
-  const blooms = [logs, ofPaid(block, logs)].map((some) => attempt(() => bloomOf(some)));
+  // Some chains leave out the logs of transactions that they make themselves.
+  const paid = new Set(block.transactions.filter(isPaid).map(({ hash }) => hash));
+  const ofPaid = logs.filter(({ transactionHash }) => paid.has(transactionHash));
+  const blooms = [logs, ofPaid].map((some) => attempt(() => bloomOf(some)));
   if (blooms[0] === undefined) return 'unknown';
   return blooms.includes(BigInt(block.logsBloom)) ? 'proven' : 'contradicted';
 }
 
-/** Whether a block may hold logs with one of these topics, by its Bloom filter; true where it has none. */
-export function mayHaveTopics(block: NodeBlock, topics: readonly Hex[]): boolean {
-  if (!hasBloom(block)) return true;
-  const bloom = BigInt(block.logsBloom);
-  return topics.some((topic) => {
-    const bits = bitsOf(topic);
-    return (bloom & bits) === bits;
-  });
-}
-
-/** Whether a block carries a usable Bloom filter. Chains without roots may also fill every filter with zeros. */
+/** Whether a block carries a usable Bloom filter. Some chains fill every filter with ones, or with zeros if they have no roots. */
 export function hasBloom(block: NodeBlock): block is NodeBlock & { logsBloom: Hex } {
   const { logsBloom, receiptsRoot } = block;
-  if (!isHex(logsBloom) || logsBloom.length !== 514) return false;
-  return BigInt(logsBloom) !== 0n || (isHash(receiptsRoot) && BigInt(receiptsRoot) !== 0n);
+  if (!isHex(logsBloom) || logsBloom.length !== 514 || /^0xf+$/i.test(logsBloom)) return false;
+  return BigInt(logsBloom) !== 0n || isRoot(receiptsRoot);
 }
 
-function isHash(value: unknown): value is Hex {
-  return isHex(value) && value.length === 66;
+/** Whether a root can prove anything: some chains fill every root with zeros. */
+function isRoot(root: Hex | undefined): root is Hex {
+  return root !== undefined && isHash(root) && BigInt(root) !== 0n;
 }
 
 function attempt<Value>(make: () => Value): Value | undefined {
@@ -110,47 +105,30 @@ function integer(value: Hex | undefined): Hex {
   return number === 0n ? '0x' : toHex(toBytes(number));
 }
 
-type RawAccess = { address: Hex; storageKeys: Hex[] }[] | undefined;
-type RawAuthorization = { chainId: Hex; address: Hex; nonce: Hex; yParity?: Hex; v?: Hex; r: Hex; s: Hex };
-
 /** The bytes of a transaction of the types that all chains share, of the OP Stack and of Arbitrum. @throws for others. */
 function encodedTransaction(raw: NodeTransaction & Record<string, unknown>): Hex {
   const field = (name: string) => integer(raw[name] as Hex | undefined);
   const text = (name: string) => (raw[name] as Hex | null | undefined) ?? '0x';
   const type = Number(raw.type ?? 0);
-  const call = [raw.to ?? '0x', field('value'), raw.input ?? '0x'];
-  const signature = [field('r'), field('s')];
-  if (type === 0) return toRlp([field('nonce'), field('gasPrice'), field('gas'), ...call, field('v'), ...signature]);
-  const access = ((raw.accessList as RawAccess) ?? []).map(({ address, storageKeys }) => [address, storageKeys]);
-  const end = [raw.yParity === undefined ? field('v') : field('yParity'), ...signature];
-  const begin = [field('chainId'), field('nonce')];
-  const fees = [field('maxPriorityFeePerGas'), field('maxFeePerGas'), field('gas')];
   switch (type) {
+    case 0:
     case 1:
-      return typed(1, [...begin, field('gasPrice'), field('gas'), ...call, access, ...end]);
     case 2:
-      return typed(2, [...begin, ...fees, ...call, access, ...end]);
     case 3:
-      return typed(3, [
-        ...begin,
-        ...fees,
-        ...call,
-        access,
-        field('maxFeePerBlobGas'),
-        raw.blobVersionedHashes as Hex[],
-        ...end,
-      ]);
     case 4:
-      return typed(4, [...begin, ...fees, ...call, access, authorizations(raw.authorizationList), ...end]);
+      return commonTransaction({ type: toHex(type), ...raw } as unknown as RpcTransaction);
     case 0x64: // A deposit of coins on Arbitrum.
       return typed(type, [field('chainId'), text('requestId'), raw.from, raw.to, field('value')]);
     case 0x68: // A retry of a retryable.
       return typed(type, [
-        ...begin,
+        field('chainId'),
+        field('nonce'),
         raw.from,
         field('maxFeePerGas'),
         field('gas'),
-        ...call,
+        raw.to ?? '0x',
+        field('value'),
+        raw.input ?? '0x',
         text('ticketId'),
         text('refundTo'),
         field('maxRefund'),
@@ -187,36 +165,15 @@ function encodedTransaction(raw: NodeTransaction & Record<string, unknown>): Hex
   }
 }
 
-function authorizations(list: unknown): Hex[][] {
-  return (list as RawAuthorization[]).map(({ chainId, address, nonce, yParity, v, r, s }) => [
-    integer(chainId),
-    address,
-    integer(nonce),
-    integer(yParity ?? v),
-    integer(r),
-    integer(s),
-  ]);
+function commonTransaction(raw: RpcTransaction): Hex {
+  const { r, s, v, yParity, chainId, ...rest } = formatTransaction(raw);
+  // An old transaction names its chain in `v`, if anywhere.
+  const fields = { ...rest, ...(rest.type !== 'legacy' && { chainId }), data: raw.input } as TransactionSerializable;
+  return serializeTransaction(fields, { r: r!, s: s!, v: v!, yParity: yParity! });
 }
 
 function encodedWithdrawal({ index, validatorIndex, address, amount }: NodeWithdrawal): Hex {
   return toRlp([integer(index), integer(validatorIndex), address, integer(amount)]);
-}
-
-/** The types of transactions whose receipts have the common fields; deposits of the OP Stack have two more. */
-const RECEIPT_TYPES = [0, 1, 2, 3, 4, 0x64, 0x65, 0x66, 0x68, 0x69, 0x6a, 0x7e];
-
-function encodedReceipt(receipt: NodeReceipt): Hex {
-  const { type = '0x0', status, root, cumulativeGasUsed, logsBloom, logs } = receipt;
-  const { depositNonce, depositReceiptVersion } = receipt;
-  const kind = Number(type);
-  if (!RECEIPT_TYPES.includes(kind) || cumulativeGasUsed === undefined || logsBloom === undefined) {
-    throw new Error('not encodable');
-  }
-  const outcome = status === undefined ? (root as Hex) : integer(status);
-  const entries = logs.map(({ address, topics, data }) => [address, topics, data]);
-  const deposit = depositReceiptVersion === undefined ? [] : [integer(depositNonce), integer(depositReceiptVersion)];
-  const body = [outcome, integer(cumulativeGasUsed), logsBloom, entries, ...deposit];
-  return kind === 0 ? toRlp(body) : typed(kind, body);
 }
 
 type Rlp = Parameters<typeof toRlp>[0];

@@ -12,34 +12,22 @@ export interface BlockContents {
   moves: CoinMove[] | TracesFailed;
 }
 
-/** Reads blocks, several at once, and keeps the results until {@link BlockReader.done}. */
-export interface BlockReader {
-  /** Reads one block. @throws when the block itself or its logs cannot be read. */
-  read(number: number, tracePatienceMs?: number): Promise<BlockContents>;
-  /** Starts reading blocks that will be needed soon. */
-  prepare(first: number, last: number): void;
-  /** Drops the results of a block. */
-  done(hash: string): void;
-  /** Forgets the prepared blocks: the chain has changed. */
-  reset(): void;
-}
+/** Reads blocks, several at once, and keeps the results until `done`. */
+export type BlockReader = ReturnType<typeof createReader>;
 
 /** How long a block waits for its traces after everything else was read. */
 const TRACE_PATIENCE_MS = 5 * SECOND;
 const MAX_KEPT = 64;
 
+/** What is being read of a block. A part that failed is missing, and read again. */
 interface BlockParts {
-  logs?: Promise<BlockLogs>;
-  moves?: Promise<CoinMove[]>;
+  logs?: Promise<BlockLogs> | undefined;
+  moves?: Promise<CoinMove[]> | undefined;
   /** What `moves` resolved with. */
   found?: CoinMove[];
 }
 
-type BegunParts = BlockParts & Required<Pick<BlockParts, 'logs' | 'moves'>>;
-
-/** Creates a reader over the nodes of a chain. */
-export function createReader(options: { node: Nodes; clock: Clock; profile: () => Profile }): BlockReader {
-  const { node, clock, profile } = options;
+export function createReader({ node, clock, profile }: { node: Nodes; clock: Clock; profile: () => Profile }) {
   const blocks = new Map<number, Promise<NodeBlock>>();
   const kept = new Map<string, BlockParts>();
   /** Traces took too long. Until some arrive, blocks do not wait for theirs. */
@@ -53,26 +41,29 @@ export function createReader(options: { node: Nodes; clock: Clock; profile: () =
     return known;
   }
 
-  function begin(block: NodeBlock): BegunParts {
-    const known = partsOf(block.hash);
+  /** Begins to read the parts of a block that are not being read yet. */
+  function begin(block: NodeBlock) {
+    const parts = partsOf(block.hash);
     const { hasUnlistedLogs, coinContract, traces } = profile();
-    const forget = (name: keyof BlockParts) => () => {
-      delete known[name];
-    };
-    if (known.logs === undefined) {
-      known.logs = readLogs(node, block, hasUnlistedLogs);
-      known.logs.catch(forget('logs'));
-    }
-    if (known.moves === undefined) {
-      // Where logs report every payment, nothing is read from traces.
-      const isEmpty = block.transactions.length === 0 || coinContract !== null;
-      known.moves = isEmpty ? Promise.resolve([]) : coinMoves(node, block, traces);
-      known.moves.then((found) => {
-        known.found = found;
+    const logs = parts.logs ?? readLogs(node, block, hasUnlistedLogs);
+    logs.catch(() => {
+      parts.logs = undefined;
+    });
+    // Where logs report every payment, nothing is read from traces.
+    const isEmpty = block.transactions.length === 0 || coinContract !== null;
+    const moves = parts.moves ?? (isEmpty ? Promise.resolve([]) : coinMoves(node, block, traces));
+    Object.assign(parts, { logs, moves });
+    moves.then(
+      (found) => {
+        parts.found = found;
         if (!isEmpty) areLate = false;
-      }, forget('moves'));
-    }
-    return known as BegunParts;
+      },
+      () => {
+        parts.moves = undefined;
+      },
+    );
+    // A part that fails meanwhile leaves `parts`.
+    return { parts, logs, moves };
   }
 
   async function fresh(number: number): Promise<NodeBlock> {
@@ -91,18 +82,20 @@ export function createReader(options: { node: Nodes; clock: Clock; profile: () =
   }
 
   return {
-    async read(number, tracePatienceMs) {
+    /** Reads one block. @throws when the block itself or its logs cannot be read. */
+    async read(number: number, tracePatienceMs?: number): Promise<BlockContents> {
       const prepared = blocks.get(number);
       blocks.delete(number);
       const block = await (prepared ?? fresh(number));
-      const parts = begin(block);
-      const logs = await parts.logs;
+      const reading = begin(block);
+      const logs = await reading.logs;
       if (areLate && tracePatienceMs === undefined && block.transactions.length > 0) {
-        return { block, logs, moves: parts.found ?? tooLate(TRACE_PATIENCE_MS) };
+        return { block, logs, moves: reading.parts.found ?? tooLate(TRACE_PATIENCE_MS) };
       }
-      return { block, logs, moves: await patiently(parts.moves, tracePatienceMs ?? TRACE_PATIENCE_MS) };
+      return { block, logs, moves: await patiently(reading.moves, tracePatienceMs ?? TRACE_PATIENCE_MS) };
     },
-    prepare(first, last) {
+    /** Starts reading blocks that will be needed soon. */
+    prepare(first: number, last: number): void {
       for (let number = first; number <= last; number++) {
         if (blocks.has(number)) continue;
         const block = fresh(number);
@@ -111,12 +104,10 @@ export function createReader(options: { node: Nodes; clock: Clock; profile: () =
         block.then(begin).catch(() => undefined);
       }
     },
-    done(hash) {
-      kept.delete(hash);
-    },
-    reset() {
-      blocks.clear();
-    },
+    /** Drops the results of a block. */
+    done: (hash: string): boolean => kept.delete(hash),
+    /** Forgets the prepared blocks: the chain has changed. */
+    reset: () => blocks.clear(),
   };
 }
 

@@ -1,5 +1,4 @@
 import { SECOND } from '../../src/domain/clock.ts';
-import type { HttpResponse } from './http.ts';
 import { CallEnded, MethodMissing, NodeBusy, NodeRefused, NodeUnreachable } from './node.ts';
 
 /** A JSON-RPC response as a node sent it: any field may be missing. */
@@ -16,7 +15,6 @@ export function refusesBatches(status: number, response: unknown): boolean {
   return error !== undefined && !(errorOf('batch', error) instanceof NodeBusy);
 }
 
-/** Parses a text; undefined where it is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -30,14 +28,12 @@ export function parseJson(text: string): unknown {
  *
  * @throws {NodeRefused}, {@link NodeBusy}, {@link NodeUnreachable}
  */
-export function resultOf(method: string, response: unknown, http: Omit<HttpResponse, 'text'>): unknown {
+export function resultOf(method: string, response: unknown, http: { status: number; retryAfter: unknown }): unknown {
   const { result, error } = (typeof response === 'object' && response !== null ? response : {}) as RpcResponse;
   if (http.status === 429) {
     throw new NodeBusy(`The node does not respond to ${method} (HTTP 429)`, msIn(http.retryAfter));
   }
   if (typeof error === 'object' && error !== null) throw errorOf(method, error);
-  // Providers also refuse a method that is not in the plan with an HTTP status.
-  if ([403, 404, 405, 501].includes(http.status)) throw new MethodMissing(`${method}: HTTP ${http.status}`);
   if (http.status === 400) throw new NodeRefused(`${method}: HTTP 400`);
   if (http.status < 200 || http.status > 299) {
     throw new NodeUnreachable(`The node does not respond to ${method} (HTTP ${http.status})`);

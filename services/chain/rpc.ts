@@ -1,56 +1,175 @@
-import { createBatches } from './batches.ts';
-import type { Budget } from './budget.ts';
-import { createHttp, type HttpOptions } from './http.ts';
-import { isHeavyCall, isTraceCall } from './methods.ts';
+import { Agent, request } from 'undici';
+import { type Clock, SECOND } from '../../src/domain/clock.ts';
+import { MIB } from '../../src/domain/units.ts';
+import { authorizationOf } from '../credentials.ts';
+import { createBudget } from './budget.ts';
 import { NodeBusy, NodeUnreachable } from './node.ts';
+import { parseJson, type RpcResponse, refusesBatches, resultOf } from './responses.ts';
 
-/** One node's JSON-RPC over HTTP. */
-export interface Rpc {
-  /** @throws {NodeRefused}, {@link NodeBusy}, {@link NodeUnreachable} */
-  call(method: string, params: readonly unknown[]): Promise<unknown>;
-  /** Abandons the calls under way; later ones are refused. */
-  close(): void;
-}
+/** The longest response that is read, in bytes: the traces of a full block are tens of megabytes. */
+const MAX_BYTES = 256 * MIB;
+const MAX_CONNECTIONS = 32;
 
-/** How a node is reached, and how often. */
-export interface RpcOptions extends HttpOptions {
+export interface RpcOptions {
+  clock: Clock;
+  /** Calls per second; default: no limit until the node refuses calls. */
+  perSecond?: number | undefined;
   /** Calls that may share one HTTP request; default 1: no batches. */
-  batch?: number;
-  /** `calls` limits every call, and `traces` those that trace, so that a limit on traces slows down nothing else. */
-  budgets: { calls: Budget; traces: Budget };
+  batch?: number | undefined;
   /** Called after each call with its result: `ok`, `refused`, `busy` or `unreachable`. */
-  onCall?(method: string, result: string, ms: number): void;
+  onCall?: ((method: string, result: string, ms: number) => void) | undefined;
 }
 
-/** Connects to a node. */
-export function connectRpc(options: RpcOptions): Rpc {
-  const { clock, budgets, batch = 1, onCall = () => {} } = options;
-  const http = createHttp(options);
-  const batches = createBatches(http, batch);
+export function connectRpc(url: string, headers: Readonly<Record<string, string>>, options: RpcOptions) {
+  const { clock, perSecond, batch = 1, onCall = () => {} } = options;
+  const http = createHttp(url, headers, clock);
+  const { single, batched } = createBatches(http, batch);
+  // `calls` limits every call, and `traces` those that trace, so that a limit on traces slows down nothing else.
+  const calls = createBudget(clock, perSecond);
+  const traces = createBudget(clock);
   return {
-    async call(method, params) {
+    /** @throws {NodeRefused}, {@link NodeBusy}, {@link NodeUnreachable} */
+    async call(method: string, params: readonly unknown[]): Promise<unknown> {
       const isTrace = isTraceCall(method);
-      await budgets.calls.take();
-      if (isTrace) await budgets.traces.take();
+      await calls.take();
+      if (isTrace) await traces.take();
       http.assertOpen();
       const begun = clock.now();
       let result = 'ok';
       try {
         // A response of many megabytes would hold up all others of its batch.
-        return await (isHeavyCall(method) ? batches.single(method, params) : batches.batched(method, params));
+        return await (isHeavyCall(method) ? single(method, params) : batched(method, params));
       } catch (error) {
         result = error instanceof NodeBusy ? 'busy' : error instanceof NodeUnreachable ? 'unreachable' : 'refused';
-        if (error instanceof NodeBusy) (isTrace ? budgets.traces : budgets.calls).slowDown();
+        if (error instanceof NodeBusy) (isTrace ? traces : calls).slowDown();
         throw error;
       } finally {
         onCall(method, result, clock.now() - begun);
       }
     },
-    close() {
+    /** Abandons the calls under way; later ones are refused. */
+    close(): void {
       http.close();
-      batches.close();
-      budgets.calls.close();
-      budgets.traces.close();
+      calls.close();
+      traces.close();
+    },
+  };
+}
+
+export const isTraceCall = (method: string): boolean => /^(trace|debug)_/.test(method);
+
+/** Whether a method's response may take long or have many megabytes. */
+const isHeavyCall = (method: string): boolean =>
+  /^(trace|debug)_|Receipts$|^eth_getBlockByNumber$|^eth_getLogs$/.test(method);
+
+function timeoutOf(method: string): number {
+  if (isTraceCall(method)) return 60 * SECOND;
+  return isHeavyCall(method) ? 30 * SECOND : 10 * SECOND;
+}
+
+/** Creates the connections to a node. The URL's credentials are sent as a header; they never appear in an error. */
+function createHttp(given: string, headers: Readonly<Record<string, string>>, clock: Clock) {
+  const url = new URL(given);
+  const allHeaders = { 'content-type': 'application/json', ...authorizationOf(url), ...headers };
+  url.username = '';
+  url.password = '';
+  const limits = { connections: MAX_CONNECTIONS, headersTimeout: 0, bodyTimeout: 0, maxResponseSize: MAX_BYTES };
+  const agent = new Agent(limits);
+  const underWay = new Set<AbortController>();
+  let isClosed = false;
+
+  /** @throws {NodeUnreachable} when it is closed. */
+  function assertOpen(): void {
+    if (isClosed) throw new NodeUnreachable('The connection to the node is closed');
+  }
+
+  return {
+    assertOpen,
+    /** Posts a body and reads the response. `method` decides the time limit. @throws {NodeUnreachable} */
+    async post(body: unknown, method: string): Promise<{ status: number; text: string; retryAfter: unknown }> {
+      const timeoutMs = timeoutOf(method);
+      const controller = new AbortController();
+      const { signal } = controller;
+      underWay.add(controller);
+      const cancel = clock.after(timeoutMs, () => controller.abort());
+      try {
+        assertOpen();
+        const content = { headers: allHeaders, body: JSON.stringify(body) };
+        const response = await request(url, { method: 'POST', ...content, dispatcher: agent, signal });
+        const text = await response.body.text();
+        return { status: response.statusCode, text, retryAfter: response.headers['retry-after'] };
+      } catch {
+        assertOpen();
+        const limit = signal.aborted ? ` within ${timeoutMs} ms` : '';
+        throw new NodeUnreachable(`The node does not respond to ${method}${limit}`);
+      } finally {
+        cancel();
+        underWay.delete(controller);
+      }
+    },
+    /** Abandons the posts under way. */
+    close(): void {
+      isClosed = true;
+      for (const controller of underWay) controller.abort();
+      void agent.destroy();
+    },
+  };
+}
+
+interface Waiting {
+  method: string;
+  params: readonly unknown[];
+  resolve(result: unknown): void;
+  reject(error: Error): void;
+}
+
+/** Sends calls to a node, up to `max` of the same moment in one request, until the node refuses batches. */
+function createBatches({ post }: ReturnType<typeof createHttp>, max: number) {
+  let size = max;
+  const queue: Waiting[] = [];
+
+  /** Sends a call in a request of its own. */
+  async function single(method: string, params: readonly unknown[]): Promise<unknown> {
+    const response = await post({ jsonrpc: '2.0', id: 1, method, params }, method);
+    return resultOf(method, parseJson(response.text), response);
+  }
+
+  async function flush(): Promise<void> {
+    const calls = queue.splice(0, size);
+    if (queue.length > 0) void flush();
+    await sendTogether(calls).catch((error: Error) => {
+      for (const { reject } of calls) reject(error);
+    });
+  }
+
+  async function sendTogether(calls: readonly Waiting[]): Promise<void> {
+    const body = calls.map(({ method, params }, id) => ({ jsonrpc: '2.0', id, method, params }));
+    const response = await post(body, calls[0]!.method);
+    const list = parseJson(response.text);
+    if (refusesBatches(response.status, list)) {
+      size = 1;
+      for (const { method, params, resolve, reject } of calls) single(method, params).then(resolve, reject);
+      return;
+    }
+    const byId = new Map(Array.isArray(list) ? list.map((one: RpcResponse) => [String(one?.id), one]) : []);
+    for (const [id, { method, resolve, reject }] of calls.entries()) {
+      try {
+        resolve(resultOf(method, Array.isArray(list) ? byId.get(String(id)) : list, response));
+      } catch (error) {
+        reject(error as Error);
+      }
+    }
+  }
+
+  return {
+    single,
+    /** Sends a call with the others of this moment. */
+    batched(method: string, params: readonly unknown[]): Promise<unknown> {
+      if (size === 1) return single(method, params);
+      return new Promise((resolve, reject) => {
+        queue.push({ method, params, resolve, reject });
+        if (queue.length === 1) setImmediate(() => void flush());
+      });
     },
   };
 }

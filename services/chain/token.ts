@@ -19,17 +19,13 @@ export interface TokenRecord extends TokenFacts {
 /** A contract returned no bytes: the node may not have the contract yet. */
 class EmptyResponse extends NodeUnreachable {}
 
-/** Facts that were read. `failure` is null when every call got a definite response. */
-export interface AskedFacts {
-  facts: TokenFacts;
-  failure: Error | null;
-}
-
 /** The facts of a contract that provides none. */
 export const NO_FACTS: TokenFacts = { name: null, symbol: null, decimals: null };
 
 /** More than an honest `name()` needs behind proxies, and too little to keep a node busy. */
 const MAX_GAS = numberToHex(5_000_000);
+
+const MAX_CHARACTERS = 256;
 
 const ABI = parseAbi([
   'function name() view returns (string)',
@@ -39,11 +35,14 @@ const ABI = parseAbi([
   'function supportsInterface(bytes4) view returns (bool)',
 ]);
 
-/** Asks a contract for name, symbol and decimals. An empty response counts as a failure. @throws {NodeBusy} */
-export async function askFacts(node: Node, address: Address): Promise<AskedFacts> {
+/**
+ * Asks a contract for name, symbol and decimals; `failure` is null when every call got a definite response, which an empty
+ * one is not. @throws {NodeBusy}
+ */
+export async function askFacts(node: Node, address: Address) {
   let failure: Error | null = null;
 
-  async function asked(question: 'name' | 'symbol' | 'decimals'): Promise<Hex | null> {
+  async function asked(question: keyof TokenFacts): Promise<Hex | null> {
     try {
       const data = await ask(node, address, question);
       if (data === null || size(data) >= 32) return data;
@@ -58,25 +57,28 @@ export async function askFacts(node: Node, address: Address): Promise<AskedFacts
 
   const [name, symbol, decimals] = await Promise.all([asked('name'), asked('symbol'), asked('decimals')]);
   const count = numberIn(decimals);
-  const facts = {
+  const facts: TokenFacts = {
     name: textIn(name),
     symbol: textIn(symbol),
     decimals: count !== null && count <= 255n ? Number(count) : null,
   };
-  return { facts, failure };
+  return { facts, failure: failure as Error | null };
 }
 
 /** Reads a token from the chain; null when there is no contract or it is not a token. */
 export async function readToken(node: Node, address: Address): Promise<TokenRecord | null> {
   if ((await node.call<Hex>('eth_getCode', [address, 'latest'])) === '0x') return null;
-  const [{ facts, failure }, totalSupply, erc721, erc1155] = await Promise.all([
+  const [{ facts, failure }, totalSupply, erc721, erc1155, anything] = await Promise.all([
     askFacts(node, address),
     ask(node, address, 'totalSupply').then(numberIn),
     supports(node, address, '0x80ac58cd'),
     supports(node, address, '0xd9b67a26'),
+    // ERC-165 forbids to affirm this one: such a contract affirms everything.
+    supports(node, address, '0xffffffff'),
   ]);
   if (failure !== null && !(failure instanceof EmptyResponse)) throw failure;
-  if (erc721 || erc1155) return { ...facts, totalSupply, decimals: null, type: erc721 ? 'ERC-721' : 'ERC-1155' };
+  if ((erc721 || erc1155) && !anything)
+    return { ...facts, totalSupply, decimals: null, type: erc721 ? 'ERC-721' : 'ERC-1155' };
   if (totalSupply === null || (facts.symbol === null && facts.decimals === null)) return null;
   return { ...facts, totalSupply, type: 'ERC-20' };
 }
@@ -89,7 +91,10 @@ function textIn(data: Hex | null): string | null {
       size(data) === 32
         ? hexToString(data, { size: 32 })
         : decodeFunctionResult({ abi: ABI, functionName: 'name', data });
-    return Array.from(text).slice(0, 256).join('');
+    // Cut first: the expression takes quadratic time, hours for a megabyte of NULs.
+    return Array.from(text.slice(0, 2 * MAX_CHARACTERS).replace(/\0+$/, ''))
+      .slice(0, MAX_CHARACTERS)
+      .join('');
   } catch {
     return null;
   }
@@ -105,11 +110,7 @@ async function supports(node: Node, to: Address, interfaceId: Hex): Promise<bool
 }
 
 /** Asks again before it believes that a contract does not respond: a missing number of decimals makes a coin an NFT. */
-async function ask(
-  node: Node,
-  to: Address,
-  functionName: 'name' | 'symbol' | 'decimals' | 'totalSupply',
-): Promise<Hex | null> {
+async function ask(node: Node, to: Address, functionName: keyof TokenFacts | 'totalSupply'): Promise<Hex | null> {
   const data = encodeFunctionData({ abi: ABI, functionName });
   const first = await call(node, to, data);
   return first !== null && first !== '0x' ? first : await call(node, to, data);

@@ -1,4 +1,4 @@
-import type { Hex } from 'viem';
+import { type Hex, zeroAddress } from 'viem';
 import { isOf, MethodMissing, type Node, type NodeBlock, NodeRefused, NodeUnreachable } from './node.ts';
 
 /** Coins that a contract sent within a transaction. */
@@ -14,7 +14,6 @@ export interface CoinMove {
   survives?: true;
 }
 
-/** The two methods that report internal calls of transactions. */
 export type TraceMethod = 'trace_block' | 'debug_traceBlockByNumber';
 
 interface ParityTrace {
@@ -31,6 +30,8 @@ interface ParityTrace {
   result?: { address?: Hex } | null;
   error?: string;
   traceAddress: number[];
+  /** How many frames lie directly below this one. */
+  subtraces?: number;
   transactionHash?: Hex | null;
   blockHash?: Hex;
 }
@@ -103,7 +104,7 @@ export async function coinMoves(node: Node, block: NodeBlock, habits: TraceHabit
 export async function coinMovesOf(node: Node, txHash: Hex, habits: TraceHabits = {}): Promise<CoinMove[]> {
   return await eitherWay(habits, async (method) => {
     if (method === 'trace_block') {
-      return parityMoves(await node.call<ParityTrace[]>('trace_transaction', [txHash], mustBeList));
+      return parityMoves(await node.call<ParityTrace[]>('trace_transaction', [txHash], mustBeWhole));
     }
     const call = await node.call<GethCall>('debug_traceTransaction', [txHash, CALL_TRACER]);
     return gethMoves(txHash, call);
@@ -127,46 +128,58 @@ async function eitherWay(
   throw new TracesFailed(failure?.message ?? 'The nodes offer neither trace_block nor debug_traceBlockByNumber');
 }
 
-function mustBeList(traces: unknown): void {
-  if (!Array.isArray(traces) || traces.length === 0) throw new NodeUnreachable('The node does not have these traces');
+function mustBeWhole(traces: unknown): void {
+  if (!Array.isArray(traces) || traces.length === 0 || lacksFrames(traces as ParityTrace[])) {
+    throw new NodeUnreachable('The node does not have these traces');
+  }
+}
+
+function mustBeParity(block: NodeBlock, given: unknown, habits: TraceHabits): void {
+  mustBeListOf(block, given);
+  const traces = given as ParityTrace[];
+  const roots = traces.filter(({ traceAddress }) => traceAddress.length === 0);
+  const traced = new Set(roots.map(({ transactionHash }) => transactionHash));
+  const isForeign = !traces.every((trace) => isOf(block, trace));
+  mustCover(block, habits, traced, { isForeign, isCut: lacksFrames(traces) });
 }
 
 /** @throws where a transaction has no trace, or a trace is of another block: the nodes of a cluster may disagree. */
-function mustBeParity(block: NodeBlock, given: unknown, { hasUnlisted = false }: TraceHabits): void {
-  const number = Number(block.number);
-  mustBeListOf(block, given);
-  const traces = given as ParityTrace[];
-  const known = new Set(block.transactions.map(({ hash }) => hash));
-  const missing = new Set(block.transactions.filter(isTraced).map(({ hash }) => hash));
-  for (const trace of traces) {
-    const { transactionHash, traceAddress } = trace;
-    const isUnknown = transactionHash && !known.has(transactionHash) && !hasUnlisted;
-    if (isUnknown || !isOf(block, trace)) {
-      throw new NodeUnreachable(`The node returned the traces of another block ${number}`);
-    }
-    if (transactionHash && traceAddress.length === 0) missing.delete(transactionHash);
+function mustCover(
+  { number, transactions }: NodeBlock,
+  { hasUnlisted = false }: TraceHabits,
+  traced: ReadonlySet<Hex | null | undefined>,
+  { isForeign, isCut }: { isForeign: boolean; isCut: boolean },
+): void {
+  const listed = new Set<Hex | null | undefined>(transactions.map(({ hash }) => hash));
+  if (isForeign || (!hasUnlisted && [...traced].some((hash) => hash && !listed.has(hash)))) {
+    throw new NodeUnreachable(`The node returned the traces of another block ${Number(number)}`);
   }
-  if (missing.size > 0) {
-    throw new NodeUnreachable(`The node returned only some traces of block ${number}`);
+  if (isCut || !transactions.filter(isTraced).every(({ hash }) => traced.has(hash))) {
+    throw new NodeUnreachable(`The node returned only some traces of block ${Number(number)}`);
   }
 }
 
-/** As {@link mustBeParity}, for the other method. */
-function mustBeGeth(block: NodeBlock, given: unknown, { hasUnlisted = false }: TraceHabits): void {
-  const number = Number(block.number);
+/** Whether frames are missing: each has a frame above it, and names how many lie below it. */
+function lacksFrames(traces: readonly ParityTrace[]): boolean {
+  const placeOf = ({ transactionHash }: ParityTrace, path: readonly number[]) => [transactionHash, ...path].join();
+  const called = traces.filter(({ transactionHash }) => transactionHash);
+  const below = new Map(called.map((trace) => [placeOf(trace, trace.traceAddress), 0]));
+  for (const trace of called.filter(({ traceAddress }) => traceAddress.length > 0)) {
+    const above = placeOf(trace, trace.traceAddress.slice(0, -1));
+    const count = below.get(above);
+    if (count === undefined) return true;
+    below.set(above, count + 1);
+  }
+  return called.some((trace) => (trace.subtraces ?? 0) > below.get(placeOf(trace, trace.traceAddress))!);
+}
+
+function mustBeGeth(block: NodeBlock, given: unknown, habits: TraceHabits): void {
   mustBeListOf(block, given);
   const traces = given as GethTrace[];
-  const failed = traces.find(({ result }) => typeof result !== 'object' || result === null);
+  const failed = traces.find(({ result, error }) => error || typeof result !== 'object' || result === null);
   if (failed !== undefined) throw new NodeRefused(`debug_traceBlockByNumber: ${String(failed.error).slice(0, 200)}`);
   const hashes = gethHashes(block, traces);
-  const known = new Set(block.transactions.map(({ hash }) => hash));
-  if (!hasUnlisted && hashes.some((hash) => hash !== undefined && !known.has(hash))) {
-    throw new NodeUnreachable(`The node returned the traces of another block ${number}`);
-  }
-  const traced = new Set(hashes);
-  if (hashes.includes(undefined) || !block.transactions.filter(isTraced).every(({ hash }) => traced.has(hash))) {
-    throw new NodeUnreachable(`The node returned only some traces of block ${number}`);
-  }
+  mustCover(block, habits, new Set(hashes), { isForeign: false, isCut: hashes.includes(undefined) });
 }
 
 /** The transaction hash of each trace: the one it names, otherwise that at its position. */
@@ -198,11 +211,11 @@ function parityMoves(traces: readonly ParityTrace[]): CoinMove[] {
     if ([...traceAddress.keys(), traceAddress.length].some((depth) => failed.has(place(trace, depth)))) return [];
     const path = traceAddress.join('.');
     if (type === 'suicide' || type === 'selfdestruct') {
-      return moveOf(txHash, path, action.address, action.refundAddress, action.balance);
+      const { address: from, refundAddress: to, balance: value } = action;
+      return from === to ? [] : moveOf(txHash, path, { from, to, value });
     }
-    if (type === 'create') return moveOf(txHash, path, action.from, trace.result?.address, action.value);
-    if (type !== 'call' || action.callType !== 'call') return [];
-    return moveOf(txHash, path, action.from, action.to, action.value);
+    if (type === 'create') return moveOf(txHash, path, { ...action, to: trace.result?.address });
+    return type === 'call' && action.callType === 'call' ? moveOf(txHash, path, action) : [];
   });
 }
 
@@ -216,15 +229,16 @@ function gethMoves(txHash: Hex, root: GethCall): CoinMove[] {
       // A failed retry puts back what it took.
       .filter(({ purpose }) => !(root.error && purpose === 'escrow'))
       .flatMap(({ from, to, value }, index) =>
-        surviving(moveOf(txHash, `${name}${index}`, from ?? ZERO_ADDRESS, to ?? ZERO_ADDRESS, value)),
+        surviving(moveOf(txHash, `${name}${index}`, { from: from ?? zeroAddress, to: to ?? zeroAddress, value })),
       );
   moves.push(...chainMoves(root.beforeEVMTransfers, 'before'));
   const stack: { call: GethCall; path: string }[] = [{ call: root, path: '' }];
   for (let next = stack.pop(); next !== undefined; next = stack.pop()) {
     const { call, path } = next;
     if (call.error) continue;
-    const carries = COIN_CALLS.includes(call.type.toUpperCase());
-    const found = path !== '' && carries ? moveOf(txHash, path, call.from, call.to, call.value) : [];
+    const type = call.type.toUpperCase();
+    const carries = COIN_CALLS.includes(type) && !(type === 'SELFDESTRUCT' && call.from === call.to);
+    const found = path !== '' && carries ? moveOf(txHash, path, call) : [];
     moves.push(...(root.to?.toLowerCase() === RETRYABLES ? surviving(found) : found));
     const inner = (call.calls ?? []).map((one, index) => ({
       call: one,
@@ -245,15 +259,11 @@ const PAYING_PURPOSES = ['deposit', 'escrow', 'withdraw', 'refund'];
 /** The contract on Arbitrum that retryables are submitted to. Only the chain itself moves coins there. */
 const RETRYABLES = '0x000000000000000000000000000000000000006e';
 
-const ZERO_ADDRESS: Hex = '0x0000000000000000000000000000000000000000';
-
 /** One movement of coins; none where an address is missing or nothing moved. */
 function moveOf(
   txHash: Hex,
   path: string,
-  from: Hex | undefined,
-  to: Hex | undefined,
-  value: Hex | undefined,
+  { from, to, value }: Partial<Record<'from' | 'to' | 'value', Hex | undefined>>,
 ): CoinMove[] {
   const wei = BigInt(value ?? 0);
   return from !== undefined && to !== undefined && wei > 0n ? [{ txHash, from, to, value: wei, path }] : [];

@@ -55,13 +55,17 @@ export const COIN_TOPIC: Hex = '0xe6497e3ee548a3372136af2fcb0696db31fc6cf2026070
 /** The first topic of coins that a deposit creates on zkSync: Mint(address,uint256). */
 export const MINT_TOPIC: Hex = '0x0f6798a560793a54c3bcfe86a93cde1e73087d944c0ea20544137d4121396885';
 
+/** The first topic of coins that the bridge creates on Gnosis: AddedReceiver(uint256,address,address). */
+export const RECEIVER_TOPIC: Hex = '0x3c798bbcf33115b42c728b8504cff11dd58736e9fa789f1cda2738db7d696b2a';
+
 /** The coins that a contract of the chain itself logs as moved or created, one or none. @throws when unreadable. */
 export function loggedCoins({ topics, data, transactionHash: txHash, logIndex }: NodeLog): Transfer[] {
   const [topic, first, from, to] = topics;
   const value = BigInt(slice(data, 0, 32));
   const common = { txHash, value, internal: true, place: `log:${Number(logIndex)}`, survives: true } as const;
   if (value === 0n || first === undefined) return [];
-  if (topic === MINT_TOPIC) return [coins({ ...common, from: zeroAddress, to: addressOf(first) })];
+  if (topic === MINT_TOPIC || topic === RECEIVER_TOPIC)
+    return [coins({ ...common, from: zeroAddress, to: addressOf(first) })];
   if (topic !== COIN_TOPIC || from === undefined || to === undefined) return [];
   return [coins({ ...common, from: addressOf(from), to: addressOf(to) })];
 }
@@ -92,6 +96,9 @@ export function withdrawalTransfers({ hash, withdrawals = [] }: NodeBlock): Tran
     );
 }
 
+/** Repeats every payment of coins as a Transfer log (EIP-7708). */
+const COIN_LOGGER = '0xfffffffffffffffffffffffffffffffffffffffe';
+
 /** The token transfers in a log: none in other or malformed logs, several in a TransferBatch. */
 export function tokenTransfers(log: NodeLog): Transfer[] {
   try {
@@ -102,6 +109,7 @@ export function tokenTransfers(log: NodeLog): Transfer[] {
 }
 
 function decodeLog({ address, topics, data, transactionHash: txHash, logIndex }: NodeLog): Transfer[] {
+  if (address.toLowerCase() === COIN_LOGGER) return [];
   const token = getAddress(address);
   const place = `log:${Number(logIndex)}`;
   const [topic, first, second, third] = topics;
@@ -144,35 +152,25 @@ export function withRightKind(transfer: Transfer, facts: { decimals: number | nu
  * The coins that a transaction itself pays, none or one; a deployment pays the new contract. A deposit of the OP Stack
  * also creates coins for its sender. @throws when unreadable.
  */
-export function nativeTransfers({ hash, from, to, value, nonce, mint }: NodeTransaction): Transfer[] {
+export function nativeTransfers({ hash: txHash, from, to, value, nonce, mint }: NodeTransaction): Transfer[] {
   const minted = BigInt(mint ?? 0);
   const paid = BigInt(value);
   const transfers: Transfer[] = [];
   if (minted > 0n) {
-    const creation = { from: zeroAddress, to: from, value: minted, place: 'mint' };
-    transfers.push(coins({ txHash: hash, ...creation, internal: true, survives: true }));
+    const creation = { from: zeroAddress, to: from, value: minted, place: 'mint', internal: true } as const;
+    transfers.push(coins({ txHash, ...creation, survives: true }));
   }
   if (paid > 0n) {
     const receiver = to ?? getContractAddress({ from, nonce: BigInt(nonce) });
-    transfers.push(coins({ txHash: hash, from, to: receiver, value: paid, internal: false, place: 'transaction' }));
+    transfers.push(coins({ txHash, from, to: receiver, value: paid, internal: false, place: 'transaction' }));
   }
   return transfers;
 }
 
-/** The coins that contracts sent within transactions. @throws when unreadable. */
-export function internalTransfers(moves: readonly CoinMove[]): Transfer[] {
-  return moves.map(({ path, ...move }) => coins({ ...move, internal: true, place: `trace:${path}` }));
-}
+/** The coins that a contract sent within a transaction. @throws when unreadable. */
+export const internalTransfer = ({ path, ...move }: CoinMove): Transfer =>
+  coins({ ...move, internal: true, place: `trace:${path}` });
 
-/** A movement of coins. @throws when an address is invalid. */
-function coins(move: {
-  txHash: Hex;
-  from: Hex;
-  to: Hex;
-  value: bigint;
-  internal: boolean;
-  place: string;
-  survives?: true;
-}): Transfer {
+function coins(move: Omit<Extract<Transfer, { kind: 'native' }>, 'kind'>): Transfer {
   return { kind: 'native', ...move, from: getAddress(move.from), to: getAddress(move.to) };
 }

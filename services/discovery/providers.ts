@@ -24,11 +24,9 @@ export function readCategories(file: string | URL): Category[] {
   }
 }
 
-/** A column and the values that a row may have in it. */
-export interface Filter {
-  id: string;
-  value: string[];
-}
+/** Columns, and the values that a row may have in each. */
+export const filters = z.array(z.object({ id: z.string(), value: z.array(z.string()) }));
+type Filter = z.infer<typeof filters>[number];
 
 /** The rows that hold every word of the search and pass every filter, in the file's order; case does not matter. */
 export function findRows(rows: readonly Row[], search: string, filters: readonly Filter[]): Row[] {

@@ -1,23 +1,15 @@
 import { type Clock, SECOND } from '../../src/domain/clock.ts';
 
 /** Too many pages are being made or waited for. */
-export class TooBusy extends Error {
-  readonly statusCode = 503;
-}
-
-/** Keeps pages for some seconds, and limits how many are made at the same time. */
-export interface PageCache<Page> {
-  /** Returns the page of a key, which is made once for all who ask at the same time. @throws {TooBusy} */
-  get(key: string, make: () => Promise<Page>): Promise<Page>;
-}
+export class TooBusy extends Error {}
 
 const FRESH_MS = 10 * SECOND;
 const MAX_PAGES = 500;
 const MAX_UNDER_WAY = 8;
 const MAX_WAITING = 64;
 
-/** Creates an empty cache. */
-export function createPageCache<Page>(clock: Clock): PageCache<Page> {
+/** Creates an empty cache: it keeps pages for some seconds, and limits how many are made at the same time. */
+export function createPageCache<Page>(clock: Clock) {
   const pages = new Map<string, { page: Promise<Page>; at: number }>();
   const waiting: (() => void)[] = [];
   let underWay = 0;
@@ -37,7 +29,8 @@ export function createPageCache<Page>(clock: Clock): PageCache<Page> {
   }
 
   return {
-    get(key, make) {
+    /** Returns the page of a key, which is made once for all who ask at the same time. @throws {TooBusy} */
+    get(key: string, make: () => Promise<Page>): Promise<Page> {
       const known = pages.get(key);
       if (known !== undefined && clock.now() - known.at < FRESH_MS) return known.page;
       const page = inTurn(make);

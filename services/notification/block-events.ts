@@ -1,66 +1,54 @@
-import type { Hex } from 'viem';
-import type { Clock } from '../../src/domain/clock.ts';
+import { type Hex, keccak256 } from 'viem';
 import { receiptsOf } from '../chain/block.ts';
 import { innerTransfers, outerTransfers } from '../chain/block-transfers.ts';
-import type { Nodes } from '../chain/nodes.ts';
 import type { Profile } from '../chain/profiles.ts';
 import type { BlockContents } from '../chain/reader.ts';
 import { TracesFailed } from '../chain/traces.ts';
-import type { EventStyle } from './event.ts';
-import { deliveriesOf, matchesOf } from './match.ts';
+import { deliveriesOf, type Match, matchesOf } from './match.ts';
+import type { Parts } from './parts.ts';
 import type { ReadBlock } from './store/chain.ts';
-import type { NotificationStore } from './store/index.ts';
 import type { Webhook } from './store/webhooks.ts';
 import type { Tokens } from './tokens.ts';
 
-/** Selects transfers of a block: those in its transactions and logs, those in its traces, or both. */
-export type BlockPart = 'outer' | 'inner' | 'both';
-
-/** Limits which webhooks get a block's events. */
-export interface Restriction {
-  watchersOf(address: string): readonly Webhook[];
-  /** Above 0: the deliveries belong to this replay. */
-  replay: number;
-}
+/** Selects transfers of a block: those in its traces, or those in its transactions and logs as well. */
+type BlockPart = 'inner' | 'both';
 
 /** Creates the deliveries of a block, for all webhooks or those in `only`. @throws when a receipt cannot be read. */
-export type BlockEvents = (
-  contents: BlockContents,
-  part: BlockPart,
-  only?: Restriction,
-) => Promise<Omit<ReadBlock, 'tracesMissing'>>;
+export type BlockEvents = ReturnType<typeof createBlockEvents>;
 
-/** Creates the function that makes deliveries of blocks. */
-export function createBlockEvents(options: {
-  node: Nodes;
-  store: NotificationStore;
-  tokens: Tokens;
-  clock: Clock;
-  style: EventStyle;
-  profile(): Profile;
-  /** Whether a project still exists. A removed project gets no events. */
-  isServed(projectId: string): boolean;
-  /** How long a new event waits before it may be sent, in milliseconds. */
-  delayMs(): number;
-}): BlockEvents {
-  const { node, store, tokens, clock, style, profile, isServed, delayMs } = options;
+export function createBlockEvents(
+  { node, store, clock, style, isServed, faults }: Parts,
+  tokens: Tokens,
+  profile: () => Profile,
+) {
+  let matched = 0;
+  const inventedFrom = (matches: readonly Match[]): Match[] =>
+    matches
+      .filter(() => matched++ % 3 === 0)
+      .map((match) => ({ ...match, transfer: { ...match.transfer, txHash: keccak256(match.transfer.txHash) } }));
 
-  return async (contents, part, only) => {
+  return async (
+    contents: BlockContents,
+    part: BlockPart,
+    only?: { watchersOf(address: string): readonly Webhook[]; replay: number },
+  ): Promise<Omit<ReadBlock, 'tracesMissing'>> => {
     const { block, logs } = contents;
     const { transfers, unreadable } = transfersIn(contents, part, profile());
-    const watchersOf = only?.watchersOf ?? ((address: string) => store.webhooks.watchersOf(address));
+    const watchersOf = only?.watchersOf ?? store.webhooks.watchersOf;
     const served = (address: string) => watchersOf(address).filter(({ projectId }) => isServed(projectId));
     const matches = matchesOf(transfers, served, style);
     const listed = new Set(block.transactions.map(({ hash }) => hash));
     const hashes = [...new Set(matches.map(({ transfer }) => transfer.txHash))].filter((hash) => listed.has(hash));
     const receipts = await receiptsOf(node, block, logs, hashes as Hex[]);
-    const made = deliveriesOf(matches, {
+    const { lose, invent, delayMs } = faults();
+    const sent = [...(lose ? [] : matches), ...(invent ? inventedFrom(matches) : [])];
+    const made = deliveriesOf(sent, {
       block,
       receipts,
       style,
       clock,
-      factsOf: (token) => tokens.factsOf(token),
-      delayMs: delayMs(),
+      factsOf: tokens.factsOf,
+      delayMs,
       replay: only?.replay ?? 0,
     });
     return {
@@ -77,14 +65,11 @@ export function createBlockEvents(options: {
 function transfersIn({ block, logs, moves }: BlockContents, part: BlockPart, profile: Profile) {
   const none = { transfers: [], unreadable: [] };
   const outer = part === 'inner' ? none : outerTransfers(block, logs.logs, profile);
-  const inner = part === 'outer' || moves instanceof TracesFailed ? none : innerTransfers(moves);
-  const isPayment = ({ kind }: { kind: string }) => kind === 'native';
+  const inner = moves instanceof TracesFailed ? none : innerTransfers(moves);
+  const payments = outer.transfers.filter(({ kind }) => kind === 'native');
+  const tokens = outer.transfers.filter(({ kind }) => kind !== 'native');
   return {
-    transfers: [
-      ...outer.transfers.filter(isPayment),
-      ...inner.transfers,
-      ...outer.transfers.filter((one) => !isPayment(one)),
-    ],
+    transfers: [...payments, ...inner.transfers, ...tokens],
     unreadable: [...outer.unreadable, ...inner.unreadable],
   };
 }

@@ -1,24 +1,11 @@
-import type { Logger } from 'pino';
-import { type Clock, MINUTE, SECOND } from '../../src/domain/clock.ts';
+import { MINUTE, SECOND } from '../../src/domain/clock.ts';
 import type { ChainIdentity } from '../chain/member.ts';
 import type { Nodes } from '../chain/nodes.ts';
 import { profileOf } from '../chain/profiles.ts';
-import type { ChainState } from './store/chain.ts';
+import type { Parts } from './parts.ts';
 
 /** Checks that the nodes follow the chain of this file. */
-export interface ChainCheck {
-  /**
-   * Asks the nodes which chain they follow, once a minute. Returns the chain to begin with, or null while it is
-   * still the file's chain.
-   *
-   * @throws when no node follows it. Nodes that do not are excluded while others do.
-   */
-  check(): Promise<{ identity: ChainIdentity; startsOver: boolean } | null>;
-  /** Asks again at the next check. */
-  recheck(): void;
-  /** Why scanning is refused; null when it is not. */
-  refused(): string | null;
-}
+export type ChainCheck = ReturnType<typeof createChainCheck>;
 
 const CHECK_EVERY_MS = MINUTE;
 /** How often the nodes are checked while one is excluded. */
@@ -26,22 +13,14 @@ const EXCLUDED_EVERY_MS = 10 * SECOND;
 /** How often in a row a developer's chain must look different before it counts as started over. */
 const SURE = 3;
 
-/** Creates the check. */
-export function createChainCheck(options: {
-  node: Nodes;
-  clock: Clock;
-  log: Logger;
-  state(): ChainState | undefined;
-  identify(identity: ChainIdentity): void;
-}): ChainCheck {
-  const { node, clock, log, state, identify } = options;
+export function createChainCheck({ node, store, clock, log }: Parts) {
   let nextAt = 0;
   let differing = 0;
   let refused: string | null = null;
   const excluded = new Set<string>();
 
   /** Excludes the nodes that follow another chain than this one. */
-  function useNodesOf(chain: Known, found: readonly FoundNode[]): void {
+  function useNodesOf(chain: ChainIdentity, found: readonly FoundNode[]): void {
     for (const { name, identity, exclude } of found) {
       if (isSame(identity, chain)) {
         exclude(null);
@@ -60,7 +39,7 @@ export function createChainCheck(options: {
   }
 
   /** Returns a developer's chain that started over. @throws for any other chain than the known one, and until it is sure. */
-  function startOver(identity: ChainIdentity, known: ChainState): { identity: ChainIdentity; startsOver: true } {
+  function startOver(identity: ChainIdentity, known: ChainIdentity): { identity: ChainIdentity; startsOver: true } {
     differing++;
     // A developer's chain starts over under the same id; one wrong response is not yet a new chain.
     if (differing >= SURE && identity.chainId === known.chainId && profileOf(identity.chainId).isDevelopment) {
@@ -77,8 +56,14 @@ export function createChainCheck(options: {
   }
 
   return {
-    async check() {
-      const known = state();
+    /**
+     * Asks the nodes which chain they follow, once a minute. Returns the chain to begin with, or null while it is
+     * still the file's chain.
+     *
+     * @throws when no node follows it. Nodes that do not are excluded while others do.
+     */
+    async check(): Promise<{ identity: ChainIdentity; startsOver: boolean } | null> {
+      const known = store.chain.state();
       if (known !== undefined && clock.now() < nextAt) return null;
       const found = await node.identities();
       if (known === undefined) {
@@ -91,28 +76,28 @@ export function createChainCheck(options: {
       useNodesOf(known, found);
       differing = 0;
       refused = null;
-      const { identity } = fitting;
-      if (known.chainId === null || (known.genesis === null && identity.genesis !== null)) identify(identity);
+      if (known.genesis === null) store.chain.identify(fitting.identity);
       return null;
     },
-    recheck() {
+    /** Asks again at the next check. */
+    recheck(): void {
       nextAt = 0;
     },
+    /** Why scanning is refused; null when it is not. */
     refused: () => refused,
   };
 }
 
 type FoundNode = Awaited<ReturnType<Nodes['identities']>>[number];
-type Known = { chainId: string | null; genesis: string | null };
 
-/** Unknown values match anything. */
-function isSame(one: Known, other: Known): boolean {
-  const fits = (a: string | null, b: string | null) => a === null || b === null || a.toLowerCase() === b.toLowerCase();
-  return fits(one.chainId, other.chainId) && fits(one.genesis, other.genesis);
+/** An unknown first block may be any. */
+function isSame(one: ChainIdentity, other: ChainIdentity): boolean {
+  const isKnown = one.genesis !== null && other.genesis !== null;
+  return one.chainId === other.chainId && (!isKnown || one.genesis!.toLowerCase() === other.genesis!.toLowerCase());
 }
 
-function nameOf({ chainId, genesis }: Known): string {
-  return `id ${chainId ?? 'unknown'}, first block ${genesis?.slice(0, 10) ?? 'unknown'}`;
+function nameOf({ chainId, genesis }: ChainIdentity): string {
+  return `id ${chainId}, first block ${genesis?.slice(0, 10) ?? 'unknown'}`;
 }
 
 /** The chain that most nodes follow. */

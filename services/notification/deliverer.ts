@@ -1,70 +1,35 @@
-import type { Logger } from 'pino';
-import { type Clock, SECOND } from '../../src/domain/clock.ts';
-import { createAttempt } from './attempt.ts';
-import { createBreaker } from './breaker.ts';
-import { createOutcomes } from './outcomes.ts';
-import { createPost } from './post.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../../src/domain/clock.ts';
+import type { Parts } from './parts.ts';
+import { type PostResult, post } from './post.ts';
 import type { Reach } from './reach.ts';
-import type { NotificationStore } from './store/index.ts';
-import type { DeliveryProgress, Faults } from './types.ts';
-import { createWebhookOrder, type NextDelivery, type WebhookOrder } from './webhook-order.ts';
+import type { Delivery } from './store/outbox.ts';
+import type { DeliveryProgress, DeliveryRef } from './types.ts';
+import { createBreaker, createWebhookOrder, type NextDelivery } from './webhook-order.ts';
 
 /** Pause after a database failure. */
 const REST_MS = 5 * SECOND;
-/** How many attempts are made at the same time. */
 const MAX_PARALLEL = 256;
 
-/** Dependencies of the deliverer. */
-export interface DelivererOptions {
-  store: NotificationStore;
-  clock: Clock;
-  log: Logger;
-  reach: Reach;
-  /** A number in [0, 1). */
-  random: () => number;
-  faults: () => Faults;
-  secretsOf: (projectId: string) => readonly string[];
-  /** Whether a project still exists. Nothing is sent for a removed project. */
-  isServed: (projectId: string) => boolean;
-  onProgress: (progress: DeliveryProgress) => void;
-  /** Called after each attempt with its HTTP status, or `none`. */
-  onAttempt(result: string): void;
-}
+/** Delay before each retry; there is no retry after the last one. */
+const RETRY_DELAYS_MS: readonly number[] = [15 * SECOND, MINUTE, 10 * MINUTE, HOUR, DAY, DAY];
+/**
+ * How long a receiver may be silent before its oldest deliveries are given up: twice the schedule. Where every attempt runs
+ * into its timeout, some deliveries never get an attempt, and would never be given up otherwise.
+ */
+const SILENCE_MS = 2 * RETRY_DELAYS_MS.reduce((sum, delay) => sum + delay);
 
-/** Sends due deliveries: webhooks take turns, and each gets its newest first. */
-export interface Deliverer {
-  /** Begins. @throws when the database cannot be read. */
-  start(): void;
-  /** Call when webhooks have new deliveries, due at these times. */
-  expect(due: readonly { webhookId: string; dueAt: number }[]): void;
-  /** Call when deliveries became due in another way, or the faults changed: looks at everything stored again. */
-  nudge(): void;
-  /** Sends everything that waits for a retry or a repetition now. */
-  deliverNow(): void;
-  /** Receivers that are paused because they do not respond. */
-  paused(): string[];
-  /** Finishes the attempts under way; the rest stays on disk. */
-  stop(): Promise<void>;
-}
-
-/** Creates the deliverer. */
-export function createDeliverer(options: DelivererOptions): Deliverer {
-  const { store, clock, log, faults } = options;
-  const agent = options.reach.agent();
-  const outcomes = createOutcomes(options);
+/** Sends due deliveries, and reports each step: webhooks take turns, and each gets its newest first. */
+export function createDeliverer(parts: Parts, reach: Reach, report: (progress: DeliveryProgress) => void) {
+  const { store, clock, log, faults } = parts;
+  const agent = reach.agent();
+  const outcomes = createOutcomes(parts);
   const breaker = createBreaker(clock);
-  const order = createWebhookOrder({ ...options, breaker, onNothingDue: outcomes.hasNothingDue });
-  const due = createRestingOrder(order, { clock, log });
-  const attempt = createAttempt({
-    ...options,
-    breaker,
-    outcomes,
-    post: createPost(options, agent),
-    onStoreError: due.rest,
-  });
+  const order = createWebhookOrder(parts, breaker, outcomes.hasNothingDue);
   const attempts = new Set<Promise<void>>();
   let cancel = () => {};
   let isStopping = false;
+  let restUntil = 0;
+  let mustLoad = false;
 
   /** Starts attempts up to the limit and sets the timer for the next due one. */
   function pump(): void {
@@ -72,14 +37,32 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     cancel = () => {};
     if (isStopping || faults().paused) return;
     const now = clock.now();
-    due.collect(now);
-    while (attempts.size < MAX_PARALLEL) {
-      const next = due.next(now);
-      if (next === undefined) break;
-      start(next);
+    const nextAt = now < restUntil ? restUntil : startDue(now);
+    if (Number.isFinite(nextAt)) cancel = clock.after(Math.max(0, nextAt - now), pump);
+  }
+
+  /** Starts what is due; returns when the next delivery is. */
+  function startDue(now: number): number {
+    try {
+      if (mustLoad) order.load();
+      mustLoad = false;
+      while (attempts.size < MAX_PARALLEL) {
+        const next = order.next(now);
+        if (next === undefined) break;
+        start(next);
+      }
+      return order.nextAt();
+    } catch (error) {
+      rest(error);
+      return restUntil;
     }
-    const nextAt = due.nextAt();
-    if (nextAt !== undefined) cancel = clock.after(Math.max(0, nextAt - now), pump);
+  }
+
+  /** After a failure of the database, everything that is stored is read again. */
+  function rest(error: unknown): void {
+    log.error({ err: error }, `cannot read or store deliveries: retrying in ${REST_MS} ms`);
+    restUntil = clock.now() + REST_MS;
+    mustLoad = true;
   }
 
   function start(next: NextDelivery): void {
@@ -91,29 +74,54 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     attempts.add(made);
   }
 
+  /** Posts a delivery, stores the outcome, and reports both. */
+  async function attempt({ delivery, origin }: NextDelivery): Promise<void> {
+    const { id: deliveryId, webhookId, projectId, txHash, blockNumber } = delivery;
+    const ref = (): DeliveryRef => ({ deliveryId, webhookId, projectId, txHash, blockNumber, at: clock.now() });
+    const number = delivery.attempts + 1;
+    report({ ...ref(), type: 'attempted', attempt: number });
+    const result = await post(parts, agent, delivery, number);
+    const { isTimedOut = false, ...reply } = result;
+    breaker.end(origin, isTimedOut);
+    parts.onAttempt(reply.status === null ? 'none' : String(reply.status));
+    log.info({ deliveryId, webhookId, txHash, attempt: number, ...reply }, 'delivery attempted');
+    try {
+      const outcome = await store.commit(() => outcomes.apply(delivery, number, result));
+      report({ ...ref(), type: 'answered', attempt: number, ...reply });
+      report({ ...ref(), ...outcome });
+    } catch (error) {
+      rest(error);
+    }
+  }
+
+  /** Call when deliveries became due in another way, or the faults changed: looks at everything stored again. */
   function nudge(): void {
-    if (isStopping) return;
-    due.load();
+    mustLoad = true;
     pump();
   }
 
   return {
-    start() {
+    /** Begins. @throws when the database cannot be read. */
+    start(): void {
       order.load();
       pump();
     },
-    expect(found) {
-      for (const { webhookId, dueAt } of found) order.add(webhookId, dueAt);
+    /** Call when webhooks have new deliveries, due at these times. */
+    expect(due: readonly { webhookId: string; dueAt: number }[]): void {
+      for (const { webhookId, dueAt } of due) order.add(webhookId, dueAt);
       pump();
     },
     nudge,
-    deliverNow() {
+    /** Sends everything that waits for a retry or a repetition now. */
+    deliverNow(): void {
       breaker.reset();
       store.deliveries.hasten(clock.now());
       nudge();
     },
-    paused: () => breaker.open(),
-    async stop() {
+    /** Receivers that are paused because they do not respond. */
+    paused: breaker.open,
+    /** Finishes the attempts under way; the rest stays on disk. */
+    async stop(): Promise<void> {
       isStopping = true;
       cancel();
       await Promise.all(attempts);
@@ -122,46 +130,52 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   };
 }
 
-/** The order of webhooks, which comes from the database: after a failure it rests and then reads everything again. */
-function createRestingOrder(order: WebhookOrder, { clock, log }: Pick<DelivererOptions, 'clock' | 'log'>) {
-  let restUntil = 0;
-  let mustLoad = false;
+/** Stores the outcomes of attempts, and gives up the oldest deliveries of silent receivers. */
+function createOutcomes({ store, clock, log, faults }: Parts) {
+  /** Each webhook's row of failed attempts: when it began, and the newest delivery at that time. */
+  const silences = new Map<string, { since: number; newest: number }>();
 
-  function rest(error: unknown): void {
-    log.error({ err: error }, `cannot read or store deliveries: retrying in ${REST_MS} ms`);
-    restUntil = clock.now() + REST_MS;
-    mustLoad = true;
-  }
-
-  function tried<Result>(step: () => Result): Result | undefined {
-    try {
-      return step();
-    } catch (error) {
-      rest(error);
-      return undefined;
+  /** Stores the end of a delivery, its repetition or its retry. */
+  function outcomeOf({ id, repeats }: Delivery, number: number, { status, error: noResponse }: PostResult) {
+    const { repeat, repeatAfterMs } = faults();
+    if (status === 200 && repeats < repeat) {
+      const dueAt = clock.now() + repeatAfterMs;
+      store.deliveries.postpone(id, { attempts: 0, repeats: repeats + 1, dueAt, error: null });
+      return { type: 'scheduled' as const, reason: 'repeat' as const, dueAt };
     }
+    if (status === 200) {
+      store.deliveries.deliver(id, clock.now());
+      return { type: 'ended' as const, outcome: 'delivered' as const };
+    }
+    const error = noResponse ?? `HTTP ${status}`;
+    const delay = RETRY_DELAYS_MS[number - 1];
+    if (delay === undefined) {
+      store.deliveries.fail(id, clock.now(), error, number);
+      return { type: 'ended' as const, outcome: 'exhausted' as const };
+    }
+    const dueAt = clock.now() + delay;
+    store.deliveries.postpone(id, { attempts: number, repeats, dueAt, error });
+    return { type: 'scheduled' as const, reason: 'retry' as const, dueAt };
   }
 
-  const isResting = () => clock.now() < restUntil;
+  /** Gives up the deliveries that were stored before a silence that lasts too long. */
+  function noteSilence(webhookId: string): void {
+    const silence = silences.get(webhookId);
+    if (silence !== undefined && clock.now() - silence.since < SILENCE_MS) return;
+    const count = silence === undefined ? 0 : store.deliveries.giveUp(webhookId, silence.newest, clock.now());
+    if (count > 0) log.error({ webhookId, count }, 'the receiver does not respond: its oldest deliveries are given up');
+    silences.set(webhookId, { since: clock.now(), newest: store.deliveries.newestId() });
+  }
 
   return {
-    rest,
-    /** Reads everything that is stored. */
-    load(): void {
-      tried(order.load);
+    /** Stores the outcome of an attempt and returns it. @throws when the database cannot be written. */
+    apply(delivery: Delivery, number: number, result: PostResult) {
+      const outcome = outcomeOf(delivery, number, result);
+      if (result.status === 200) silences.delete(delivery.webhookId);
+      else noteSilence(delivery.webhookId);
+      return outcome;
     },
-    /** Looks for what has become due. */
-    collect(now: number): void {
-      if (isResting()) return;
-      tried(() => {
-        if (mustLoad) order.load();
-        mustLoad = false;
-        order.collect(now);
-      });
-    },
-    /** The next delivery that is due; undefined without one, and during the rest. */
-    next: (now: number): NextDelivery | undefined => (isResting() ? undefined : tried(() => order.next(now))),
-    /** When the next delivery is due, or the rest ends. */
-    nextAt: (): number | undefined => (isResting() ? restUntil : order.nextAt()),
+    /** Nothing is due for the webhook now, so its silence ends. */
+    hasNothingDue: (webhookId: string) => void silences.delete(webhookId),
   };
 }

@@ -7,7 +7,6 @@ import type { EventType } from './types.ts';
 /** Which of the three addresses of a transfer is watched. */
 export type Role = 'token' | 'to' | 'from';
 
-/** How events are written. */
 export interface EventStyle {
   /** `tokenType` of coins. */
   nativeSymbol: string;
@@ -27,19 +26,13 @@ export interface EventSource {
 }
 
 /** The gas fields of an event: decimal, in wei or units of gas. */
-export interface Gas {
-  gasPrice: string;
-  gasUsed: string;
-  gasFee: string;
-  gasLimit: string;
-  txnValue: string;
-}
+type Gas = ReturnType<typeof gasOf>;
 
 /** The gas fields of what no transaction pays for. */
 export const NO_GAS: Gas = { gasPrice: '0', gasUsed: '0', gasFee: '0', gasLimit: '0', txnValue: '0' };
 
 /** The gas fields of a transaction, in wei; `gasFee` is the sender's total cost. @throws when one cannot be read. */
-export function gasOf(transaction: NodeTransaction, receipt: NodeReceipt): Gas {
+export function gasOf(transaction: NodeTransaction, receipt: NodeReceipt) {
   const gasPrice = BigInt(receipt.effectiveGasPrice ?? transaction.gasPrice ?? 0);
   const gasUsed = BigInt(receipt.gasUsed ?? 0);
   return {
@@ -58,19 +51,15 @@ export function feeOf({ gasPrice }: NodeTransaction, receipt: NodeReceipt): bigi
   return execution + BigInt(blobGasUsed ?? 0) * BigInt(blobGasPrice ?? 0) + BigInt(l1Fee ?? 0);
 }
 
+const KINDS: Readonly<Record<EventType, readonly Transfer['kind'][]>> = {
+  ALL: ['native', 'erc20', 'erc721', 'erc1155'],
+  NATIVE: ['native'],
+  ERC20: ['erc20'],
+  ERC721: ['erc721', 'erc1155'],
+};
+
 /** Whether a webhook of an event type wants a transfer. */
-export function wants(eventType: EventType, { kind }: Transfer): boolean {
-  switch (eventType) {
-    case 'ALL':
-      return true;
-    case 'NATIVE':
-      return kind === 'native';
-    case 'ERC20':
-      return kind === 'erc20';
-    case 'ERC721':
-      return kind === 'erc721' || kind === 'erc1155';
-  }
-}
+export const wants = (eventType: EventType, { kind }: Transfer): boolean => KINDS[eventType].includes(kind);
 
 /** As {@link wants}, while the token's facts are unknown: true if any facts would make it wanted. */
 export function mayWant(eventType: EventType, transfer: Transfer): boolean {
@@ -79,14 +68,8 @@ export function mayWant(eventType: EventType, transfer: Transfer): boolean {
 
 /** The address that has a role in a transfer. */
 export function addressIn(transfer: Transfer, role: Role): string {
-  switch (role) {
-    case 'token':
-      return transfer.kind === 'native' ? SENTINEL_ADDRESS : transfer.token;
-    case 'to':
-      return transfer.to;
-    case 'from':
-      return transfer.from;
-  }
+  if (role !== 'token') return transfer[role];
+  return transfer.kind === 'native' ? SENTINEL_ADDRESS : transfer.token;
 }
 
 /** The JSON text of an event; a token id is a bare integer of any length. `token` is null for coins. */

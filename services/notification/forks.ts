@@ -1,38 +1,25 @@
-import type { Logger } from 'pino';
-import { type NodeHeader, NodeUnreachable } from '../chain/node.ts';
-import type { Nodes } from '../chain/nodes.ts';
+import { BlockAbsent, readHeader } from '../chain/block.ts';
+import { type NodeHeader, NodeRefused, NodeUnreachable } from '../chain/node.ts';
 import type { BlockReader } from '../chain/reader.ts';
 import type { ChainCheck } from './chain-check.ts';
-import type { NotificationStore } from './store/index.ts';
+import type { Parts } from './parts.ts';
 
 /** Follows the chain when blocks that were read leave it. */
-export interface Forks {
-  /** Returns the newest block if the node also returns it by its number. @throws otherwise: one wrong response moves nothing. */
-  verified(head: NodeHeader): Promise<NodeHeader>;
-  /** Rewinds to the newest block at or below a height that is still in the chain. Returns whether that was necessary. */
-  follow(number: number): Promise<boolean>;
-  /** Follows a chain that ends before the next block to read: it was reorganized, its node is behind, or it started over. */
-  lookBehind(head: NodeHeader): Promise<void>;
-}
+export type Forks = ReturnType<typeof createForks>;
 
 /** How far below the newest block reading starts when earlier blocks are unknown. */
 export const RESTART_DEPTH = 256;
 
-/** Creates the part of the scanner that follows reorganizations. */
-export function createForks(options: {
-  node: Nodes;
-  reader: BlockReader;
-  store: NotificationStore;
-  check: ChainCheck;
-  log: Logger;
-}): Forks {
-  const { node, reader, store, check, log } = options;
-
-  const headerAt = (number: number): Promise<NodeHeader> =>
-    node.call<NodeHeader>('eth_getBlockByNumber', [`0x${number.toString(16)}`, false], (header: NodeHeader | null) => {
-      if (header === null) throw new NodeUnreachable(`The node does not have block ${number}`);
-      if (Number(header.number) !== number) throw new NodeUnreachable(`The node returned another block than ${number}`);
-    });
+export function createForks({ node, store, log }: Parts, reader: BlockReader, check: ChainCheck) {
+  /** The hash of the block at a height; null where the chain has none there. */
+  const hashNow = (number: number): Promise<string | null> =>
+    readHeader(node, number).then(
+      ({ hash }) => hash,
+      (error: Error) => {
+        if (error instanceof BlockAbsent || error instanceof NodeRefused) return null;
+        throw error;
+      },
+    );
 
   function rewind(number: number): void {
     reader.reset();
@@ -40,16 +27,18 @@ export function createForks(options: {
     log.warn({ blockNumber: number, blocks: gone.length }, 'chain reorganized: reading on after this block');
   }
 
+  /** Returns the newest block if the node also returns it by its number. @throws otherwise: one wrong response moves nothing. */
   async function verified(head: NodeHeader): Promise<NodeHeader> {
-    const header = await headerAt(Number(head.number));
+    const header = await readHeader(node, Number(head.number));
     if (header.hash !== head.hash) throw new NodeUnreachable(`The node has two blocks ${Number(head.number)}`);
     return header;
   }
 
+  /** Rewinds to the newest block at or below a height that is still in the chain. Returns whether that was necessary. */
   async function follow(number: number): Promise<boolean> {
     let at = number;
     for (let known = store.chain.hashAt(at); known !== undefined; known = store.chain.hashAt(at)) {
-      if ((await headerAt(at)).hash === known) break;
+      if ((await hashNow(at)) === known) break;
       at--;
     }
     if (at === number) return false;
@@ -61,7 +50,7 @@ export function createForks(options: {
   async function followBelow(height: number): Promise<boolean> {
     const newest = store.chain.rememberedBelow(height);
     for (let at = newest; at !== undefined; at = store.chain.rememberedBelow(at.number - 1)) {
-      if ((await headerAt(at.number)).hash !== at.hash) continue;
+      if ((await hashNow(at.number)) !== at.hash) continue;
       if (at.number !== newest!.number) rewind(at.number);
       return true;
     }
@@ -71,7 +60,8 @@ export function createForks(options: {
   return {
     verified,
     follow,
-    async lookBehind(head) {
+    /** Follows a chain that ends before the next block to read: it was reorganized, its node is behind, or it started over. */
+    async lookBehind(head: NodeHeader): Promise<void> {
       const height = Number(head.number);
       const { newestTime, nextBlock: next } = store.chain.state()!;
       const known = store.chain.hashAt(height);

@@ -1,21 +1,8 @@
-import type { Logger } from 'pino';
-import { backOff } from '../../src/domain/back-off.ts';
-import { type Clock, MINUTE, SECOND } from '../../src/domain/clock.ts';
-import type { BlockReader } from '../chain/reader.ts';
+import { backOff, MINUTE, SECOND } from '../../src/domain/clock.ts';
 import { TracesFailed } from '../chain/traces.ts';
-import type { BlockEvents } from './block-events.ts';
-import type { Forks } from './forks.ts';
+import { lastEmpty } from './missed.ts';
+import type { ChainParts } from './scanner.ts';
 import type { Gap } from './store/gaps.ts';
-import type { NotificationStore } from './store/index.ts';
-import type { KeptDelivery } from './store/new-deliveries.ts';
-
-/** Completes blocks that could not be read, or only in part. */
-export interface Gaps {
-  /** Tries the gaps that are due, a hundred blocks at most. */
-  work(): Promise<void>;
-  /** Makes the missing traces due now. */
-  wake(): void;
-}
 
 const MAX_BLOCKS = 100;
 const BACK_OFF = { base: SECOND, max: 10 * MINUTE };
@@ -23,18 +10,8 @@ const BACK_OFF = { base: SECOND, max: 10 * MINUTE };
 const ALARM_MS = 10 * MINUTE;
 const TRACE_PATIENCE_MS = MINUTE;
 
-/** Creates the worker for gaps. */
-export function createGaps(options: {
-  reader: BlockReader;
-  store: NotificationStore;
-  forks: Forks;
-  eventsOf: BlockEvents;
-  clock: Clock;
-  log: Logger;
-  isStopping(): boolean;
-  onDeliveries(deliveries: readonly KeptDelivery[]): void;
-}): Gaps {
-  const { reader, store, forks, eventsOf, clock, log, isStopping, onDeliveries } = options;
+/** Creates the worker that completes blocks which could not be read, or only in part. */
+export function createGaps({ node, reader, store, forks, eventsOf, clock, log, stopping, onDeliveries }: ChainParts) {
   const alarmed = new Set<string>();
 
   /** Returns why a block could not be completed, or null when it was. */
@@ -62,39 +39,44 @@ export function createGaps(options: {
 
   /** Old traces are pruned first, so the newest block is tried first; whole blocks come in the chain's order. */
   async function tryGap(gap: Gap): Promise<Error | null> {
+    const empty = gap.part === 'block' ? await lastEmpty(node, gap.first).catch(() => null) : null;
+    if (empty !== null) {
+      for (let number = gap.first; number <= Math.min(empty, gap.last); number++) store.chain.closeEmpty(number);
+      return null;
+    }
     const [one, other] = gap.part === 'traces' ? [gap.last, gap.first] : [gap.first, gap.last];
     const failure = await complete(gap, one);
     return failure !== null && other !== one ? await complete(gap, other) : failure;
   }
 
-  return {
-    async work() {
-      for (let count = 0; count < MAX_BLOCKS && !isStopping(); count++) {
-        const gap = store.chain.dueGap(clock.now());
-        if (gap === undefined || !store.webhooks.hasAddresses()) return;
-        const failure = await tryGap(gap);
-        if (isStopping()) return;
-        const name = `${gap.part} ${gap.first}`;
-        if (failure === null) {
-          if (gap.first === gap.last && alarmed.delete(name))
-            log.info({ ...gap }, 'blocks that were missing are complete');
-          continue;
-        }
-        const wait = gap.part === 'block' ? BACK_OFF.max : backOff(gap.attempts, BACK_OFF);
-        store.chain.postpone(gap, clock.now() + wait, failure.message);
-        if (clock.now() - gap.since < ALARM_MS || alarmed.has(name)) continue;
-        alarmed.add(name);
-        log.error(
-          { err: failure, part: gap.part, first: gap.first, last: gap.last },
-          gap.part === 'traces'
-            ? 'no node has the traces of these blocks: coins sent by contracts are still to be reported. ' +
-                'A node that keeps old traces, in RPC_TRACE_URL, closes the gap'
-            : 'still missing blocks: their transfers are reported once a node returns them. RPC_URL may name one that keeps them',
-        );
-      }
-    },
-    wake() {
-      store.chain.wakeGaps('traces');
-    },
+  /** Puts off a gap that could not be closed, and reports it once it has lasted too long. */
+  function postpone(gap: Gap, failure: Error): void {
+    const { part, first, last, since, attempts } = gap;
+    const wait = part === 'block' ? BACK_OFF.max : backOff(attempts, BACK_OFF);
+    store.chain.postpone(gap, clock.now() + wait, failure.message);
+    if (clock.now() - since < ALARM_MS || alarmed.has(nameOf(gap))) return;
+    alarmed.add(nameOf(gap));
+    log.error(
+      { err: failure, part, first, last },
+      part === 'traces'
+        ? 'no node has the traces of these blocks: coins sent by contracts are still to be reported. ' +
+            'A node that keeps old traces, in RPC_TRACE_URL, closes the gap'
+        : 'still missing blocks: their transfers are reported once a node returns them. RPC_URL may name one that keeps them',
+    );
+  }
+
+  /** Tries the gaps that are due, a hundred blocks at most. */
+  return async (): Promise<void> => {
+    for (let count = 0; count < MAX_BLOCKS && !stopping.aborted; count++) {
+      const gap = store.chain.dueGap(clock.now());
+      if (gap === undefined || !store.webhooks.hasAddresses()) return;
+      const failure = await tryGap(gap);
+      if (stopping.aborted) return;
+      if (failure !== null) postpone(gap, failure);
+      else if (gap.first === gap.last && alarmed.delete(nameOf(gap)))
+        log.info({ ...gap }, 'blocks that were missing are complete');
+    }
   };
 }
+
+const nameOf = ({ part, first }: Gap): string => `${part} ${first}`;

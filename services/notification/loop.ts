@@ -1,24 +1,16 @@
 import type { Clock } from '../../src/domain/clock.ts';
 
-/** Work that is repeated, and never runs twice at the same time. */
-export interface Loop {
-  /** Starts a run, or joins the one under way; resolves when it ends. */
-  run(): Promise<void>;
-  /** Waits for the run under way, if there is one, and then for a whole run. */
-  rerun(): Promise<void>;
-  /** Starts a run now, or another one as soon as the run under way ends. */
-  wake(): void;
-  /** Starts no more runs; resolves when the run under way ends. */
-  stop(): Promise<void>;
-}
-
-/** Creates a loop that pauses between runs, or without `pauseMs` runs only on request. `work` must not reject. */
-export function createLoop(clock: Clock, work: () => Promise<void>, pauseMs?: number): Loop {
+/**
+ * Repeats work that never runs twice at the same time: after a pause, or without `pauseMs` only on request. `work` must not
+ * reject.
+ */
+export function createLoop(clock: Clock, work: () => Promise<void>, pauseMs?: number) {
   let running: Promise<void> | null = null;
   let isWoken = false;
   let isStopped = false;
   let cancel = () => {};
 
+  /** Starts a run, or joins the one under way; resolves when it ends. */
   function run(): Promise<void> {
     cancel();
     running ??= work().finally(() => {
@@ -33,16 +25,19 @@ export function createLoop(clock: Clock, work: () => Promise<void>, pauseMs?: nu
 
   return {
     run,
-    async rerun() {
+    /** Waits for the run under way, if there is one, and then for a whole run. */
+    async rerun(): Promise<void> {
       await running;
       await run();
     },
-    wake() {
+    /** Starts a run now, or another one as soon as the run under way ends. */
+    wake(): void {
       if (isStopped) return;
       if (running === null) void run();
       else isWoken = true;
     },
-    async stop() {
+    /** Starts no more runs; resolves when the run under way ends. */
+    async stop(): Promise<void> {
       isStopped = true;
       cancel();
       await running;

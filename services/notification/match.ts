@@ -1,25 +1,15 @@
-import type { Hex } from 'viem';
+import { randomBytes } from 'node:crypto';
+import { type Hex, zeroAddress, zeroHash } from 'viem';
 import type { Clock } from '../../src/domain/clock.ts';
 import { type Unreadable, unreadableOf } from '../chain/block-transfers.ts';
-import type { NodeBlock, NodeReceipt } from '../chain/node.ts';
+import { hasFailed, type NodeBlock, type NodeReceipt } from '../chain/node.ts';
 import type { TokenFacts } from '../chain/token.ts';
 import { type Address, type Transfer, withRightKind } from '../chain/transfers.ts';
-import {
-  addressIn,
-  type EventStyle,
-  eventBody,
-  type Gas,
-  gasOf,
-  mayWant,
-  NO_GAS,
-  type Role,
-  toDraft,
-  wants,
-} from './event.ts';
-import type { NewDelivery } from './store/new-deliveries.ts';
+import { addressIn, type EventStyle, eventBody, gasOf, mayWant, NO_GAS, type Role, toDraft, wants } from './event.ts';
+import type { Parts } from './parts.ts';
+import type { NewDelivery } from './store/deliveries.ts';
 import type { Webhook } from './store/webhooks.ts';
 
-/** A transfer that a webhook watches. */
 export interface Match {
   transfer: Transfer;
   role: Role;
@@ -89,10 +79,12 @@ export function deliveriesOf(
   const blockNumber = Number(block.number);
   const gas = createGasReader(block, receipts);
   const rankOf = createRanks();
+  const known = block.transactions.filter((one) => receipts.has(one?.hash));
+  const failed = new Set(known.flatMap((one) => (hasFailed(one, receipts.get(one.hash)!) ? one.hash : [])));
   const deliveries: NewDelivery[] = [];
   for (const { transfer, role, webhook } of matches) {
     const { txHash, place } = transfer;
-    if (receipts.get(txHash)?.status === '0x0' && !transfer.survives) continue;
+    if (failed.has(txHash) && !transfer.survives) continue;
     const event = { transfer, role, projectId: webhook.projectId, blockNumber, blockHash, gas: gas.of(txHash) };
     const content = contentOf(event, webhook, source);
     if (content === null) continue;
@@ -129,13 +121,12 @@ function createRanks() {
 }
 
 /** Reads the gas figures of each transaction once, and notes those that cannot be read. */
-function createGasReader(block: NodeBlock, receipts: ReadonlyMap<Hex, NodeReceipt>) {
-  const transactions = new Map(block.transactions.map((one) => [one.hash, one]));
-  const known = new Map<Hex, Gas | null>();
+function createGasReader({ transactions }: NodeBlock, receipts: ReadonlyMap<Hex, NodeReceipt>) {
+  const known = new Map<Hex, ReturnType<typeof read>>();
   const unreadable: Unreadable[] = [];
 
-  function read(txHash: Hex): Gas | null {
-    const [transaction, receipt] = [transactions.get(txHash), receipts.get(txHash)];
+  function read(txHash: Hex) {
+    const [transaction, receipt] = [transactions.find(({ hash }) => hash === txHash), receipts.get(txHash)];
     // Movements of the chain itself have no listed transaction and cost no gas.
     if (receipt === undefined || transaction === undefined) return NO_GAS;
     try {
@@ -148,10 +139,9 @@ function createGasReader(block: NodeBlock, receipts: ReadonlyMap<Hex, NodeReceip
 
   return {
     unreadable,
-    of(txHash: Hex): Gas | null {
-      const gas = known.has(txHash) ? known.get(txHash)! : read(txHash);
-      known.set(txHash, gas);
-      return gas;
+    of(txHash: Hex): ReturnType<typeof read> {
+      if (!known.has(txHash)) known.set(txHash, read(txHash));
+      return known.get(txHash)!;
     },
   };
 }
@@ -178,11 +168,21 @@ function keyOf(transfer: Transfer, role: Role): string {
   return [transfer.kind, addressIn(transfer, 'token'), transfer.from, transfer.to, amount, id, role].join('/');
 }
 
-/** What a webhook's delivery waits for. */
 function confirmationOf(
   { confirmations }: Webhook,
   blockNumber: number,
 ): Pick<NewDelivery, 'confirmAt' | 'confirmTag'> {
   if (typeof confirmations !== 'number') return { confirmAt: null, confirmTag: confirmations };
   return { confirmAt: confirmations === 0 ? null : blockNumber + confirmations, confirmTag: null };
+}
+
+/** Creates a test event: value 0 from the zero address to itself, in a block that does not exist. It waits for nothing. */
+export function testDelivery(webhook: Webhook, { style, clock }: Pick<Parts, 'style' | 'clock'>): NewDelivery {
+  const txHash: Hex = `0x${randomBytes(32).toString('hex')}`;
+  const [from, to] = [zeroAddress, zeroAddress];
+  const transfer: Transfer = { kind: 'native', internal: false, txHash, from, to, value: 0n, place: 'test' };
+  const block = { number: '0x0', hash: zeroHash, transactions: [] } as Partial<NodeBlock> as NodeBlock;
+  const source = { block, receipts: new Map(), style, clock, delayMs: 0, factsOf: () => undefined };
+  const [delivery] = deliveriesOf([{ transfer, role: 'to', webhook }], source).deliveries;
+  return { ...delivery!, transferKey: '', matched: null, confirmAt: null, confirmTag: null };
 }

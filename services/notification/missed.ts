@@ -1,6 +1,7 @@
 import { MINUTE } from '../../src/domain/clock.ts';
-import { readBlock, readReceipts } from '../chain/block.ts';
-import { type Node, NodeBusy } from '../chain/node.ts';
+import { readBlock, readHeader, readReceipts } from '../chain/block.ts';
+import { type Node, NodeBusy, type NodeHeader } from '../chain/node.ts';
+import { MAX_EMPTY } from './store/chain.ts';
 
 /** How long a block that cannot be read may hold up the blocks after it. */
 export const MISSED_PATIENCE_MS = 10 * MINUTE;
@@ -26,15 +27,41 @@ export async function findUnreadable(node: Node, first: number, head: number): P
   return (await isReadable(node, head)) ? last : null;
 }
 
+/**
+ * The last of the heights from `first` on at which the chain has no block, as on Filecoin: the next block continues the
+ * one before them. Null where `first` has a block, or the node cannot tell.
+ */
+export async function lastEmpty(node: Node, first: number): Promise<number | null> {
+  const header = (number: number): Promise<NodeHeader | null> => readHeader(node, number).catch(nullUnlessBusy);
+
+  if (first < 1 || (await header(first)) !== null) return null;
+  for (let number = first + 1; number <= first + MAX_EMPTY; number++) {
+    const next = await header(number);
+    if (next === null) continue;
+    for (let below = first - 1; below >= Math.max(0, first - MAX_EMPTY); below--) {
+      const before = await header(below);
+      if (before !== null) return before.hash.toLowerCase() === next.parentHash.toLowerCase() ? number - 1 : null;
+    }
+    return null;
+  }
+  return null;
+}
+
 /** Whether the node has a block and its receipts; some prune receipts sooner. */
 async function isReadable(node: Node, number: number): Promise<boolean> {
-  try {
+  const read = async (): Promise<boolean> => {
     const block = await readBlock(node, number);
-    const hashes = block.transactions.slice(0, 1).map(({ hash }) => hash);
-    await readReceipts(node, block, hashes);
+    await readReceipts(
+      node,
+      block,
+      block.transactions.slice(0, 1).map(({ hash }) => hash),
+    );
     return true;
-  } catch (error) {
-    if (error instanceof NodeBusy) throw error;
-    return false;
-  }
+  };
+  return (await read().catch(nullUnlessBusy)) ?? false;
+}
+
+function nullUnlessBusy(error: Error): null {
+  if (error instanceof NodeBusy) throw error;
+  return null;
 }

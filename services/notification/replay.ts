@@ -1,20 +1,10 @@
-import type { Logger } from 'pino';
-import { backOff } from '../../src/domain/back-off.ts';
-import { type Clock, MINUTE, SECOND } from '../../src/domain/clock.ts';
+import { backOff, MINUTE, SECOND } from '../../src/domain/clock.ts';
 import { NodeUnreachable } from '../chain/node.ts';
-import type { BlockReader } from '../chain/reader.ts';
 import { TracesFailed } from '../chain/traces.ts';
-import type { BlockEvents } from './block-events.ts';
-import type { NotificationStore } from './store/index.ts';
-import type { KeptDelivery } from './store/new-deliveries.ts';
+import { lastEmpty } from './missed.ts';
+import type { ChainParts } from './scanner.ts';
 import type { Replay } from './store/replays.ts';
 import type { Webhook } from './store/webhooks.ts';
-
-/** Reads earlier blocks again for single webhooks. */
-export interface Replays {
-  /** Continues every replay that is not waiting after a failure, some blocks at a time. */
-  work(): Promise<void>;
-}
 
 const MAX_BLOCKS = 50;
 const BACK_OFF = { base: SECOND, max: 10 * MINUTE };
@@ -28,17 +18,8 @@ interface Failure {
   retryAt: number;
 }
 
-/** Creates the worker for replays. */
-export function createReplays(options: {
-  reader: BlockReader;
-  store: NotificationStore;
-  eventsOf: BlockEvents;
-  clock: Clock;
-  log: Logger;
-  isStopping(): boolean;
-  onDeliveries(deliveries: readonly KeptDelivery[]): void;
-}): Replays {
-  const { reader, store, eventsOf, clock, log, isStopping, onDeliveries } = options;
+/** Creates the worker that reads earlier blocks again for single webhooks. */
+export function createReplays({ node, reader, store, eventsOf, clock, log, stopping, onDeliveries }: ChainParts) {
   const failures = new Map<number, Failure>();
   /** Replays that continue without traces, for as long as no node has those of their blocks. */
   const untraced = new Set<number>();
@@ -91,24 +72,28 @@ export function createReplays(options: {
 
   /** Reads some blocks of one replay; a failure puts only this one off. */
   async function continueOne(id: number): Promise<void> {
-    for (let count = 0; count < MAX_BLOCKS && !isStopping(); count++) {
+    for (let count = 0; count < MAX_BLOCKS && !stopping.aborted; count++) {
       const replay = store.replays.find(id);
       if (replay === undefined || replay.next >= (store.chain.state()?.nextBlock ?? 0)) return;
       try {
         await readNext(replay);
         failures.delete(id);
       } catch (error) {
-        if (!isStopping()) noteFailure(replay, error as Error);
+        if (stopping.aborted) return;
+        if ((await lastEmpty(node, replay.next).catch(() => null)) !== null) {
+          store.replays.keep(replay, []);
+          continue;
+        }
+        noteFailure(replay, error as Error);
         return;
       }
     }
   }
 
-  return {
-    async work() {
-      for (const id of store.replays.ids()) {
-        if (!isStopping() && (failures.get(id)?.retryAt ?? 0) <= clock.now()) await continueOne(id);
-      }
-    },
+  /** Continues every replay that is not waiting after a failure, some blocks at a time. */
+  return async (): Promise<void> => {
+    for (const id of store.replays.ids()) {
+      if (!stopping.aborted && (failures.get(id)?.retryAt ?? 0) <= clock.now()) await continueOne(id);
+    }
   };
 }

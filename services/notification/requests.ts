@@ -1,61 +1,33 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { STATUS_CODES } from 'node:http';
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
-import type { EventStyle } from './event.ts';
-import { type NotificationSchemas, pageQuery } from './schemas.ts';
+import { Refusal } from '../server.ts';
+import { pageQuery } from './schemas.ts';
 import type { RunningNotification } from './service.ts';
 import type { Webhook } from './store/webhooks.ts';
 import type { Project } from './types.ts';
 
-/** What the routes of interface A work with. */
-export interface RouteParts {
-  notification: RunningNotification;
-  style: EventStyle;
-  schemas: NotificationSchemas;
-}
+export type WebhookPath = { Params: { webhookId: string } };
 
 /** Refuses without a reason: a wrong key, a foreign project and an unknown webhook look alike. */
-export class Forbidden extends Error {
-  readonly statusCode = 403;
-
+export class Forbidden extends Refusal {
   constructor() {
-    super('Forbidden resource');
+    super(403, 'Forbidden resource');
   }
 }
 
-/** The request is invalid: status 400. */
-export class BadRequest extends Error {
-  readonly statusCode = 400;
-}
-
-class NotFound extends Error {
-  readonly statusCode = 404;
-}
-
-/** How many faults of a body are named at once. */
 const MAX_NAMED_FAULTS = 10;
 
-/** The body of an error. */
-export function errorBody(statusCode: number, errorMessage: string) {
-  return { statusCode, errorMessage, error: STATUS_CODES[statusCode] ?? 'Error' };
-}
-
-/** Gives every error of the routes the documented shape. */
-export function handleErrors(server: FastifyInstance): void {
-  server.setErrorHandler<FastifyError>((error, request, reply) => {
-    const statusCode = error.statusCode ?? 500;
-    if (statusCode >= 500) request.log.error({ err: error }, 'request failed');
-    const errorMessage =
-      statusCode >= 500
-        ? 'The request failed. Try again later.'
-        : statusCode === 415
-          ? 'The body must be JSON, with the header content-type: application/json'
-          : error.message;
-    return reply.code(statusCode).send(errorBody(statusCode, errorMessage));
-  });
-  server.setNotFoundHandler(() => {
-    throw new NotFound('There is nothing at this path');
+/** Refuses what has no route, and bodies that are not JSON. */
+export function refuseOthers(server: FastifyInstance): void {
+  server.setNotFoundHandler(({ method, url }) => {
+    const [path = ''] = url.split('?');
+    const routes = [path, ...['webhookId', 'projectId'].map((name) => path.replace(/[^/]+$/, `:${name}`))];
+    const hasRoute = (one: string) => routes.some((route) => server.hasRoute({ method: one, url: route }));
+    const isKnown = ['GET', 'POST', 'PUT', 'DELETE'].some(hasRoute);
+    throw isKnown
+      ? new Refusal(405, `This path does not support ${method}`)
+      : new Refusal(404, 'There is nothing at this path');
   });
   // JSON under this type would be refused as "not an object", which explains nothing.
   server.removeContentTypeParser('text/plain');
@@ -85,34 +57,33 @@ function equal(expected: string, given: string): boolean {
   return timingSafeEqual(digest(expected), digest(given));
 }
 
-/** The project that a request's keys belong to. */
 export const projectOf = (request: FastifyRequest): Project => request.getDecorator<Project>('project');
 
-/** A webhook of the request's project. @throws {Forbidden} when there is none. */
-export function webhookOf({ store }: RunningNotification, request: FastifyRequest, id: string): Webhook {
+/** A webhook of the request's project, by default the one in its path. @throws {Forbidden} when there is none. */
+export function webhookOf(
+  { store }: RunningNotification,
+  request: FastifyRequest,
+  id = (request.params as WebhookPath['Params']).webhookId,
+): Webhook {
   const webhook = store.webhooks.find(projectOf(request).id, id);
   if (webhook === undefined) throw new Forbidden();
   return webhook;
 }
 
-/** Which page of a list was asked for. */
-export function pageOf(request: FastifyRequest): { limit?: number | undefined; after?: string | undefined } {
-  return read(pageQuery, request.query);
-}
+export const readPage = (request: FastifyRequest) => read(pageQuery, request.query);
 
 /** Names the next page in a header, because the body is the documented array. */
-export function linkNext(reply: FastifyReply, after: string | undefined): void {
-  if (after !== undefined) reply.header('ledgerbell-next', after);
+export function linkNext(reply: FastifyReply, rows: readonly { id: unknown }[], limit: number | undefined): void {
+  if (rows.length === limit) reply.header('ledgerbell-next', String(rows.at(-1)!.id));
 }
 
-/** Reads a body. @throws {BadRequest} that names its faults. */
+/** Reads a body. @throws {Refusal} that names its faults. */
 export function read<Output>(schema: z.ZodType<Output>, body: unknown): Output {
   const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;
-  const { issues } = parsed.error;
-  const faults = issues
-    .slice(0, MAX_NAMED_FAULTS)
-    .map(({ path, message }) => [path.join('.'), message].filter(Boolean).join(' '));
-  if (issues.length > MAX_NAMED_FAULTS) faults.push(`and ${issues.length - MAX_NAMED_FAULTS} more`);
-  throw new BadRequest(faults.join('; '));
+  const texts = parsed.error.issues.map(({ path, message }) => [path.join('.'), message].filter(Boolean).join(' '));
+  const all = [...new Set(texts)];
+  const faults = all.slice(0, MAX_NAMED_FAULTS);
+  if (all.length > MAX_NAMED_FAULTS) faults.push(`and ${all.length - MAX_NAMED_FAULTS} more`);
+  throw new Refusal(400, faults.join('; '));
 }

@@ -1,158 +1,178 @@
 import type { Logger } from 'pino';
-import type { Clock } from '../../src/domain/clock.ts';
-import type { NodeHeader } from '../chain/node.ts';
-import { NodeBusy, NodeUnreachable } from '../chain/node.ts';
-import type { Nodes } from '../chain/nodes.ts';
+import { MINUTE } from '../../src/domain/clock.ts';
+import { lacksRoots } from '../chain/block.ts';
+import { NodeBusy, type NodeHeader, NodeUnreachable } from '../chain/node.ts';
 import type { BlockReader } from '../chain/reader.ts';
 import { TracesFailed } from '../chain/traces.ts';
 import type { BlockEvents } from './block-events.ts';
 import type { ChainCheck } from './chain-check.ts';
-import { applyFinality } from './finality.ts';
+import { withdrawalBody } from './event.ts';
 import { type Forks, RESTART_DEPTH } from './forks.ts';
-import { findUnreadable, MISSED_PATIENCE_MS } from './missed.ts';
+import { findUnreadable, lastEmpty, MISSED_PATIENCE_MS } from './missed.ts';
+import type { Parts } from './parts.ts';
 import type { BlockMark, ReadBlock } from './store/chain.ts';
-import type { NotificationStore } from './store/index.ts';
-import type { KeptDelivery } from './store/new-deliveries.ts';
+import type { KeptDelivery } from './store/deliveries.ts';
 import type { Tokens } from './tokens.ts';
+import type { BlockTag } from './types.ts';
 
-/** Dependencies of the scanner. */
-export interface ScannerOptions {
-  node: Nodes;
+export interface ChainParts extends Parts {
   reader: BlockReader;
-  store: NotificationStore;
-  tokens: Tokens;
-  check: ChainCheck;
   forks: Forks;
   eventsOf: BlockEvents;
-  clock: Clock;
-  log: Logger;
-  /** Called after a block's new deliveries are on disk. */
+  /** Called after new deliveries are on disk. */
   onDeliveries(deliveries: readonly KeptDelivery[]): void;
-  /** Called when deliveries that waited have become due. */
-  onDue(): void;
-  /** Called when the traces of new blocks can be read again. */
-  onTraces(): void;
 }
 
-/** How far the scanner has read. */
-export interface ScannerStatus {
-  /** Height of the chain when it was last seen; null before. */
-  head: number | null;
-  /** Height of the next block to read; null before the first look. */
-  next: number | null;
-  /** Since when the chain cannot be read, in milliseconds since 1970; null while it can. */
-  failingSince: number | null;
-  problem: string | null;
-}
-
-/** Reads block after block and makes deliveries of what is watched. */
-export interface Scanner {
-  /** Reads all blocks up to the newest. Calls run one after another. @throws when a block cannot be read. */
-  scan(): Promise<void>;
-  status(): ScannerStatus;
-  /** Stops after the current block. */
-  stop(): Promise<void>;
-}
-
-/** How many blocks are read ahead. */
+/** How long the scanner may not move while the chain grows. */
+const STUCK_MS = MINUTE;
 const MAX_READ_AHEAD = 12;
+/** A follow-up waits until this many blocks were read past its event: the transaction may be mined again. */
+const WITHDRAW_AFTER = 2;
 
-/** Creates the scanner; nothing runs before {@link Scanner.scan}. */
-export function createScanner(options: ScannerOptions): Scanner {
-  const { clock, log, store, check } = options;
-  const status: ScannerStatus = { head: null, next: null, failingSince: null, problem: null };
+/** Reads block after block and makes deliveries of what is watched. `onDue` is called when deliveries that waited have become due. */
+export function createScanner(parts: ChainParts, tokens: Tokens, check: ChainCheck, onDue: () => void) {
+  const { node, clock, log, store, forks, reader, stopping } = parts;
+  const status = {
+    /** Height of the chain when it was last seen; null before. */
+    head: null as number | null,
+    /** Height of the next block to read; null before the first look. */
+    next: null as number | null,
+    /** true: `next` has been the same for a minute although the chain is higher. */
+    isStuck: false,
+    /** Since when the chain cannot be read, in milliseconds since 1970; null while it can. */
+    failingSince: null as number | null,
+    problem: null as string | null,
+  };
+  /** Since when `next` has been the same although the chain is higher. */
+  let stuckSince: number | null = null;
   let last: Promise<unknown> = Promise.resolve();
-  let isStopping = false;
-  const blocks = createBlockRun(options, () => isStopping);
+  const readTo = createBlockRun(parts, check);
+
+  function current(): typeof status {
+    const next = status.head === null ? null : (store.chain.state()?.nextBlock ?? null);
+    if (next !== status.next || next === null || next > status.head!) stuckSince = null;
+    else stuckSince ??= clock.now();
+    status.next = next;
+    return { ...status, isStuck: stuckSince !== null && clock.now() - stuckSince >= STUCK_MS };
+  }
+
+  /** Reports once that the scanner does not move. */
+  function alarm(): void {
+    const { isStuck, next, head, problem } = current();
+    if (isStuck && !status.isStuck) {
+      log.error({ next, head, problem }, 'no block was read for a minute although the chain grew');
+    }
+    status.isStuck = isStuck;
+  }
+
+  /** Sets the place in a chain that is new to this file: after its newest block, or some blocks earlier if it started over. */
+  async function begin(
+    { identity, startsOver }: NonNullable<Awaited<ReturnType<ChainCheck['check']>>>,
+    head: NodeHeader,
+  ): Promise<void> {
+    const height = Number(head.number);
+    const newest = blockMarkOf(await forks.verified(head));
+    store.chain.begin(identity, startsOver ? Math.max(0, height - RESTART_DEPTH) : height + 1, newest);
+    tokens.forget();
+    reader.reset();
+  }
 
   async function look(): Promise<void> {
     const started = await check.check();
-    const head = await options.node.head();
-    if (started !== null) await begin(options, started, head);
+    const head = await node.head();
+    if (started !== null) await begin(started, head);
     status.head = Number(head.number);
-    if (status.head < store.chain.state()!.nextBlock) await options.forks.lookBehind(head);
-    await blocks.readTo(head);
-    status.next = store.chain.state()!.nextBlock;
-    if (await applyFinality(options, status.head)) options.onDue();
+    if (status.head < store.chain.state()!.nextBlock) await forks.lookBehind(head);
+    await readTo(head);
+    if (await applyFinality(parts, status.head)) onDue();
   }
 
   async function lookAndReport(): Promise<void> {
-    if (isStopping) return;
+    if (stopping.aborted) return;
     try {
       await look();
       if (status.failingSince !== null) log.info('the chain can be read again');
       status.failingSince = null;
       status.problem = null;
     } catch (error) {
-      if (!isStopping && status.failingSince === null) {
+      if (!stopping.aborted && status.failingSince === null) {
         log.warn({ err: error }, 'cannot read the chain or store its events: retrying until it works');
       }
       status.failingSince ??= clock.now();
       status.problem = (error as Error).message;
       throw error;
+    } finally {
+      alarm();
     }
   }
 
   return {
-    scan() {
+    /** Reads all blocks up to the newest. Calls run one after another. @throws when a block cannot be read. */
+    scan(): Promise<void> {
       const scanned = last.then(lookAndReport);
       last = scanned.catch(() => undefined);
       return scanned;
     },
-    status: () => ({ ...status }),
-    async stop() {
-      isStopping = true;
-      await last;
-    },
+    status: current,
+    /** Resolves when the block under way is read, after the service was closed. */
+    ended: () => last,
   };
 }
 
-/** Sets the place in a chain that is new to this file: after its newest block, or some blocks earlier if it started over. */
-async function begin(
-  { store, tokens, reader, forks }: ScannerOptions,
-  { identity, startsOver }: NonNullable<Awaited<ReturnType<ChainCheck['check']>>>,
-  head: NodeHeader,
-): Promise<void> {
-  const height = Number(head.number);
-  const newest = blockMarkOf(await forks.verified(head));
-  const nextBlock = startsOver ? Math.max(0, height - RESTART_DEPTH) : height + 1;
-  store.chain.begin({ ...identity, nextBlock, newest });
-  tokens.forget();
-  reader.reset();
-}
-
 /** Reads blocks in the chain's order. Those that cannot be read although newer ones can are left for later. */
-function createBlockRun(options: ScannerOptions, isStopping: () => boolean) {
-  const { node, reader, store, check, forks, eventsOf, clock, log } = options;
+function createBlockRun(parts: ChainParts, check: ChainCheck) {
+  const { node, reader, store, forks, eventsOf, clock, log, stopping, onDeliveries } = parts;
   /** The block that cannot be read, and since when. */
   let stuck: { at: number; since: number } | undefined;
   /** Until when further unreadable blocks are left for later without waiting. */
   let passingUntil = 0;
-  const traces = createTraceWatch(options);
+  let hasTraces = true;
+  let isRootless = false;
+
+  /** Notices when the traces of new blocks stop being readable, and when they are again. */
+  function noteTraces(failure: TracesFailed | null, blockNumber: number): void {
+    if ((failure === null) === hasTraces) return;
+    hasTraces = failure === null;
+    if (failure === null) {
+      log.info({ blockNumber }, 'traces can be read again');
+      store.chain.wakeGaps('traces');
+    } else {
+      log.warn(
+        { err: failure, blockNumber },
+        'cannot read traces: coins sent by contracts are reported later, once a node has the traces of their blocks',
+      );
+    }
+  }
 
   async function readOne(number: number): Promise<void> {
     const contents = await reader.read(number);
     const { block, moves } = contents;
-    const before = store.chain.hashAt(number - 1);
-    if (before !== undefined && before !== block.parentHash) {
+    const before = store.chain.parentOf(number);
+    if (before !== undefined && before.hash !== block.parentHash) {
       reader.reset();
       check.recheck();
-      if (await forks.follow(number - 1)) return;
-      throw new NodeUnreachable(`The node's blocks ${number - 1} and ${number} do not fit together`);
+      if (await forks.follow(before.number)) return;
+      throw new NodeUnreachable(`The node's blocks ${before.number} and ${number} do not fit together`);
     }
     const read = await eventsOf(contents, 'both');
     const failure = moves instanceof TracesFailed ? moves : null;
     const kept = await store.chain.record({ ...read, tracesMissing: failure?.message ?? null }, clock.now());
     if (kept === null) return; // The chain was reorganized meanwhile: the next place is another one.
     if (failure === null) reader.done(block.hash);
-    if (block.transactions.length > 0) traces.note(failure, number);
+    if (block.transactions.length > 0) noteTraces(failure, number);
+    if (lacksRoots(node) && !isRootless) {
+      isRootless = true;
+      log.warn('no transactions root of this chain fits its blocks: transactions that a node leaves out go unnoticed');
+    }
     logUnreadable(log, read);
-    if (kept.length > 0) options.onDeliveries(kept);
+    if (kept.length > 0) onDeliveries(kept);
   }
 
   /** Leaves a block that cannot be read for later, once patience ends. @throws the error before that. */
   async function passOver(first: number, height: number, error: Error): Promise<void> {
-    if (error instanceof NodeBusy || isStopping()) throw error;
+    if (error instanceof NodeBusy || stopping.aborted) throw error;
+    const empty = first < height ? await lastEmpty(node, first) : null;
+    if (empty !== null && store.chain.passEmpty(first, empty)) return;
     if (stuck?.at !== first) stuck = { at: first, since: clock.now() };
     const isWaitedFor = clock.now() - stuck.since < MISSED_PATIENCE_MS && clock.now() >= passingUntil;
     if (isWaitedFor || first >= height) throw error;
@@ -167,45 +187,44 @@ function createBlockRun(options: ScannerOptions, isStopping: () => boolean) {
     );
   }
 
-  return {
-    async readTo(head: NodeHeader): Promise<void> {
-      const height = Number(head.number);
-      const nextBlock = () => store.chain.state()!.nextBlock;
-      for (let next = nextBlock(); next <= height && !isStopping(); next = nextBlock()) {
-        if (!store.webhooks.hasAddresses()) {
-          store.chain.skipTo(height + 1, blockMarkOf(await forks.verified(head)));
-          return;
-        }
-        try {
-          reader.prepare(next, Math.min(height, next + MAX_READ_AHEAD));
-          await readOne(next);
-        } catch (error) {
-          reader.reset();
-          await passOver(next, height, error as Error);
-        }
+  return async (head: NodeHeader): Promise<void> => {
+    const height = Number(head.number);
+    const nextBlock = () => store.chain.state()!.nextBlock;
+    for (let next = nextBlock(); next <= height && !stopping.aborted; next = nextBlock()) {
+      if (!store.webhooks.hasAddresses()) {
+        store.chain.skipTo(height + 1, blockMarkOf(await forks.verified(head)));
+        return;
       }
-    },
+      try {
+        reader.prepare(next, Math.min(height, next + MAX_READ_AHEAD));
+        await readOne(next);
+      } catch (error) {
+        reader.reset();
+        await passOver(next, height, error as Error);
+      }
+    }
   };
 }
 
-/** Notices when the traces of new blocks stop being readable, and when they are again. */
-function createTraceWatch({ log, onTraces }: Pick<ScannerOptions, 'log' | 'onTraces'>) {
-  let hasTraces = true;
-  return {
-    note(failure: TracesFailed | null, blockNumber: number): void {
-      if ((failure === null) === hasTraces) return;
-      hasTraces = failure === null;
-      if (failure === null) {
-        log.info({ blockNumber }, 'traces can be read again');
-        onTraces();
-      } else {
-        log.warn(
-          { err: failure, blockNumber },
-          'cannot read traces: coins sent by contracts are reported later, once a node has the traces of their blocks',
-        );
-      }
-    },
-  };
+/**
+ * Releases deliveries that have their confirmations and creates the follow-ups of events whose block left the chain.
+ * Returns whether there is anything new to send. A block tag that cannot be read is logged, and its deliveries wait.
+ */
+async function applyFinality({ node, store, clock, log }: Parts, height: number): Promise<boolean> {
+  async function heightOf(tag: BlockTag): Promise<number | null> {
+    if (!store.deliveries.waitsFor(tag)) return null;
+    const header = await node.call<NodeHeader | null>('eth_getBlockByNumber', [tag, false]).catch((error: Error) => {
+      log.warn({ err: error, tag }, 'cannot read this block tag: deliveries that wait for it stay');
+      return null;
+    });
+    return header === null ? null : Number(header.number);
+  }
+
+  const heights = { head: height, safe: await heightOf('safe'), finalized: await heightOf('finalized') };
+  const released = store.deliveries.release(heights, clock.now());
+  const below = store.chain.state()!.nextBlock - WITHDRAW_AFTER;
+  const withdrawn = store.deliveries.withdraw(below, clock.now(), withdrawalBody);
+  return released.length > 0 || withdrawn > 0;
 }
 
 function logUnreadable(log: Logger, { number, unreadable }: Pick<ReadBlock, 'number' | 'unreadable'>): void {

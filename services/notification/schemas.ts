@@ -35,22 +35,25 @@ const block = z
   .min(0, 'must be a block number')
   .max(Number.MAX_SAFE_INTEGER, 'must be a block number');
 
+const CONFIRMATIONS = { error: `must be a number from 0 to ${MAX_CONFIRMATIONS}, "safe" or "finalized"` };
 const confirmations = z
-  .union([z.int().min(0).max(MAX_CONFIRMATIONS), z.enum(['safe', 'finalized'])], {
-    error: `must be a number from 0 to ${MAX_CONFIRMATIONS}, "safe" or "finalized"`,
-  })
+  .union(
+    [
+      z.int(CONFIRMATIONS).min(0, CONFIRMATIONS).max(MAX_CONFIRMATIONS, CONFIRMATIONS),
+      z.enum(['safe', 'finalized'], CONFIRMATIONS),
+    ],
+    CONFIRMATIONS,
+  )
   .describe('How many blocks must follow an event’s block before it is sent');
 
+const FAILED = { error: 'must be "all" or an array of ids' };
 const OBJECT = { error: 'The body must be a JSON object' };
 
-/** The schemas of the request bodies of interface A. */
-export type NotificationSchemas = ReturnType<typeof notificationSchemas>;
-
-/** Creates the schemas of request bodies. `permits` decides which literal IP addresses a receiver may have. */
+/** Creates the schemas of the request bodies of interface A. `permits` decides which literal IP addresses a receiver may have. */
 export function notificationSchemas(nativeSymbol: string, permits: (ip: string) => boolean) {
   const receiverUrl = z
     .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
-    .max(2048)
+    .max(2048, 'must have at most 2,048 characters')
     .refine(hasReadableCredentials, CREDENTIALS_FAULT)
     .refine((url) => isReachable(url, permits), 'must not be a private address: WEBHOOK_ALLOW names the allowed ones');
   const names = [...new Set([...EVENT_TYPES, nativeSymbol])];
@@ -65,8 +68,8 @@ export function notificationSchemas(nativeSymbol: string, permits: (ip: string) 
       .optional(),
     parallel: z
       .int({ error: `must be a number from 1 to ${MAX_PARALLEL}` })
-      .min(1)
-      .max(MAX_PARALLEL)
+      .min(1, `must be a number from 1 to ${MAX_PARALLEL}`)
+      .max(MAX_PARALLEL, `must be a number from 1 to ${MAX_PARALLEL}`)
       .describe('How many deliveries may be under way at the same time')
       .optional(),
     fromBlock: block.nullable().describe('Addresses added later are replayed from this block on').optional(),
@@ -87,7 +90,9 @@ export function notificationSchemas(nativeSymbol: string, permits: (ip: string) 
         webhookId: text,
         fromBlock: block.optional(),
         toBlock: block.optional(),
-        failed: z.union([z.literal('all'), z.array(z.int()).min(1).max(MAX_ADDRESSES)]).optional(),
+        failed: z
+          .union([z.literal('all'), z.array(z.int(FAILED), FAILED).min(1, FAILED).max(MAX_ADDRESSES, FAILED)], FAILED)
+          .optional(),
       },
       OBJECT,
     ),
@@ -95,10 +100,11 @@ export function notificationSchemas(nativeSymbol: string, permits: (ip: string) 
   };
 }
 
-/** The query of a page of a list. */
+const PAGE_LIMIT = { error: `must be a number from 1 to ${MAX_ADDRESSES.toLocaleString('en-US')}` };
+
 export const pageQuery = z.object({
-  limit: z.coerce.number().int().min(1).max(MAX_ADDRESSES).optional(),
-  after: z.string().optional(),
+  limit: z.coerce.number(PAGE_LIMIT).int(PAGE_LIMIT).min(1, PAGE_LIMIT).max(MAX_ADDRESSES, PAGE_LIMIT).optional(),
+  after: text.optional(),
 });
 
 function isReachable(url: string, permits: (ip: string) => boolean): boolean {

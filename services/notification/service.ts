@@ -1,203 +1,177 @@
-import type { Logger } from 'pino';
-import { type Clock, MINUTE, SECOND } from '../../src/domain/clock.ts';
-import type { Nodes } from '../chain/nodes.ts';
+import { inTime, MINUTE, SECOND } from '../../src/domain/clock.ts';
 import { profileOf } from '../chain/profiles.ts';
-import { type ChainWork, createChainWork } from './chain-work.ts';
+import { createReader } from '../chain/reader.ts';
+import type { TokenFacts } from '../chain/token.ts';
+import { Refusal } from '../server.ts';
+import { createBlockEvents } from './block-events.ts';
+import { createChainCheck } from './chain-check.ts';
 import { createDeliverer } from './deliverer.ts';
-import type { EventStyle } from './event.ts';
-import { createHandOver } from './hand-over.ts';
+import { fromDraft } from './event.ts';
+import { createForks } from './forks.ts';
+import { createGaps } from './gaps.ts';
 import { createLoop } from './loop.ts';
+import type { NotificationOptions, Parts } from './parts.ts';
 import { createReach } from './reach.ts';
-import type { ScannerStatus } from './scanner.ts';
-import type { Gap } from './store/gaps.ts';
-import { type NotificationStore, openStore } from './store/index.ts';
+import { createReplays } from './replay.ts';
+import { type ChainParts, createScanner } from './scanner.ts';
+import type { CompletedDelivery } from './store/deliveries.ts';
+import { openStore } from './store/index.ts';
+import { createTokens } from './tokens.ts';
 import type { DeliveryProgress, Faults, Notification } from './types.ts';
 
-/** Dependencies of the notification service. */
-export interface NotificationOptions {
-  node: Nodes;
-  /** The folder of the SQLite file. */
-  dir: string;
-  clock: Clock;
-  log: Logger;
-  style: EventStyle;
-  pollMs: number;
-  /** Private addresses and CIDRs that deliveries may go to. */
-  webhookAllow: readonly string[];
-  secretsOf: (projectId: string) => readonly string[];
-  /** Whether a project still exists. Nothing is sent for a removed project. */
-  isServed: (projectId: string) => boolean;
-  random?: () => number;
-  onAttempt: (result: string) => void;
-}
-
 /** The notification service without its HTTP side. */
-export interface RunningNotification extends Notification {
-  store: NotificationStore;
-  status(): NotificationStatus;
-  /** Whether a receiver's IP address may be reached. */
-  permits(ip: string): boolean;
-  /** Resolves once the chain was read for the first time; it is read again at each poll. */
-  start(): Promise<void>;
-  /** Call when a node announces a new block. */
-  onHead(): void;
-  /** Call when a stored delivery became due. */
-  nudge(): void;
-  close(): Promise<void>;
-}
+export type RunningNotification = ReturnType<typeof openNotification>;
 
-/** The state of the service. */
-export interface NotificationStatus extends ScannerStatus {
-  chainId: string | null;
-  profile: string;
-  /** Why scanning is refused; null when it is not. */
-  refused: string | null;
-  gaps: Gap[];
-  quarantined: number;
-  pending: number;
-  pausedReceivers: string[];
-}
+export type NotificationStatus = ReturnType<RunningNotification['status']>;
 
+/** How long a client waits for the chain's first block. */
+const PLACE_PATIENCE_MS = 5 * SECOND;
 const SHRINK_EVERY_MS = MINUTE;
-const NO_FAULTS: Faults = { repeat: 0, repeatAfterMs: 15 * SECOND, delayMs: 0, reorder: false, paused: false };
+const NO_FAULTS: Faults = {
+  repeat: 0,
+  repeatAfterMs: 15 * SECOND,
+  delayMs: 0,
+  reorder: false,
+  paused: false,
+  lose: false,
+  invent: false,
+};
 
 /** Opens the file and connects the parts; nothing runs before `start`. @throws as {@link openStore}. */
-export function openNotification(options: NotificationOptions): RunningNotification {
-  const { node, clock, log, style, random = Math.random, isServed, onAttempt } = options;
+export function openNotification(options: NotificationOptions) {
+  const { node, clock, log, style } = options;
   const reach = createReach(options.webhookAllow);
-  const progress = createProgress();
-  const faults = createFaults();
+  const listeners = new Set<(progress: DeliveryProgress) => void>();
+  const report = (progress: DeliveryProgress): void => {
+    for (const listener of listeners) listener(progress);
+  };
+  let faults = NO_FAULTS;
   const stopping = new AbortController();
-  const isStopping = (): boolean => stopping.signal.aborted;
   const stack = new AsyncDisposableStack();
   const store = stack.adopt(openStore(options.dir), (it) => it.close());
-  const deliverer = createDeliverer({
-    store,
-    clock,
-    log,
-    reach,
-    random,
-    faults: faults.get,
-    secretsOf: options.secretsOf,
-    isServed,
-    onProgress: progress.report,
-    onAttempt,
-  });
+  const parts: Parts = { ...options, store, faults: () => faults, stopping: stopping.signal };
+  const deliverer = createDeliverer(parts, reach, report);
   stack.defer(() => deliverer.stop());
-  const handOver = createHandOver({ store, clock, style, deliverer, report: progress.report });
-  const chainWork = createChainWork({
-    node,
-    store,
-    clock,
-    log,
-    style,
-    isServed,
-    delayMs: () => faults.get().delayMs,
-    isStopping,
-    onDeliveries: handOver.deliveries,
-    onDue: () => deliverer.nudge(),
-    onToken: handOver.token,
-  });
-  const { scanner, check, backlog } = chainWork;
-  const scanning = createScanLoop(chainWork, options, isStopping);
-  const shrinking = createLoop(clock, () => shrink(store, log), SHRINK_EVERY_MS);
-  stack.defer(async () => {
-    await Promise.all([scanner.stop(), scanning.stop(), shrinking.stop(), backlog.stop()]);
-  });
 
-  function status(): NotificationStatus {
-    const chainId = store.chain.state()?.chainId ?? null;
-    return {
-      ...scanner.status(),
-      chainId,
-      profile: profileOf(chainId ?? '').name,
-      refused: check.refused(),
-      gaps: store.chain.gaps(),
-      quarantined: store.chain.countQuarantine(),
-      pending: store.deliveries.countPending(),
-      pausedReceivers: deliverer.paused(),
-    };
+  const matched = ({ id: deliveryId, webhookId, projectId, txHash, blockNumber, body }: CompletedDelivery): void =>
+    report({ type: 'matched', deliveryId, webhookId, projectId, txHash, blockNumber, body, at: clock.now() });
+  const onDeliveries: ChainParts['onDeliveries'] = (deliveries) => {
+    for (const { body, ...delivery } of deliveries) if (body !== null) matched({ ...delivery, body });
+    deliverer.expect(deliveries.filter(({ state }) => state === 'pending'));
+  };
+
+  const profile = () => profileOf(store.chain.state()?.chainId ?? '');
+  const reader = createReader({ node, clock, profile });
+  const tokens = createTokens(parts);
+  const check = createChainCheck(parts);
+  const forks = createForks(parts, reader, check);
+  const chainParts = { ...parts, reader, forks, eventsOf: createBlockEvents(parts, tokens, profile), onDeliveries };
+  const scanner = createScanner(chainParts, tokens, check, deliverer.nudge);
+
+  /** Completes the deliveries that wait for a token. */
+  async function complete(token: string, facts: TokenFacts): Promise<void> {
+    const completed = await store.deliveries.name(token, (draft) => fromDraft(draft, facts, style));
+    for (const delivery of completed) matched(delivery);
+    const { head, next } = scanner.status();
+    const heights = { head: head ?? (next ?? 0) - 1, safe: null, finalized: null };
+    const webhooks = store.deliveries.release(heights, clock.now());
+    deliverer.expect(webhooks.map((webhookId) => ({ webhookId, dueAt: clock.now() })));
   }
 
-  return {
-    store,
-    permits: reach.permits,
-    onProgress: progress.listen,
-    faults: () => ({ ...faults.get() }),
+  /** Work that is not urgent. A call that hangs in one kind of it delays neither the other kinds nor new blocks. */
+  const backlog = [
+    { failure: 'cannot read the names of tokens: retrying', work: () => tokens.work(complete) },
+    { failure: 'cannot complete earlier blocks: retrying', work: createGaps(chainParts) },
+    { failure: 'cannot read earlier blocks for replays: retrying', work: createReplays(chainParts) },
+  ].map(({ failure, work }) =>
+    createLoop(clock, () =>
+      work().catch((error: unknown) => {
+        if (!stopping.signal.aborted) log.warn({ err: error }, failure);
+      }),
+    ),
+  );
+
+  /** Reads new blocks, and then starts the work on missing parts of earlier ones. */
+  async function scanAndCatchUp(): Promise<void> {
+    await scanner.scan().catch(() => undefined); // The scanner logs it; the loop tries again.
+    if (stopping.signal.aborted) return;
+    for (const loop of backlog) void loop.run();
+  }
+
+  async function shrink(): Promise<void> {
+    try {
+      store.shrink();
+    } catch (error) {
+      log.error({ err: error }, 'cannot shrink the database');
+    }
+  }
+
+  const scanning = createLoop(clock, scanAndCatchUp, options.pollMs);
+  const shrinking = createLoop(clock, shrink, SHRINK_EVERY_MS);
+  stack.defer(async () => {
+    const loops = [scanning, shrinking, ...backlog];
+    await Promise.all([scanner.ended(), ...loops.map((loop) => loop.stop())]);
+  });
+
+  const inProcess: Notification = {
+    onProgress(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    faults: () => ({ ...faults }),
     setFaults(change) {
-      faults.change(change);
+      faults = { ...faults, ...change };
       deliverer.nudge();
     },
     async scan() {
       try {
         await scanner.scan();
       } finally {
-        await backlog.rerun();
+        await Promise.all(backlog.map((loop) => loop.rerun()));
       }
     },
-    deliverNow: () => deliverer.deliverNow(),
-    pending: () => store.deliveries.countPending(),
-    status,
-    async start() {
+    deliverNow: deliverer.deliverNow,
+    pending: store.deliveries.countPending,
+  };
+
+  return {
+    ...inProcess,
+    store,
+    style,
+    clock,
+    /** Whether a receiver's IP address may be reached. */
+    permits: reach.permits,
+    status: () => ({
+      ...scanner.status(),
+      chainId: store.chain.state()?.chainId ?? null,
+      refused: check.refused(),
+      gaps: store.chain.gaps(),
+      quarantined: store.chain.countQuarantine(),
+      pending: store.deliveries.countPending(),
+      pausedReceivers: deliverer.paused(),
+    }),
+    /** Resolves once the chain was read for the first time; it is read again at each poll. */
+    async start(): Promise<void> {
       deliverer.start();
       store.chain.wakeGaps();
       void shrinking.run();
       await scanning.run();
     },
-    onHead: () => scanning.wake(),
-    nudge: () => deliverer.nudge(),
-    close() {
+    /** Makes sure that watching begins at a known block. @throws {Refusal} while no node names one. */
+    async fixPlace(): Promise<void> {
+      if (store.chain.state() !== undefined) return;
+      const scanned = scanner.scan().catch(() => undefined);
+      await inTime(scanned, PLACE_PATIENCE_MS, clock);
+      if (store.chain.state() !== undefined) return;
+      throw new Refusal(503, 'No node responds, so watching cannot begin yet. Nothing was stored: try again later');
+    },
+    /** Call when a node announces a new block. */
+    onHead: scanning.wake,
+    /** Call when a stored delivery became due. */
+    nudge: deliverer.nudge,
+    close(): Promise<void> {
       stopping.abort();
       return stack.disposeAsync();
     },
   };
-}
-
-/** Creates the faults of the service, none at first. */
-function createFaults() {
-  let faults = NO_FAULTS;
-  return {
-    get: () => faults,
-    change(change: Partial<Faults>): void {
-      faults = { ...faults, ...change };
-    },
-  };
-}
-
-/** Creates the loop that reads new blocks, and then starts the work on missing parts of earlier ones. */
-function createScanLoop(
-  { scanner, backlog }: ChainWork,
-  { clock, pollMs }: NotificationOptions,
-  isStopping: () => boolean,
-) {
-  return createLoop(
-    clock,
-    async () => {
-      await scanner.scan().catch(() => undefined); // The scanner logs it; the loop tries again.
-      if (!isStopping()) backlog.start();
-    },
-    pollMs,
-  );
-}
-
-/** Reports every step of every delivery to listeners. */
-function createProgress() {
-  const listeners = new Set<(progress: DeliveryProgress) => void>();
-  return {
-    report(progress: DeliveryProgress): void {
-      for (const listener of listeners) listener(progress);
-    },
-    listen(listener: (progress: DeliveryProgress) => void): () => void {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-  };
-}
-
-async function shrink(store: NotificationStore, log: Logger): Promise<void> {
-  try {
-    store.shrink();
-  } catch (error) {
-    log.error({ err: error }, 'cannot shrink the database');
-  }
 }

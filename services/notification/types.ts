@@ -1,6 +1,5 @@
 /** The events a webhook receives: all, coins (external and internal), ERC-20, or NFTs (ERC-721 and ERC-1155). */
 export const EVENT_TYPES = ['ALL', 'NATIVE', 'ERC20', 'ERC721'] as const;
-/** One of {@link EVENT_TYPES}. */
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /** A chain's own tag for its newest block that is unlikely (`safe`) or unable (`finalized`) to leave the chain. */
@@ -44,7 +43,7 @@ export type DeliveryProgress =
   /** The end: the receiver returned 200, or the last retry failed. */
   | (DeliveryRef & { type: 'ended'; outcome: 'delivered' | 'exhausted' });
 
-/** Faults to inject. All off: `{ repeat: 0, repeatAfterMs: 15_000, delayMs: 0, reorder: false, paused: false }`. */
+/** Faults to inject; all are off at first. */
 export interface Faults {
   /** How often each delivery is sent again after its 200. */
   repeat: number;
@@ -56,6 +55,10 @@ export interface Faults {
   reorder: boolean;
   /** true: nothing is sent until it is false again; scanning continues. */
   paused: boolean;
+  /** true: events of the blocks that are read meanwhile are lost. */
+  lose: boolean;
+  /** true: one event in three is followed by one of a transaction that does not exist. */
+  invent: boolean;
 }
 
 /** The running notification service, for those in the same process. */

@@ -1,46 +1,42 @@
-import { MINUTE } from '../../src/domain/clock.ts';
-import type { Breaker } from './breaker.ts';
-import { createDueQueue } from './due-queue.ts';
-import type { NotificationStore } from './store/index.ts';
+import { backOff, type Clock, MINUTE, SECOND } from '../../src/domain/clock.ts';
+import type { Parts } from './parts.ts';
 import type { Delivery } from './store/outbox.ts';
-import type { Faults } from './types.ts';
 
 /** How often a webhook of a removed project is looked at again. */
 const REMOVED_MS = MINUTE;
+/** Consecutive timeouts before a receiver is paused. */
+const FAILURES = 5;
+const PAUSES = { base: 5 * SECOND, max: MINUTE };
 
-/** The delivery to be sent next, and the origin of its receiver. */
 export interface NextDelivery {
   delivery: Delivery;
   origin: string;
 }
 
-/** Dependencies of {@link createWebhookOrder}. */
-interface WebhookOrderParts {
-  store: NotificationStore;
-  breaker: Breaker;
-  /** A number in [0, 1). */
-  random: () => number;
-  faults: () => Faults;
-  isServed: (projectId: string) => boolean;
-  onNothingDue: (webhookId: string) => void;
-}
-
-/** Decides whose delivery is sent next. */
-export type WebhookOrder = ReturnType<typeof createWebhookOrder>;
-
 /** Creates the order: webhooks take turns, and each has no more deliveries under way than it allows. */
-export function createWebhookOrder({ store, breaker, random, faults, isServed, onNothingDue }: WebhookOrderParts) {
-  const { deliveries } = store;
-  const due = createDueQueue();
-  const underWay = new Map<string, Set<number>>();
+export function createWebhookOrder(
+  { store: { deliveries }, faults, isServed }: Parts,
+  breaker: ReturnType<typeof createBreaker>,
+  onNothingDue: (webhookId: string) => void,
+) {
+  /** When each webhook is due that is not ready. */
+  const due = new Map<string, number>();
+  let nextAt = Number.POSITIVE_INFINITY;
   /** Webhooks to be served, in this order, each once. */
   const ready = new Set<string>();
+  const underWay = new Map<string, Set<number>>();
+
+  /** Records when a webhook is next due, unless an earlier time is recorded. */
+  function add(webhookId: string, dueAt: number): void {
+    due.set(webhookId, Math.min(dueAt, due.get(webhookId) ?? dueAt));
+    nextAt = Math.min(nextAt, dueAt);
+  }
 
   /** Returns a webhook's next delivery if it may be sent now. */
   function take(webhookId: string, now: number): NextDelivery | undefined {
     const sending = [...(underWay.get(webhookId) ?? [])];
-    const skip = faults().reorder ? Math.floor(random() * deliveries.countDue(webhookId, now)) : 0;
-    const delivery = deliveries.nextDue(webhookId, now, { skip, except: sending });
+    const skip = faults().reorder ? Math.floor(Math.random() * deliveries.countDue(webhookId, now)) : 0;
+    const delivery = deliveries.nextDue(webhookId, now, skip, sending);
     if (delivery === undefined) {
       if (sending.length === 0) sleep(webhookId);
       return undefined;
@@ -49,15 +45,15 @@ export function createWebhookOrder({ store, breaker, random, faults, isServed, o
     const { origin } = new URL(delivery.url);
     const waitsUntil = isServed(delivery.projectId) ? breaker.openUntil(origin) : now + REMOVED_MS;
     if (waitsUntil <= now) return { delivery, origin };
-    due.add(webhookId, waitsUntil);
+    add(webhookId, waitsUntil);
     return undefined;
   }
 
-  /** Puts a webhook without due deliveries back into the queue. */
+  /** Waits until a webhook without due deliveries has one. */
   function sleep(webhookId: string): void {
     onNothingDue(webhookId);
-    const nextAt = deliveries.nextDueAt(webhookId);
-    if (nextAt !== undefined) due.add(webhookId, nextAt);
+    const dueAt = deliveries.nextDueAt(webhookId);
+    if (dueAt !== undefined) add(webhookId, dueAt);
   }
 
   /** Counts a delivery as under way. Its webhook's next one comes after those of other webhooks. */
@@ -71,18 +67,14 @@ export function createWebhookOrder({ store, breaker, random, faults, isServed, o
   return {
     /** Reads when each webhook is due. @throws when the database cannot be read. */
     load(): void {
-      for (const { webhookId, dueAt } of deliveries.dueWebhooks()) due.add(webhookId, dueAt);
+      for (const { webhookId, dueAt } of deliveries.dueWebhooks()) add(webhookId, dueAt);
     },
-    /** Call when a webhook has something due, at this time. */
-    add: due.add,
+    add,
     /** When the next webhook is due. */
-    nextAt: due.nextAt,
-    /** Queues the webhooks that are due. */
-    collect(now: number): void {
-      for (let id = due.take(now); id !== undefined; id = due.take(now)) ready.add(id);
-    },
+    nextAt: () => nextAt,
     /** Returns the next delivery, if there is one; it counts as under way. @throws when the database cannot be read. */
     next(now: number): NextDelivery | undefined {
+      if (nextAt <= now) collect(now);
       for (const webhookId of ready) {
         ready.delete(webhookId);
         const next = take(webhookId, now);
@@ -99,5 +91,52 @@ export function createWebhookOrder({ store, breaker, random, faults, isServed, o
       if (sending?.size === 0) underWay.delete(webhookId);
       ready.add(webhookId);
     },
+  };
+
+  /** Makes the webhooks ready that are due. */
+  function collect(now: number): void {
+    const found: [id: string, dueAt: number][] = [];
+    nextAt = Number.POSITIVE_INFINITY;
+    for (const entry of due) {
+      if (entry[1] <= now) found.push(entry);
+      else nextAt = Math.min(nextAt, entry[1]);
+    }
+    for (const [id] of found.sort((one, other) => one[1] - other[1])) {
+      due.delete(id);
+      ready.add(id);
+    }
+  }
+}
+
+/** A circuit breaker: pauses receivers, by origin, that let attempts time out, because each attempt occupies a slot. */
+export function createBreaker(clock: Clock) {
+  const states = new Map<string, { failures: number; until: number; isProbing: boolean }>();
+  return {
+    /** When a receiver may be tried; 0: now. While it is paused, one attempt at a time probes it. */
+    openUntil(origin: string): number {
+      const state = states.get(origin);
+      if (state === undefined || state.failures < FAILURES) return 0;
+      if (state.isProbing) return clock.now() + SECOND;
+      return state.until > clock.now() ? state.until : 0;
+    },
+    /** Records that an attempt begins. */
+    begin(origin: string): void {
+      const state = states.get(origin);
+      if (state !== undefined && state.failures >= FAILURES) state.isProbing = true;
+    },
+    /** Records that an attempt ended. A refused connection is not a timeout. */
+    end(origin: string, isTimedOut: boolean): void {
+      if (!isTimedOut) {
+        states.delete(origin);
+        return;
+      }
+      const failures = (states.get(origin)?.failures ?? 0) + 1;
+      const wait = backOff(Math.max(0, failures - FAILURES), PAUSES);
+      states.set(origin, { failures, until: clock.now() + wait, isProbing: false });
+    },
+    /** Lets every receiver be tried now. */
+    reset: () => states.clear(),
+    /** Receivers that are paused now. */
+    open: () => [...states].flatMap(([origin, { failures }]) => (failures >= FAILURES ? [origin] : [])),
   };
 }

@@ -1,72 +1,76 @@
-import type { Logger } from 'pino';
-import { createCooldown } from '../../commands/shared/cooldown.ts';
+import { createCooldown, createGuildQueue } from '../../commands/shared/fair-use.ts';
 import { createGuildChannels } from '../../commands/shared/guild-channels.ts';
-import { createGuildQueue } from '../../commands/shared/guild-queue.ts';
-import type { CommandServices } from '../../commands/shared/services.ts';
-import type { Config } from '../config.ts';
+import type { CommandServices, NetworkServices } from '../../commands/shared/services.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+import type { Checker } from '../completeness/checker.ts';
 import { createCharts } from '../discord/chart.ts';
-import type { RenderSettings } from '../discord/render-context.ts';
-import { sampleMessage } from '../discord/sample.ts';
-import { replyWording } from '../discord/wording.ts';
-import type { Store } from '../store/store.ts';
+import { sampleMessage } from '../discord/render/sample.ts';
+import { receiverPaths } from '../receiver/path-tokens.ts';
 import { createAttachmentReader } from '../upstream/attachment.ts';
-import type { Explorer } from '../upstream/explorer.ts';
-import type { InterfaceHealth } from '../upstream/health.ts';
+import type { AppContext } from './context.ts';
+import type { Data } from './data.ts';
+import type { Interfaces } from './interfaces.ts';
 import { eraseGuild } from './maintenance.ts';
+import type { Receiving } from './receiving.ts';
+import type { Sending } from './sending.ts';
 
-/** Creates the services that commands can use. */
 export function createCommandServices(
-  config: Config,
-  options: Pick<
-    CommandServices,
-    | 'projects'
-    | 'discovery'
-    | 'receiver'
-    | 'lastRefused'
-    | 'lastBadSignature'
-    | 'sendingHold'
-    | 'receiverQuota'
-    | 'probeReceiver'
-    | 'sendingPauses'
-    | 'onRelabeled'
-    | 'now'
-    | 'after'
-  > & {
-    log: Logger;
-    store: Store;
-    explorer: Pick<Explorer, 'token'> | null;
-    health: InterfaceHealth;
-    publicUrl: string;
-    version: string;
-    schema: number;
-    render: RenderSettings;
-  },
+  { config, clock, log, now }: AppContext,
+  { store, tokens, schema }: Data,
+  { all }: Interfaces,
+  { publicUrl, receiver, reachability }: Receiving,
+  { deliverer, settings }: Sending,
+  checkers: readonly Checker[],
+  statement: CommandServices['statement'],
 ): CommandServices {
-  const { log, store, health, publicUrl, version, schema, render, now, ...given } = options;
+  const paths = receiverPaths(tokens, publicUrl);
+  const networks = all.map(({ network, projects, explorer, discovery, health, chain }): NetworkServices => {
+    const { explorerUrl, nativeSymbol } = network;
+    return {
+      network,
+      projects,
+      explorer,
+      discovery,
+      chain,
+      interfaces: health,
+      settings: {
+        maxSubscriptions: config.MAX_SUBSCRIPTIONS,
+        maxChannelsPerAddress: config.MAX_CHANNELS_PER_ADDRESS,
+        explorerUrl,
+        discoveryUrl: network.DISCOVERY_URL,
+        publicUrl,
+        networks: all.map((one) => one.network),
+        nativeSymbol,
+        operatorGuildIds: config.OPERATOR_GUILD_IDS,
+        hasPrices: config.PRICES_URL !== undefined && config.networks.some((one) => one.PRICES_CHAIN !== undefined),
+        version: packageJson.version,
+        schema,
+      },
+      cooldown: createCooldown(now),
+    };
+  });
   return {
     ...store,
+    ...networks[0]!,
+    networks,
     storedProjects: store.projects,
-    ...given,
+    receiver: paths,
+    lastRefused: receiver.refusals.lastSource,
+    lastBadSignature: receiver.refusals.lastSignature,
+    guildPause: deliverer.guildPause,
+    receiverQuota: receiver.quotas.usage,
+    probeReceiver: reachability.probe,
+    sendingPauses: deliverer.pauses,
+    relabel: deliverer.relabel,
+    statement,
+    completeness: () => checkers.map((checker) => checker.status()),
     guildQueue: createGuildQueue(),
     guildChannels: createGuildChannels(now),
-    cooldown: createCooldown(now),
     now,
-    interfaces: health,
-    settings: {
-      maxSubscriptions: config.MAX_SUBSCRIPTIONS,
-      maxChannelsPerAddress: config.MAX_CHANNELS_PER_ADDRESS,
-      explorerUrl: render.explorerUrl,
-      discoveryUrl: config.DISCOVERY_URL,
-      publicUrl,
-      nativeSymbol: config.NATIVE_SYMBOL,
-      operatorGuildIds: config.OPERATOR_GUILD_IDS,
-      version,
-      schema,
-    },
-    ...replyWording(render),
+    after: clock.after,
     chart: createCharts(log),
-    eraseGuild: (guildId) => eraseGuild(store, guildId, given.receiver.refresh),
-    sample: (subscription, server) => sampleMessage(subscription, render, now(), server),
+    eraseGuild: (guildId) => eraseGuild(store, guildId, paths.refresh),
+    sample: (subscription, server) => sampleMessage(subscription, settings, now(), server),
     readAttachment: createAttachmentReader(config.DISCORD_API_URL),
   };
 }

@@ -1,21 +1,21 @@
 import { existsSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { dirname, join, resolve } from 'node:path';
-import { type Config, databaseFile, isPostgres } from '../config.ts';
+import { type Config, databaseFile, isPostgres, type NetworkConfig, shownUrl } from '../config.ts';
+import { type Clock, inTime, SECOND } from '../domain/clock.ts';
 import { makeFolder } from '../domain/folder.ts';
-import { assertListenable } from '../receiver/listen.ts';
-import { openPathTokens, type PathTokens } from '../receiver/paths.ts';
-import type { OpenStore, StoreListener } from '../store/open-store.ts';
-import type { SharedStore } from '../store/postgres/client.ts';
-import { openStore } from '../store/sqlite/client.ts';
+import { FIRST_NETWORK, type Network } from '../domain/network.ts';
+import { operatorScope } from '../domain/project.ts';
+import { openPathTokens, type PathTokens } from '../receiver/path-tokens.ts';
+import { assertListenable } from '../receiver/server.ts';
+import type { OpenStore } from '../store/open.ts';
+import { SCHEMA_VERSION } from '../store/schema.ts';
 import { startDailyBackups } from '../store/sqlite/daily-backups.ts';
-import { prepareFolder } from '../store/sqlite/folder.ts';
-import { MIGRATIONS } from '../store/sqlite/migrations.ts';
+import { prepareFolder } from '../store/sqlite/files.ts';
+import { openSqlite } from '../store/sqlite/open.ts';
 import type { Store } from '../store/store.ts';
 import type { AppContext } from './context.ts';
-import { logMigration } from './migration-progress.ts';
-import { NOTIFICATIONS } from './notifications.ts';
 
-/** What the app remembers. */
 export interface Data {
   /** What the log names. */
   name: string;
@@ -26,102 +26,111 @@ export interface Data {
   keyFile: string;
   database: OpenStore;
   store: Store;
+  /** As they are configured, with their ids. */
+  networks: readonly (NetworkConfig & Network)[];
   tokens: PathTokens;
-  /** What processes on one database share; null: there can be only one. */
-  shared: SharedStore | null;
   /** When the newest backup was made: null when there is none, undefined when somebody else makes them. */
   lastBackup(): number | null | undefined;
 }
 
-/** Opens the database, and what is read from it before anything else can start. `given`: an open one, not backed up. */
-export function openData(
-  context: AppContext,
-  given: OpenStore | undefined,
-  listener: StoreListener | undefined,
-): Promise<Data> {
-  return isPostgres(context.config.DATABASE_URL) && !given ? openShared(context) : openFile(context, given, listener);
-}
-
-async function openFile(
-  context: AppContext,
-  given: OpenStore | undefined,
-  listener: StoreListener | undefined,
-): Promise<Data> {
-  const { config, log, clock, stack } = context;
-  const file = databaseFile(config);
-  if (!given && !existsSync(file)) await assertStartable(config);
-  const database = given ?? (await openDatabase(file, context, listener));
-  const { store } = stack.adopt(database, ({ close }) => close());
-  const { BACKUP_DIR: folder, BACKUP_KEEP: keep } = config;
-  const backups = given ? null : startDailyBackups({ file, folder, keep, clock, log });
-  stack.defer(() => backups?.close());
-  return {
-    name: file,
-    file,
-    schema: MIGRATIONS.length,
-    keyFile: join(dirname(file), KEY_NAME),
-    database,
-    store,
-    tokens: await openPathTokens({ store, fixed: config.RECEIVER_TOKEN }),
-    shared: null,
-    lastBackup: () => backups?.last() ?? null,
-  };
-}
-
-/** Opens a database that other processes use, too. */
-async function openShared({ config, log, clock, elapsed, stack }: AppContext): Promise<Data> {
-  const { DATABASE_URL: url, ROLES, RECEIVER_TOKEN, SECRETS_KEY } = config;
-  const onProgress = (details: object, message: string) => log.info(details, message);
-  const isCandidate = ROLES.includes('work');
-  // Only here, because most installations have no Postgres.
-  const { openSharedStore } = await import('../store/postgres/client.ts');
-  const shared = await openSharedStore(url, { onProgress, isCandidate, clock, elapsed, log });
-  const { store, leadership } = stack.adopt(shared, ({ close }) => close());
-  const keyFile = resolve('data', KEY_NAME);
-  if (!SECRETS_KEY) {
-    makeFolder(dirname(keyFile));
-    log.warn({ keyFile }, 'SECRETS_KEY is not set: every process on this database needs the key in this file');
-  }
-  const onChanged = () => leadership.notify(NOTIFICATIONS.settings);
-  return {
-    name: shared.name,
-    file: null,
-    schema: shared.schema,
-    keyFile,
-    database: shared,
-    store,
-    tokens: await openPathTokens({ store, fixed: RECEIVER_TOKEN, onChanged }),
-    shared,
-    lastBackup: () => undefined,
-  };
-}
-
 const KEY_NAME = 'secrets.key';
 
-/** Checks what can be checked before an empty database is created: a failed start leaves nothing behind. */
+/** Opens the database, and what is read from it before anything else can start. `given`: an open one, not backed up. */
+export async function openData(context: AppContext, given: OpenStore | undefined): Promise<Data> {
+  const { config, log, clock, stack } = context;
+  const url = config.DATABASE_URL;
+  const file = isPostgres(url) && !given ? null : databaseFile(config);
+  const database = given ?? (await openDatabase(context, file));
+  const { store } = stack.adopt(database, ({ close }) => close());
+  const { BACKUP_DIR: folder, BACKUP_KEEP: keep } = config;
+  const backups = given || file === null ? null : startDailyBackups({ file, folder, keep, clock, log });
+  stack.defer(() => backups?.close());
+  await respondWhileWaiting(config, database.ready, clock);
+  const networks = await identify(config.networks, store);
+  return {
+    name: file ?? shownUrl(url),
+    file,
+    schema: SCHEMA_VERSION,
+    keyFile: file === null ? sharedKeyFile(context) : join(dirname(file), KEY_NAME),
+    database,
+    store,
+    networks,
+    tokens: await openPathTokens({
+      store,
+      fixed: new Map(networks.map(({ id, RECEIVER_TOKEN }) => [operatorScope(id), RECEIVER_TOKEN])),
+    }),
+    lastBackup: () => (file === null ? undefined : (backups?.last() ?? null)),
+  };
+}
+
+/** Gives each network its id, the same at every start: what was stored before others came is the first one's. */
+async function identify(networks: readonly NetworkConfig[], { projects }: Store): Promise<Data['networks']> {
+  const chainId = networks[0]!.chainId;
+  const first = chainId === null ? null : await projects.firstNetwork(chainId);
+  return networks.map((network) => ({ ...network, id: network.chainId === first ? FIRST_NETWORK : network.chainId! }));
+}
+
+async function openDatabase(context: AppContext, file: string | null): Promise<OpenStore> {
+  const { config, log, clock } = context;
+  if (file === null) {
+    // Only here, because most installations have no Postgres.
+    const { openPostgres } = await import('../store/postgres/open.ts');
+    return openPostgres(config.DATABASE_URL, context);
+  }
+  const isNew = !existsSync(file);
+  // Checks what can be checked before an empty database is created: a failed start leaves nothing behind.
+  if (isNew) await assertStartable(config);
+  prepareFolder(file);
+  const database = await openSqlite(file, { clock, report: (details, message) => log.info(details, message) });
+  // With a wrong path the bot would run without any subscription: it would accept every delivery and alert nobody.
+  if (isNew)
+    log.warn({ database: file }, 'no database found, creating an empty one; if you expected one, check DATABASE_URL');
+  return database;
+}
+
 async function assertStartable({ HOST, PORT, OPS_HOST, OPS_PORT }: Config): Promise<void> {
   await assertListenable(HOST, PORT, 'PORT');
   await assertListenable(OPS_HOST, OPS_PORT, 'OPS_PORT');
 }
 
-/** Opens the configured database; creates an empty one if there is none. */
-async function openDatabase(
-  file: string,
-  { clock, log }: Pick<AppContext, 'clock' | 'log'>,
-  listener?: StoreListener,
-): Promise<OpenStore> {
-  const isNew = !existsSync(file);
-  prepareFolder(file);
-  const migration = logMigration(file, { clock, log });
-  const onUnchecked = (error: Error) =>
-    log.warn(
-      { database: file, err: error },
-      'checking the database for damage failed; restart the bot to repeat the check',
-    );
-  const opening = openStore(file, { ...listener, clock, onUnchecked, onProgress: migration.onProgress });
-  const database = await opening.finally(migration.stop);
-  // With a wrong path the bot would run without any subscription: it would accept every delivery and alert nobody.
-  if (isNew)
-    log.warn({ database: file }, 'no database found, creating an empty one; if you expected one, check DATABASE_URL');
-  return database;
+/** Processes on different machines have no folder in common. */
+function sharedKeyFile({ config, log }: AppContext): string {
+  const keyFile = resolve('data', KEY_NAME);
+  if (config.SECRETS_KEY) return keyFile;
+  makeFolder(dirname(keyFile));
+  log.warn({ keyFile }, 'SECRETS_KEY is not set: every process on this database needs the key in this file');
+  return keyFile;
+}
+
+/** A database that is ready this soon needs no such responses. */
+const QUICK_MS = SECOND;
+
+/**
+ * Waits until the database is ready. While a server is away, deliveries get 503, so that their senders retry, and `/readyz`
+ * is red.
+ */
+async function respondWhileWaiting(
+  { HOST, PORT, OPS_HOST, OPS_PORT, ROLES }: Config,
+  ready: Promise<void>,
+  clock: Clock,
+): Promise<void> {
+  const isReady = ready.then(() => true);
+  if (await inTime(isReady, QUICK_MS, clock)) return;
+  await using stack = new AsyncDisposableStack();
+  const places = [
+    { host: OPS_HOST, port: OPS_PORT },
+    ...(ROLES.includes('receive') ? [{ host: HOST, port: PORT }] : []),
+  ];
+  for (const place of places) {
+    const server = createServer(({ url }, response) => {
+      const isAlive = place.port === OPS_PORT && url === '/healthz';
+      const text = isAlive ? { ok: true } : { ok: false, error: 'Waiting for the database.' };
+      response.writeHead(isAlive ? 200 : 503, { 'content-type': 'application/json', connection: 'close' });
+      response.end(JSON.stringify(text));
+    });
+    stack.defer(() => new Promise<void>((resolve) => server.close(() => resolve())));
+    stack.defer(() => server.closeAllConnections());
+    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(place, resolve));
+  }
+  await ready;
 }

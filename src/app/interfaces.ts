@@ -1,54 +1,50 @@
-import type { Config } from '../config.ts';
+import type { NetworkConfig } from '../config.ts';
+import type { ChainNode } from '../domain/chain-node.ts';
 import type { Clock } from '../domain/clock.ts';
-import { makePathToken } from '../receiver/paths.ts';
-import { closeToOthers, createSeal, keyFromFile } from '../secrets.ts';
+import { makePathToken } from '../receiver/path-tokens.ts';
+import { closeToOthers, createSeal, keyFromFile, type Seal } from '../secrets.ts';
+import { createChain } from '../upstream/chain.ts';
 import { createDiscovery, type Discovery } from '../upstream/discovery.ts';
 import { createExplorer, type Explorer } from '../upstream/explorer.ts';
 import { createInterfaceHealth, type InterfaceHealth } from '../upstream/health.ts';
-import type { ProjectKeys } from '../upstream/project-client.ts';
-import { createProjects, type Projects, resealProjects } from '../upstream/projects.ts';
-import type { AppContext } from './context.ts';
+import { createPrices, type Prices } from '../upstream/prices.ts';
+import { createProjects, type ProjectKeys, type Projects, resealProjects } from '../upstream/projects.ts';
+import type { AppContext, AppOverrides } from './context.ts';
 import type { Data } from './data.ts';
-import type { AppOverrides } from './overrides.ts';
 
-/** The services of others, and what is known about their health. */
-export interface Interfaces {
+/** The services of others of one network, and what is known about their health. */
+export interface NetworkInterfaces {
+  network: Data['networks'][number];
+  /** How logs, metrics and checks name the network; undefined: it is the only one. */
+  label: string | undefined;
   health: InterfaceHealth;
   projects: Projects;
   explorer: Explorer | null;
   discovery: Discovery | null;
+  chain: ChainNode | null;
+}
+
+export interface Interfaces {
+  /** What assets are worth, on every network; null: that is off. */
+  prices: Prices | null;
+  all: readonly NetworkInterfaces[];
+  /** Of one network; of the first one, if it is no longer configured. */
+  of(network: number): NetworkInterfaces;
 }
 
 /** How long a request may take, where that differs from the client's own limit. */
 type Limit = { timeoutMs?: number };
 
-/** Opens the clients of the interfaces. */
+/** Opens the clients of the interfaces; the key that seals guilds' projects is read from the environment or from a file. */
 export async function openInterfaces(
   context: AppContext,
   data: Data,
   overrides: Pick<AppOverrides, 'upstreamTimeoutMs'>,
 ): Promise<Interfaces> {
-  const { config, clock, log, now, stack } = context;
-  const health = createInterfaceHealth({ clock, log });
-  stack.defer(health.close);
+  const { config, log } = context;
+  const { store, keyFile, networks } = data;
   const { upstreamTimeoutMs: timeoutMs } = overrides;
   const limit = timeoutMs === undefined ? {} : { timeoutMs };
-  const projects = await openProjects(context, data, health, limit);
-  return {
-    health,
-    projects,
-    explorer: openExplorer(config, health, now, limit),
-    discovery: openDiscovery(config, health, clock, limit),
-  };
-}
-
-/** Opens the guilds' own projects; the key that seals them is read from the environment or from a file. */
-async function openProjects(
-  { config, now, log }: AppContext,
-  { store, keyFile, tokens }: Data,
-  health: InterfaceHealth,
-  limit: Limit,
-): Promise<Projects> {
   const seal = createSeal(config.SECRETS_KEY ?? [keyFromFile(keyFile)]);
   if (!config.SECRETS_KEY) closeToOthers(keyFile, log);
   const { resealed, closed } = await resealProjects(store, seal);
@@ -59,12 +55,56 @@ async function openProjects(
       'cannot decrypt these servers’ projects: restore the key that encrypted them, or have each server store its project again',
     );
   }
+  const labels = networkLabels(config.networks);
+  const all: NetworkInterfaces[] = [];
+  for (const [index, network] of networks.entries())
+    all.push(await openNetwork(context, data, network, labels[index], seal, limit));
+  const byId = new Map(all.map((one) => [one.network.id, one]));
+  return { prices: openPrices(context, all, limit), all, of: (network) => byId.get(network) ?? all[0]! };
+}
+
+/** Most networks that metrics tell apart. */
+const MAX_LABELS = 50;
+
+/** How logs and metrics name networks; empty: there is only one. */
+export const networkLabels = (networks: readonly Pick<NetworkConfig, 'name'>[]): string[] =>
+  networks.length === 1
+    ? []
+    : networks.map(({ name }, index) => (index < MAX_LABELS - 1 || networks.length <= MAX_LABELS ? name : 'others'));
+
+/** The source of prices; null when it is off. Its outages are those of the first network that it serves. */
+function openPrices(
+  { config: { PRICES_URL: url }, clock, stack }: AppContext,
+  all: readonly NetworkInterfaces[],
+  limit: Limit,
+): Prices | null {
+  const first = all.find(({ network }) => network.PRICES_CHAIN !== undefined);
+  if (!url || !first) return null;
+  const { health, network } = first;
+  const prices = createPrices({ url, clock, onResponse: (failure) => health.note('prices', failure), ...limit });
+  health.watch('prices', () => prices.probe(network.PRICES_CHAIN!));
+  stack.defer(prices.close);
+  return prices;
+}
+
+async function openNetwork(
+  { config, clock, log: ofAll, now, metrics, stack }: AppContext,
+  { store, tokens }: Data,
+  network: NetworkInterfaces['network'],
+  label: string | undefined,
+  seal: Seal,
+  limit: Limit,
+): Promise<NetworkInterfaces> {
+  const log = label === undefined ? ofAll : ofAll.child({ network: network.name });
+  const health = createInterfaceHealth({ clock, log, errors: metrics.interfaceErrors, network: label });
+  stack.defer(health.close);
   const projects = createProjects({
     store,
+    network: network.id,
     seal,
-    url: config.NOTIFICATION_URL,
-    operator: operatorKeys(config),
-    operatorSigning: config.NOTIFICATION_SIGNING_SECRET,
+    url: network.NOTIFICATION_URL,
+    operator: operatorKeys(network),
+    operatorSigning: network.NOTIFICATION_SIGNING_SECRET,
     operatorGuildIds: config.OPERATOR_GUILD_IDS,
     now,
     newToken: makePathToken,
@@ -74,16 +114,23 @@ async function openProjects(
   });
   if (projects.probe) health.watch('notification', projects.probe);
   await projects.readSigning();
-  return projects;
+  const explorer = openExplorer(network, health, now, limit);
+  const { RPC_URL: urls, RPC_RATE: rate } = network;
+  const chain = urls ? createChain({ urls, rate, clock, ...limit }) : null;
+  return { network, label, health, projects, explorer, discovery: openDiscovery(network, health, clock, limit), chain };
 }
 
-/** The explorer's lookup; null when the interface is off. */
-function openExplorer(config: Config, health: InterfaceHealth, now: () => number, limit: Limit): Explorer | null {
-  if (!config.EXPLORER_API_URL) return null;
+function openExplorer(
+  network: NetworkConfig,
+  health: InterfaceHealth,
+  now: () => number,
+  limit: Limit,
+): Explorer | null {
+  if (!network.EXPLORER_API_URL) return null;
   const explorer = createExplorer({
-    url: config.EXPLORER_API_URL,
-    addressParam: config.EXPLORER_ADDRESS_PARAM,
-    apiKey: config.EXPLORER_API_KEY,
+    url: network.EXPLORER_API_URL,
+    addressParam: network.EXPLORER_ADDRESS_PARAM,
+    apiKey: network.EXPLORER_API_KEY,
     now,
     onResponse: (failure) => health.note('explorer', failure),
     ...limit,
@@ -92,9 +139,8 @@ function openExplorer(config: Config, health: InterfaceHealth, now: () => number
   return explorer;
 }
 
-/** The directory of providers; null when the interface is off. */
 function openDiscovery(
-  { DISCOVERY_URL: url }: Config,
+  { DISCOVERY_URL: url }: NetworkConfig,
   health: InterfaceHealth,
   clock: Clock,
   limit: Limit,
@@ -110,11 +156,11 @@ function openDiscovery(
   return discovery;
 }
 
-function operatorKeys(config: Config): ProjectKeys | null {
+function operatorKeys(network: NetworkConfig): ProjectKeys | null {
   const {
     NOTIFICATION_PROJECT_ID: projectId,
     NOTIFICATION_API_KEY: apiKey,
     NOTIFICATION_API_SECRET: apiSecret,
-  } = config;
+  } = network;
   return projectId && apiKey && apiSecret ? { projectId, apiKey, apiSecret } : null;
 }

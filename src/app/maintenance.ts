@@ -1,13 +1,13 @@
 import type { Logger } from 'pino';
-import { type Clock, DAY, HOUR, MINUTE } from '../domain/clock.ts';
-import { repeat } from '../domain/repeat.ts';
-import type { Cursor, Store } from '../store/store.ts';
+import { type Clock, DAY, HOUR, MINUTE, repeat } from '../domain/clock.ts';
+import type { Store } from '../store/store.ts';
 
-/** How long transfers and guilds that removed the bot are kept. */
-const RETENTION_MS = 30 * DAY;
+/** How long transfers are kept: the statement of a month needs all of it, and may be some days late. */
+const RETENTION_MS = 35 * DAY;
+/** How long guilds that removed the bot are kept. */
+const REMOVED_MS = 30 * DAY;
 /** Maximum of the past that is deleted per hour: a clock that is ahead must not delete everything. */
 const MAX_PRUNED_MS = DAY;
-/** How long audit entries are kept. */
 const AUDIT_RETENTION_MS = 365 * DAY;
 
 /**
@@ -15,6 +15,18 @@ const AUDIT_RETENTION_MS = 365 * DAY;
  * which a delivery may be repeated, so that a repeat is recognized even if somebody subscribed meanwhile.
  */
 const UNMATCHED_RETENTION_MS = 3 * DAY;
+/** How long what concerns only uncataloged tokens is kept, for the same reason: strangers can cause any number of them. */
+const WORTHLESS_RETENTION_MS = 3 * DAY;
+/** While the disk is almost full, the oldest of it goes after this; maximum transfers per minute. */
+const WORTHLESS_LOW_MS = HOUR;
+const MAX_WORTHLESS = 50_000;
+
+interface MaintenanceOptions extends RemovalOptions {
+  look(): void;
+  since(ms: number): number;
+  isDiskLow(): boolean;
+  forgot(reason: 'age' | 'disk', transfers: number): void;
+}
 
 /**
  * Calls `look` every minute and deletes old data every hour, first after an hour; returns a stop function. `since`
@@ -24,7 +36,7 @@ export function startMaintenance(
   store: Store,
   clock: Clock,
   log: Logger,
-  { look, since, ...removal }: { look(): void; since(ms: number): number } & Parameters<typeof eraseRemoved>[2],
+  { look, since, isDiskLow, forgot, ...removal }: MaintenanceOptions,
 ): () => void {
   let isStopped = false;
   let unmatchedUntil = 0;
@@ -32,18 +44,43 @@ export function startMaintenance(
   async function deleteOld(): Promise<void> {
     await finishErasures(store);
     const before = await pruneBefore(store, since(RETENTION_MS));
-    await eraseRemoved(store, before, removal);
-    let at: Cursor<'retention'> | null = null;
-    do at = await store.retention.prune(before, at);
-    while (at && !isStopped);
+    await eraseRemoved(store, before + RETENTION_MS - REMOVED_MS, removal);
+    await prune(store, before, () => isStopped);
     if (isStopped) return;
     await store.retention.setPrunedBefore(before);
     log.debug({ before: new Date(before) }, 'deleted old data');
     const unmatchedBefore = since(UNMATCHED_RETENTION_MS);
     await pruneUnmatched(store, unmatchedUntil, unmatchedBefore);
     unmatchedUntil = unmatchedBefore;
+    await pruneWorthless('age', since(WORTHLESS_RETENTION_MS));
     // One step per hour: a clock that is wrong for a while does not delete all entries.
     await store.audit.prune(since(AUDIT_RETENTION_MS));
+  }
+
+  async function pruneWorthless(reason: 'age' | 'disk', before: number): Promise<void> {
+    const isLow = reason === 'disk';
+    let total = 0;
+    for (let after: number | null = 0; after !== null && !isStopped && !(isLow && total >= MAX_WORTHLESS); ) {
+      const { deleted, next }: { deleted: number; next: number | null } = await store.retention.pruneWorthless(
+        before,
+        after,
+        isLow,
+      );
+      total += deleted;
+      after = next;
+    }
+    if (total === 0) return;
+    forgot(reason, total);
+    if (isLow) log.warn({ transfers: total }, 'disk almost full: deleted the oldest transfers of uncataloged tokens');
+  }
+
+  async function makeRoom(): Promise<void> {
+    if (!isDiskLow()) return;
+    try {
+      await pruneWorthless('disk', since(WORTHLESS_LOW_MS));
+    } catch (error) {
+      if (!isStopped) log.warn({ err: error }, 'cannot delete transfers of uncataloged tokens');
+    }
   }
 
   async function tryToDelete(): Promise<void> {
@@ -58,7 +95,10 @@ export function startMaintenance(
     if (!isStopped) log.warn({ err: error }, 'cannot finish erasing a server');
   });
   const stopDeleting = repeat(clock, HOUR, tryToDelete);
-  const stopLooking = repeat(clock, MINUTE, look);
+  const stopLooking = repeat(clock, MINUTE, () => {
+    look();
+    return makeRoom();
+  });
   return () => {
     isStopped = true;
     stopDeleting();
@@ -72,10 +112,23 @@ async function pruneBefore({ retention }: Pick<Store, 'retention'>, wanted: numb
   return begun === null ? wanted : Math.min(wanted, begun + MAX_PRUNED_MS);
 }
 
+/** Deletes what was seen before a time and is done with. */
+async function prune({ retention }: Pick<Store, 'retention'>, before: number, isStopped: () => boolean): Promise<void> {
+  for (let after: number | null = 0; after !== null && !isStopped(); )
+    after = await retention.pruneTransfers(before, after);
+  for (let from: number | null = 0; from !== null && !isStopped(); ) from = await retention.pruneMessages(before, from);
+  while (!isStopped() && (await retention.pruneRest(before)));
+}
+
 /** Deletes transfers of servers' own projects that concern no subscription and were seen in this period. */
-async function pruneUnmatched({ retention }: Pick<Store, 'retention'>, since: number, before: number): Promise<void> {
-  let at = await retention.pruneUnmatched(since, before, null);
-  while (at) at = await retention.pruneUnmatched(since, before, at);
+async function pruneUnmatched(
+  { retention, projects }: Pick<Store, 'retention' | 'projects'>,
+  since: number,
+  before: number,
+): Promise<void> {
+  for (const { scope } of await projects.all()) {
+    for (let from: number | null = since; from !== null; ) from = await retention.pruneUnmatched(scope, from, before);
+  }
 }
 
 /**
@@ -92,30 +145,30 @@ export async function eraseGuild(
   await eraseRest({ erasure }, guildId);
 }
 
-/** Finishes the erasures that an earlier process began. */
 async function finishErasures({ erasure }: Pick<Store, 'erasure'>): Promise<void> {
   for (const guildId of await erasure.begun()) await eraseRest({ erasure }, guildId);
 }
 
 async function eraseRest({ erasure }: Pick<Store, 'erasure'>, guildId: string): Promise<void> {
-  let at = await erasure.step(guildId);
-  while (at) at = await erasure.step(guildId, at);
+  while (await erasure.step(guildId));
+}
+
+interface RemovalOptions {
+  isMember(guildId: string): Promise<boolean | null>;
+  onBegun(guildId: string): Promise<void>;
 }
 
 /**
  * Erases what is stored about guilds that removed the bot before a time; calls `onBegun` for each. `isMember` returns
  * whether the bot is in a guild after all; null if that is unknown now, which leaves the guild for the next try.
  */
-export async function eraseRemoved(
+async function eraseRemoved(
   { erasure }: Pick<Store, 'erasure'>,
   before: number,
-  {
-    isMember,
-    onBegun,
-  }: { isMember(guildId: string): Promise<boolean | null>; onBegun(guildId: string): Promise<void> },
+  { isMember, onBegun }: RemovalOptions,
 ): Promise<void> {
   for (const guildId of await erasure.removed(before)) {
-    if ((await isMember(guildId)) !== false || !(await erasure.beginRemoved(guildId, before))) continue;
+    if ((await isMember(guildId)) !== false || !(await erasure.begin(guildId, before))) continue;
     await onBegun(guildId);
     await eraseRest({ erasure }, guildId);
   }

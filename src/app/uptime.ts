@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
-import { type Clock, HOUR, MINUTE } from '../domain/clock.ts';
-import { addPause, type Pause, pausesUntil, uptimeSince } from '../domain/uptime.ts';
+import { addPause, type Clock, HOUR, MINUTE, type Pause, pausesUntil, uptimeSince } from '../domain/clock.ts';
 import type { Store } from '../store/store.ts';
 
 /** A jump or a stop for longer than this is a pause. */
@@ -10,11 +9,9 @@ const LOGGED_MS = HOUR;
 /** Maximum number of pauses that are kept: more than a year of daily restarts. */
 const MAX_PAUSES = 500;
 
-/** What measuring uptime needs; `elapsed` returns milliseconds that really passed. */
 interface UptimeOptions {
   store: Pick<Store, 'uptime'>;
   clock: Clock;
-  elapsed(): number;
   log: Logger;
 }
 
@@ -22,12 +19,14 @@ interface UptimeOptions {
  * Tracks the periods in which the bot could work: deadlines and deletion of old data count only those. The time between
  * the latest one in the database and now was a pause, or the clock is wrong.
  */
-export async function openUptime({ store, clock, elapsed, log }: UptimeOptions) {
+export async function openUptime({ store, clock, log }: UptimeOptions) {
   const { latest, pauses: known } = await store.uptime.read();
   let pauses: Pause[] = known;
-  let seen = { wall: clock.now(), passed: elapsed() };
+  /** Wall-clock time minus elapsed time, which changes only when the clock jumps. */
+  let offset = clock.now() - clock.elapsed();
+  let tickedAt = clock.elapsed();
   if (latest !== null)
-    note(latest, seen.wall, (times, by) => {
+    note(latest, clock.now(), (times, by) => {
       if (by > 0)
         log.warn(times, 'clock is ahead of the latest time in the database: the bot was stopped, or it is wrong');
       else log.warn(times, 'clock is behind the latest time in the database: check the time of this machine');
@@ -44,24 +43,29 @@ export async function openUptime({ store, clock, elapsed, log }: UptimeOptions) 
     if (by < -PAUSE_MS) pauses = pausesUntil(pauses, now);
   }
 
+  /** Returns the time, after it recorded a jump of the clock. */
+  function checked(): number {
+    const [now, elapsed] = [clock.now(), clock.elapsed()];
+    note(offset + elapsed, now, (times) => log.warn(times, 'clock jumped: check the time of this machine'));
+    offset = now - elapsed;
+    return now;
+  }
+
   return {
     /** Checks the clock and records that the bot works; `canSend`: it could send in the last minute. */
     async tick(canSend: boolean): Promise<void> {
-      const now = { wall: clock.now(), passed: elapsed() };
-      const expected = seen.wall + (now.passed - seen.passed);
-      note(expected, now.wall, (times) => log.warn(times, 'clock jumped: check the time of this machine'));
-      if (!canSend) pauses = addPause(pauses, { from: Math.min(seen.wall, now.wall), until: now.wall });
-      seen = now;
+      const now = checked();
+      const elapsed = clock.elapsed();
+      if (!canSend) pauses = addPause(pauses, { from: now - (elapsed - tickedAt), until: now });
+      tickedAt = elapsed;
       try {
-        await store.uptime.record(now.wall, pauses);
+        await store.uptime.record(now, pauses);
       } catch (error) {
         log.warn({ err: error }, 'cannot record that the bot works');
       }
     },
-    /** The time since which the bot could work for `ms` in total. */
-    since: (ms: number): number => uptimeSince(clock.now(), ms, pauses),
+    since: (ms: number): number => uptimeSince(checked(), ms, pauses),
   };
 }
 
-/** Tracks when the bot could work. */
 export type Uptime = Awaited<ReturnType<typeof openUptime>>;

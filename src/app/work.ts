@@ -3,33 +3,21 @@ import type { Role } from '../receiver/ops.ts';
 import type { AppContext } from './context.ts';
 import type { Working } from './working.ts';
 
-/** The work on what was received, while this process does it. */
+/** The work on what was received, once this process does it. */
 export type Work = ReturnType<typeof createWork>;
 
-/** Begins and ends the work, one after the other; `context.stack` ends it, too, for good. */
+/** Creates the place of the work. It begins at most once; `context.stack` ends it. */
 export function createWork(context: AppContext) {
+  const stack = new AsyncDisposableStack();
   let current: Working | null = null;
-  let ends: AsyncDisposableStack | null = null;
-  let last: Promise<unknown> = Promise.resolve();
+  let beginning: Promise<void> | null = null;
   let isClosed = false;
 
-  function inTurn(step: () => Promise<void>): Promise<void> {
-    const behind = last.then(step);
-    last = behind.catch(() => undefined);
-    return behind;
-  }
-
-  const end = () =>
-    inTurn(async () => {
-      const ending = ends;
-      current = null;
-      ends = null;
-      await ending?.disposeAsync();
-    });
-
-  context.stack.defer(() => {
+  context.stack.defer(async () => {
     isClosed = true;
-    return end();
+    await beginning?.catch(() => undefined);
+    current = null;
+    await stack.disposeAsync();
   });
   return {
     /** What works now; null: nothing does. */
@@ -41,17 +29,15 @@ export function createWork(context: AppContext) {
     },
     role: (): Role => (current ? 'working' : context.config.ROLES.includes('work') ? 'standby' : 'receiving'),
     /** Routes deliveries that were stored just now, if this process works. */
-    deliveriesStored: (rows: readonly InboxRow[]): void => current?.router.deliveriesStored(rows),
+    add: (rows: readonly InboxRow[]): void => current?.router.add(rows),
     /** Routes what waits in the inbox, if this process works. */
     wake: (): void => current?.router.wake(),
-    /** Begins the work, with a stack of its own. */
-    begin: (start: (context: AppContext) => Promise<Working>): Promise<void> =>
-      inTurn(async () => {
+    begin(start: (context: AppContext) => Promise<Working>): Promise<void> {
+      beginning = (async () => {
         if (isClosed) return;
-        await using stack = new AsyncDisposableStack();
         current = await start({ ...context, stack });
-        ends = stack.move();
-      }),
-    end,
+      })();
+      return beginning;
+    },
   };
 }

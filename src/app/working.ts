@@ -1,18 +1,22 @@
 import type { CommandServices } from '../../commands/shared/services.ts';
-import packageJson from '../../package.json' with { type: 'json' };
-import { relabel } from '../delivery/relabel.ts';
+import { watchBalances } from '../completeness/balances.ts';
+import { type Checker, startChecker } from '../completeness/checker.ts';
+import { postStatements } from '../completeness/statement-posts.ts';
+import { createStatements } from '../completeness/statement-reader.ts';
+import { newReference, nonceOf } from '../delivery/compose.ts';
 import { type GatewayOptions, startGateway } from '../discord/gateway.ts';
-import { receiverPaths } from '../receiver/paths.ts';
-import { watchResponses } from '../routing/responses.ts';
-import { startRouter } from '../routing/route.ts';
+import { renderCrossing } from '../discord/render/notice.ts';
+import { renderStatement, statementCsv } from '../discord/render/statement.ts';
+import { limitQuarantine, type QuarantineLimit } from '../routing/quarantine.ts';
+import { startRouter } from '../routing/router.ts';
 import { createTokenCatalog } from '../routing/token-catalog.ts';
 import type { Store } from '../store/store.ts';
 import { createCommandServices } from './command-services.ts';
-import type { AppContext } from './context.ts';
+import type { AppContext, AppOverrides } from './context.ts';
 import type { Data } from './data.ts';
+import { watchGaps } from './gap-notices.ts';
 import type { Interfaces } from './interfaces.ts';
 import { startMaintenance } from './maintenance.ts';
-import type { AppOverrides } from './overrides.ts';
 import type { Receiving } from './receiving.ts';
 import { type Sending, startSending } from './sending.ts';
 import { openUptime } from './uptime.ts';
@@ -21,38 +25,44 @@ import { openUptime } from './uptime.ts';
 export type Working = Awaited<ReturnType<typeof startWorking>>;
 
 /**
- * Starts the work on what was received; `store` is the one that it writes to. The parts are created from the end of an
+ * Starts the work on what was received. The parts are created from the end of an
  * event's path to its start, because each gets the next one: sender ← deliverer ← router. `context.stack` ends them.
  */
 export async function startWorking(
   context: AppContext,
-  store: Store,
   data: Data,
   interfaces: Interfaces,
   receiving: Receiving,
   overrides: AppOverrides,
 ) {
-  const { log, clock, elapsed, stack } = context;
+  const { log, clock, stack } = context;
+  const { store } = data;
   const { connect = startGateway } = overrides;
-  const uptime = await openUptime({ store, clock, elapsed, log });
-  const maySend = () => data.shared?.leadership.isElected() ?? true;
-  const sending = startSending(context, { store, uptime, maySend }, overrides);
-  const router = startRouting(context, store, data, interfaces, receiving, sending);
+  const uptime = await openUptime({ store, clock, log });
+  const maySend = () => data.database.lock?.isHeld() ?? true;
+  const sending = startSending(context, { store, networks: data.networks, uptime, maySend }, overrides);
+  const quarantine = limitQuarantine(store, { clock, log });
+  const { balances, statement } = startBalances(context, store, interfaces, sending);
+  const router = startRouting(context, store, data, interfaces, receiving, sending, quarantine, () => balances?.wake());
   stack.defer(router.close);
-  const given = commandServices(context, store, data, interfaces, receiving, sending);
+  const checkers = startCheckers(context, store, interfaces, router, sending, overrides);
+  const given = createCommandServices(context, data, interfaces, receiving, sending, checkers, statement);
   const services = { ...given, ...overrides.services };
+  if (checkers.length > 0) stack.defer(watchGaps(context, store, services, sending).close);
   const gateway = connect(gatewayOptions(context, store, sending, services));
   stack.defer(gateway.close);
   const { sender, deliverer } = sending;
   const stop = startMaintenance(store, clock, log, {
     since: uptime.since,
+    isDiskLow: receiving.receiver.isDiskLow,
+    forgot: (reason, transfers) => context.metrics.forgotten.inc({ reason }, transfers),
     look() {
       const { authorized, breaker } = deliverer.state();
       void uptime.tick(authorized && !breaker);
       // `npm run deadletters` replays deliveries and alerts in a separate process, which cannot wake this one.
       router.wake();
       void deliverer.rescan();
-      void receiving.quarantine.measure();
+      void quarantine.measure();
     },
     async isMember(guildId) {
       const isThere = await sender.isMember(guildId);
@@ -66,68 +76,115 @@ export async function startWorking(
   });
   stack.defer(stop);
   router.wake();
-  return { deliverer, router, gateway, services };
+  return { deliverer, router, gateway, services, checkers, balances };
 }
 
-function startRouting(
-  { config, log, clock, now, elapsed, counts }: AppContext,
+function startCheckers(
+  { clock, log, metrics, stack }: AppContext,
   store: Store,
-  { shared }: Data,
-  { projects, explorer }: Interfaces,
-  { acks, admission, quotas, quarantine }: Receiving,
+  { all }: Interfaces,
+  router: ReturnType<typeof startRouting>,
   { deliverer }: Sending,
-) {
-  return startRouter({
-    store,
-    responses: watchResponses(store, acks, elapsed),
-    now,
-    after: clock.after,
-    log,
-    isShared: shared !== null,
-    isReceiverBusy: admission.isBusy,
-    operatorProject: projects.operatorId,
-    catalog: explorer && createTokenCatalog({ lookUp: explorer.token, clock }),
-    nativeSymbol: config.NATIVE_SYMBOL,
-    onAlerts: deliverer.alertsStored,
-    onEdits: deliverer.wake,
-    onUnnamed: () => void deliverer.rescan(),
-    onRouted({ ids, bodies, quarantined }) {
-      quotas.routed(bodies);
-      counts.routed += ids.length;
-      if (quarantined > 0) void quarantine.measure();
-    },
+  { chainRoundMs }: AppOverrides,
+): Checker[] {
+  return all.flatMap(({ network, chain }) => {
+    if (!chain) return [];
+    const checker = startChecker({
+      network,
+      chain,
+      confirmations: network.RPC_CONFIRMATIONS,
+      store,
+      inbox: router,
+      outbox: deliverer,
+      onFound: (transfers) => metrics.found.inc(transfers),
+      clock,
+      log,
+      roundMs: chainRoundMs,
+    });
+    stack.defer(checker.close);
+    return checker;
   });
 }
 
-function commandServices(
-  { config, clock, log, now }: AppContext,
+/** Reads balances and posts what is about them; `balances` null: no network has a node. */
+function startBalances(
+  { clock, log, stack }: AppContext,
   store: Store,
-  { tokens, schema }: Data,
-  interfaces: Interfaces,
-  { publicUrl, refusedSources, badSignatures, quotas, reach }: Receiving,
-  { deliverer, settings }: Sending,
-): CommandServices {
-  return createCommandServices(config, {
-    log,
+  { all }: Interfaces,
+  { deliverer: outbox, settings }: Sending,
+) {
+  const chains = new Map(all.flatMap(({ network: { id }, chain }) => (chain ? [[id, chain] as const] : [])));
+  const statement = createStatements(store, chains);
+  if (chains.size === 0) return { balances: null, statement };
+  const made = (bodyOf: (reference: string) => object) => {
+    const reference = newReference();
+    return { reference, nonce: nonceOf(reference, clock.now()), payload: JSON.stringify(bodyOf(reference)) };
+  };
+  const common = { store, chains, outbox, clock, log };
+  const balances = watchBalances({
+    ...common,
+    render: (crossing, network, language) =>
+      made((reference) => renderCrossing(crossing, network, settings, language, reference)),
+  });
+  const posts = postStatements({
+    ...common,
+    read: statement,
+    render: (one) => ({
+      ...made((reference) => renderStatement(one, settings, reference)),
+      attachment: statementCsv(one, settings),
+    }),
+  });
+  stack.defer(balances.close);
+  stack.defer(posts.close);
+  return { balances, statement };
+}
+
+/** How many tokens of each network are priced at the start. */
+const MAX_PRICED = 100;
+
+function startRouting(
+  { log, clock, now, metrics }: AppContext,
+  store: Store,
+  { database }: Data,
+  { all, prices }: Interfaces,
+  { receiver }: Receiving,
+  { deliverer }: Sending,
+  quarantine: QuarantineLimit,
+  onRouted: () => void,
+) {
+  // What was listed last moved last: after a restart its prices are known, too.
+  for (const { network } of all) {
+    const own = network.PRICES_CHAIN && prices?.on(network.PRICES_CHAIN);
+    if (!own) continue;
+    void store.tokens
+      .known('', network.id)
+      .then((some) => own.ask(['native', ...some.slice(0, MAX_PRICED).map(({ token }) => token)]))
+      .catch((error: unknown) => log.debug({ err: error }, 'cannot read the tokens whose prices are asked for'));
+  }
+  return startRouter({
     store,
-    ...interfaces,
-    receiver: receiverPaths(tokens, publicUrl),
-    publicUrl,
-    version: packageJson.version,
-    schema,
-    render: settings,
     now,
     after: clock.after,
-    lastRefused: refusedSources.last,
-    lastBadSignature: badSignatures.last,
-    sendingHold: deliverer.hold,
-    receiverQuota: quotas.usage,
-    probeReceiver: reach.probe,
-    sendingPauses: deliverer.pauses,
-    async onRelabeled(guildId, addresses) {
-      const { channels, ...done } = await relabel(store, guildId, addresses, now());
-      deliverer.wake(channels);
-      return done;
+    log,
+    isShared: database.lock !== null,
+    receiver,
+    networks: new Map(
+      all.map(({ network: { id, chainId, nativeSymbol, PRICES_CHAIN: chain }, projects, explorer }) => [
+        id,
+        {
+          prices: (chain && prices?.on(chain)) || null,
+          chainId,
+          nativeSymbol,
+          operatorProject: projects.operatorId,
+          catalog: explorer && createTokenCatalog({ lookUp: explorer.token, clock }),
+        },
+      ]),
+    ),
+    outbox: deliverer,
+    quarantine,
+    count(events) {
+      metrics.routed.inc(events);
+      onRouted();
     },
   });
 }
@@ -141,19 +198,13 @@ function gatewayOptions(
   return {
     token: config.DISCORD_TOKEN,
     apiUrl: config.DISCORD_API_URL,
-    commands: async () => (await import('../../commands/index.ts')).commands,
+    commands: async () => (await import('../../commands/index.ts')).commandsFor(config.networks.length),
     services,
     settingsOf: store.guilds.settings,
     now,
     after: clock.after,
-    identified: { last: store.uptime.lastIdentify, note: store.uptime.recordIdentify },
     log,
     random,
-    onAccessChange: deliverer.guildChanged,
-    onChannelRemoved: deliverer.channelRemoved,
-    onGuildRemoved: deliverer.guildRemoved,
-    onGuilds: (guildIds, shard) => void deliverer.guildsSynced(guildIds, shard),
-    onGuildUsed: deliverer.guildUsed,
-    onToken: deliverer.tokenChecked,
+    membership: deliverer,
   };
 }

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
-import { SIGNING_SECRET } from '../domain/signing.ts';
+import { SIGNING_SECRET } from '../domain/project.ts';
 
 /** The kinds of values that variables have: each checks its text and says what a right value looks like. */
 
@@ -55,6 +55,19 @@ export const discordUrl = openUrl('https://discord.com/api').refine(
 /** Sent as a header: any other character would make every request fail. */
 export const credential = (expected: string) =>
   z.string({ error: `required: ${expected}` }).regex(/^[!-~]+$/, `must be ${expected}, without spaces`);
+/** Nodes, separated by commas. Their URLs may contain keys, in the path or behind a `?`. */
+export const nodeUrls = z
+  .string()
+  .transform(split)
+  .refine(
+    (urls) => urls.length > 0 && urls.every((one) => /^https?:\/\//.test(one) && URL.canParse(one)),
+    'must be URLs like https://node.example, separated by commas',
+  );
+/** What counts as settled: a tag, or a number of blocks. */
+export const confirmations = z
+  .string()
+  .regex(/^(finalized|safe|0|[1-9]\d{0,5})$/, 'must be finalized, safe or a number of blocks')
+  .transform((value) => (value === 'finalized' || value === 'safe' ? value : Number(value)));
 /** A whole number, at least `min`. */
 export const count = (min: 0 | 1) =>
   z

@@ -1,7 +1,9 @@
-import type { Alert } from '../domain/alert.ts';
+import { randomInt } from 'node:crypto';
+import { type Alert, type DigestReason, transactionOf } from '../domain/alert.ts';
 import {
   type DueAlerts,
   type Joinable,
+  type Lane,
   MAX_ALERTS,
   type NewBatch,
   type Original,
@@ -9,33 +11,24 @@ import {
   shownDeliveries,
 } from '../domain/batch.ts';
 import { digestReason } from '../domain/burst.ts';
-import type { DigestReason, Hold } from '../domain/hold.ts';
 import { mentionsOf } from '../domain/mention.ts';
 import type { Store } from '../store/store.ts';
-import type { Channel } from './channel-table.ts';
-import { newReference, nonceOf } from './reference.ts';
+import type { Channel } from './schedule.ts';
 
-/** Maximum number of alerts in one digest. */
 const MAX_DIGEST_ALERTS = 20_000;
 /** Alerts that are read at once, so that neither the store nor the event loop is blocked. */
 const PAGE = 500;
 
-/**
- * How alerts become messages. Each renderer puts `reference` into the message, by which it can be found. With `now` the
- * message may mention roles; with null it must not.
- */
+/** How alerts become messages. Each renderer puts `reference` into the message, by which it can be found. */
 export interface Renderers {
-  /**
-   * `used`, here and in a digest: how many fit, from the first one. `frozen`: JSON of the body that the message was
-   * created with, whose form it keeps; null: it is a new one.
-   */
-  render(
-    alerts: Alert[],
-    reference: string,
-    now: number | null,
-    frozen: string | null,
-  ): { payload: object; used: number };
+  /** A new message, which may mention roles. `used`, here and below: how many fit, from the first one. */
+  render(alerts: Alert[], reference: string, now: number): { payload: object; used: number };
+  /** A sent message as it is now; it mentions nobody. `frozen`: JSON of the body it was created with, whose form it keeps. */
+  renderAgain(alerts: Alert[], reference: string, frozen: string): { payload: object; used: number };
+  /** How many alerts fit in such a message, with room for names that are added later. */
+  countFitting(alerts: Alert[], frozen: string): number;
   renderPlain(alert: Alert, reference: string): object;
+  /** With `now` it may mention roles; with null it must not. */
   renderDigest(
     alerts: Alert[],
     reference: string,
@@ -43,6 +36,18 @@ export interface Renderers {
     now: number | null,
   ): Promise<{ payload: object; csv: string | null; used: number }>;
 }
+
+/** Returns a new random reference for a message, by which it can be found: ten capitals and digits. */
+export function newReference(): string {
+  const half = () =>
+    randomInt(36 ** 5)
+      .toString(36)
+      .padStart(5, '0');
+  return `${half()}${half()}`.toUpperCase();
+}
+
+/** The nonce by which Discord recognizes a repeat of the same message; at most 25 characters. */
+export const nonceOf = (reference: string, now: number): string => `${now.toString(36)}${reference}`.slice(0, 25);
 
 /** A message before it is frozen; `body`: its payload; `shown`: which deliveries it shows. */
 type Message = NewBatch & { body: object; shown: ShownDeliveries };
@@ -71,7 +76,8 @@ export async function compose(
     plainText: search.plain,
     attachment: csv,
     alerts: posted.map(({ id, count, reorganized }) => ({ id, count, reorganized })),
-    mentioning: search.plain ? [] : mentionsOf(posted, now).subscriptions,
+    mentioning: search.plain ? [] : mentionsOf(posted, now).mentioning,
+    isSignificant: due.lane.isSignificant,
     body,
     shown: shownDeliveries(posted),
   });
@@ -83,20 +89,19 @@ export async function compose(
   // While an alert is searched for that Discord refuses, there is no digest.
   const reason = search.limit < MAX_ALERTS ? null : digestReason(due, now);
   if (reason) {
-    const hold: Hold | null = reason === 'backlog' || reason === 'burst' ? null : reason;
-    const all = await everyDueAlert(store, channelId, hold, now);
+    const all = await everyDueAlert(store, channelId, due.lane, now);
     const { payload, csv, used } = await renderers.renderDigest(all, reference, reason, now);
     return message('digest', reason, all.slice(0, used), payload, csv);
   }
-  const { payload, used } = renderers.render(alerts, reference, now, null);
+  const { payload, used } = renderers.render(alerts, reference, now);
   return message('create', null, alerts.slice(0, used), payload);
 }
 
-/** Reads all due alerts in pages; freezing the message fails if one changes meanwhile. */
-async function everyDueAlert(store: Store, channelId: string, hold: Hold | null, now: number): Promise<Alert[]> {
+/** Reads all due alerts of a lane in pages; freezing the message fails if one changes meanwhile. */
+async function everyDueAlert(store: Store, channelId: string, lane: Lane, now: number): Promise<Alert[]> {
   const all: Alert[] = [];
   while (all.length < MAX_DIGEST_ALERTS) {
-    const page = await store.outbox.due(channelId, hold, now, all.at(-1)?.id ?? 0, PAGE);
+    const page = await store.outbox.due(channelId, lane, now, all.at(-1)?.id ?? 0, PAGE);
     all.push(...page);
     if (page.length < PAGE) break;
   }
@@ -122,15 +127,14 @@ export async function alertsOf(
 export function composeJoined(
   to: Joinable,
   alerts: Alert[],
-  render: Renderers['render'],
+  renderers: Pick<Renderers, 'renderAgain' | 'countFitting'>,
   now: number,
 ): { body: object; alerts: Alert[] } | null {
-  const isSame = ({ transfer }: Alert) => transfer.txHash === to.txHash;
+  const isSame = (alert: Alert) => transactionOf(alert) === to.transaction;
   const joining = alerts.filter(isSame);
   if (mentionsOf(joining, now).roles.length > 0) return null;
   const after = to.alerts.findLastIndex(isSame) + 1;
   const all = to.alerts.toSpliced(after, 0, ...joining);
-  // Rendered as a new message first, which leaves room for names that are added later.
-  if (render(all, to.reference, now, to.payload).used < all.length) return null;
-  return { body: render(all, to.reference, null, to.payload).payload, alerts: joining };
+  if (renderers.countFitting(all, to.payload) < all.length) return null;
+  return { body: renderers.renderAgain(all, to.reference, to.payload).payload, alerts: joining };
 }

@@ -1,40 +1,45 @@
 import type { Logger } from 'pino';
-import type { Shard } from '../domain/channel.ts';
-import { type Clock, MINUTE } from '../domain/clock.ts';
-import type { ChannelStates } from './channel-states.ts';
+import { GONE, type Shard } from '../domain/channel.ts';
+import type { Clock } from '../domain/clock.ts';
+import type { Store } from '../store/store.ts';
+import { newReference, nonceOf } from './compose.ts';
+import { type Block, FIRST_RETRY_MS } from './outcome.ts';
 
-/** Minimum time between two writes that the bot is in a guild: a new order of a hundred roles must not be a hundred writes. */
-const WRITE_SPACING_MS = MINUTE;
+const READY = { state: 'ready', dueAt: 0, attempts: 0, since: null, reason: null } as const;
 
-/** What tracking the bot's guilds needs. */
-interface MembershipOptions {
-  states: Omit<ChannelStates, 'setReady' | 'setBlocked'>;
+export interface MembershipOptions {
+  store: Pick<Store, 'channels' | 'guilds'>;
   clock: Clock;
   log: Logger;
-  /** From then on the store may be closed; failures are expected. */
-  isClosing(): boolean;
+  /** The body of a notice for admins about a channel that the bot cannot post in. */
+  renderParked(channelId: string, code: number, language: string | null, reference: string): object;
 }
 
-/** The tracker of the bot's guilds. */
 export type Membership = ReturnType<typeof createMembership>;
 
-/** Tracks which guilds the bot was removed from: channels there are unreachable. */
-export function createMembership({ states, clock, log, isClosing }: MembershipOptions) {
+/**
+ * Tracks which guilds the bot was removed from, and stores that and whether it can post in each channel, for people and for
+ * the next process; only this file writes that. The schedule decides when a channel is tried.
+ */
+export function createMembership({ store: { channels, guilds }, clock, log, renderParked }: MembershipOptions) {
   const removedGuilds = new Set<string>();
-  /** When it was stored that the bot is in a guild. */
-  const storedAt = new Map<string, number>();
+  /** Guilds of which it was stored that the bot is in them: a new order of a hundred roles must not be a hundred writes. */
+  const storedGuilds = new Set<string>();
+  let isClosing = false;
 
   function setRemoved(guildId: string): void {
     removedGuilds.add(guildId);
-    storedAt.delete(guildId);
+    storedGuilds.delete(guildId);
   }
 
   /** Stores something for a later process. A failure is only logged: this process knows, and Discord reports it again. */
-  function record(writing: Promise<void>, guildId: string): void {
-    writing.catch((error: unknown) => {
-      storedAt.delete(guildId);
-      if (!isClosing()) log.warn({ err: error, guild: guildId }, 'cannot store whether the bot is in a server');
-    });
+  async function record(writing: Promise<void>, where: { guild: string } | { channel: string }): Promise<void> {
+    try {
+      await writing;
+    } catch (error) {
+      if ('guild' in where) storedGuilds.delete(where.guild);
+      if (!isClosing) log.warn({ err: error, ...where }, 'cannot store where the bot can post');
+    }
   }
 
   return {
@@ -45,35 +50,33 @@ export function createMembership({ states, clock, log, isClosing }: MembershipOp
      * connected.
      */
     confirm: (guildId: string | null): void => void (guildId !== null && removedGuilds.delete(guildId)),
-    /** Records that the bot was removed from a guild. */
     recordRemoval(guildId: string): void {
       setRemoved(guildId);
-      record(states.setGuildRemoved(guildId), guildId);
+      const now = clock.now();
+      void record(channels.guildRemoved(guildId, now, now + FIRST_RETRY_MS), { guild: guildId });
     },
-    /**
-     * Records that a channel is gone, as after a 404: its alerts are kept for some days, and people see why. A failure is
-     * only logged: the next message there will get that 404 from Discord.
-     */
-    async recordRemovedChannel(channelId: string): Promise<void> {
-      try {
-        await states.setDeleted(channelId);
-      } catch (error) {
-        log.warn({ err: error, channel: channelId }, 'cannot record a removed channel');
-      }
+    /** Records that a channel was deleted: its alerts are kept as after a 404, which its next message gets. */
+    recordRemovedChannel(channelId: string): void {
+      const head = {
+        state: 'unreachable',
+        dueAt: 0,
+        attempts: 0,
+        since: clock.now(),
+        reason: `${GONE} (10003)`,
+      } as const;
+      void record(channels.setState({ channelId, ...head }), { channel: channelId });
     },
     /** Records that the bot is in a guild: its permissions or channels changed there. */
     recordReturn(guildId: string): void {
       removedGuilds.delete(guildId);
-      const now = clock.now();
-      if (Math.abs(now - (storedAt.get(guildId) ?? Number.NEGATIVE_INFINITY)) >= WRITE_SPACING_MS) {
-        storedAt.set(guildId, now);
-        record(states.setGuildReturned(guildId), guildId);
-      }
+      if (storedGuilds.has(guildId)) return;
+      storedGuilds.add(guildId);
+      void record(channels.guildReturned(guildId), { guild: guildId });
     },
     /** Records that the bot is in exactly these guilds of a shard; returns those that it was removed from before. */
     async sync(guildIds: readonly string[], shard: Shard): Promise<string[]> {
       try {
-        const { gone, back } = await states.syncGuilds(guildIds, shard);
+        const { gone, back } = await channels.syncGuilds(new Set(guildIds), shard, clock.now());
         // A 403 there means the removal, not a missing permission.
         for (const guildId of gone) setRemoved(guildId);
         for (const guildId of back) removedGuilds.delete(guildId);
@@ -81,13 +84,36 @@ export function createMembership({ states, clock, log, isClosing }: MembershipOp
           log.info({ guilds: gone }, 'the bot is no longer in these servers: their data is erased after 30 days');
         return back;
       } catch (error) {
-        if (!isClosing()) log.warn({ err: error }, 'cannot store which servers the bot is in');
+        if (!isClosing) log.warn({ err: error }, 'cannot store which servers the bot is in');
         return [];
       }
     },
-    /** Records that somebody in a guild without the bot uses its commands. */
-    recordUse(guildId: string): void {
-      record(states.postponeErasure(guildId), guildId);
+    /** Records that somebody in a guild without the bot uses its commands: its erasure is postponed. */
+    recordUse: (guildId: string): void =>
+      void record(channels.postponeErasure(guildId, clock.now()), { guild: guildId }),
+    setReady: (channelId: string): Promise<void> => channels.setState({ channelId, ...READY }),
+    /**
+     * Stores that Discord refused to post in a channel. Admins are notified elsewhere, once, whatever happens in between;
+     * returns the channel of that notice, or null.
+     */
+    async setBlocked(channelId: string, guildId: string | null, { head, code, isNew }: Block): Promise<string | null> {
+      const row = { channelId, ...head };
+      const isNotified = head.state === 'parked' && isNew && guildId !== null;
+      const elsewhere = isNotified ? await channels.channelForNotices(guildId, channelId) : null;
+      if (guildId === null || elsewhere === null) {
+        await channels.setState(row);
+        return null;
+      }
+      const now = clock.now();
+      const reference = newReference();
+      const body = renderParked(channelId, code, await guilds.language(guildId), reference);
+      const message = { reference, nonce: nonceOf(reference, now), payload: JSON.stringify(body), now };
+      await channels.setState(row, { guildId, channelId: elsewhere, ...message, aboutChannelId: channelId });
+      return elsewhere;
+    },
+    /** From then on the store may be closed; failures are expected. */
+    close(): void {
+      isClosing = true;
     },
   };
 }

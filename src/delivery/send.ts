@@ -1,124 +1,128 @@
 import type { Logger } from 'pino';
 import type { Alert } from '../domain/alert.ts';
-import { type Batch, type EditBatch, type NextMessage, type Original, shownDeliveries } from '../domain/batch.ts';
+import {
+  type Batch,
+  type EditBatch,
+  type NextMessage,
+  type Original,
+  type ShownDeliveries,
+  shownDeliveries,
+} from '../domain/batch.ts';
 import { type Clock, MINUTE } from '../domain/clock.ts';
-import type { Sender, SendOutcome } from '../domain/send-outcome.ts';
+import type { Sender, SendOutcome } from '../domain/sender.ts';
 import { StoreError } from '../errors.ts';
 import type { Store } from '../store/store.ts';
-import type { Channel } from './channel-table.ts';
 import { alertsOf, compose, composeJoined, type Renderers } from './compose.ts';
-import type { AttemptedBatch } from './decide.ts';
-import type { RequestSlot } from './rate-limit.ts';
+import type { Attempt } from './outcome.ts';
+import type { Channel } from './schedule.ts';
 
 /** Discord forgets a nonce after a few minutes; from then on a repeat looks for its message first. */
 const NONCE_LIFETIME_MS = 2 * MINUTE;
 
-/** What attempts need. */
 export interface SendOptions extends Renderers {
   store: Store;
   sender: Sender;
   clock: Clock;
   log: Logger;
+  /** Counts attempts; `receivedAt`: see {@link ShownDeliveries}, null while the channel was blocked. */
+  metrics?: {
+    attempted(
+      attempt: Pick<Attempt, 'kind' | 'alerts'> & Pick<ShownDeliveries, 'receivedAt'> & { outcome: SendOutcome },
+      now: number,
+    ): void;
+  };
 }
 
 /** It appends no alerts; it only updates a sent message. */
-export const isUpdate = ({ kind, payload }: Batch): boolean => kind === 'edit' && payload === null;
+const isUpdate = ({ kind, payload }: Batch): boolean => kind === 'edit' && payload === null;
 
-type Attempted = { status: 'attempted'; batch: AttemptedBatch; outcome: SendOutcome };
+export type Sent = { status: 'attempted'; attempt: Attempt; outcome: SendOutcome };
 
 /** An edit was not requested. `reason`: why the message cannot be updated; null: there is nothing to update. */
 type NotEdited = { status: 'not-edited'; batchId: number; reason: string | null };
 
 /** How an attempt ended; `changed`: nothing was sent, because the alerts changed since they were read. */
-export type SendResult =
-  | Attempted
-  | NotEdited
-  | { status: 'changed' }
-  | { status: 'unrenderable'; alerts: Alert[]; error: Error };
+type SendResult = Sent | NotEdited | { status: 'changed' } | { status: 'unrenderable'; alerts: Alert[]; error: Error };
 
-const attempted = (batch: AttemptedBatch, outcome: SendOutcome): Attempted => ({ status: 'attempted', batch, outcome });
+const attempted = (attempt: Attempt, outcome: SendOutcome): Sent => ({ status: 'attempted', attempt, outcome });
 
-/** Creates the function that attempts to send what a channel claimed. */
 export function createSend(options: SendOptions) {
   const { store, sender, clock, log } = options;
 
   async function sendNew(
     channel: Channel,
     due: Extract<NextMessage, { status: 'alerts' }>,
-    slot: RequestSlot,
+    countRequest: () => void,
   ): Promise<SendResult> {
     const now = clock.now();
-    const first = { attempts: 1, frozenAt: now, certain: true, isUpdate: false };
+    const first = { attempts: 1, frozenAt: now, unconfirmed: false, isUpdate: false };
     for (const to of due.joins) {
-      const joined = composeJoined(to, due.alerts, options.render, now);
+      const joined = composeJoined(to, due.alerts, options, now);
       if (!joined) continue;
       const { body, alerts } = joined;
       const id = await store.outbox.join(channel.id, to, alerts, JSON.stringify(body), now);
       if (id === null) return { status: 'changed' };
-      slot.countRequest();
+      countRequest();
       const outcome = await sender.edit(channel.id, to.messageId, body);
       return attempted({ id, kind: 'edit', ...first, alerts: alerts.length, shown: shownDeliveries(alerts) }, outcome);
     }
     const { body, shown, ...message } = await compose(channel, due, { renderers: options, store, now });
     const id = await store.outbox.freeze(message, now);
     if (id === null) return { status: 'changed' };
-    slot.countRequest();
+    countRequest();
     const outcome = await sender.create(channel.id, body, message.nonce, message.attachment);
     return attempted({ id, kind: message.kind, ...first, alerts: message.alerts.length, shown }, outcome);
   }
 
   async function repeat(
     { batch, original, alerts, shown }: Extract<NextMessage, { status: 'batch' }>,
-    slot: RequestSlot,
+    countRequest: () => void,
   ): Promise<SendResult> {
     const now = clock.now();
     // If an earlier attempt may have reached Discord, a response to this one does not show that no message is there.
     const { unconfirmed } = batch;
-    const done = {
-      ...batch,
-      attempts: batch.attempts + 1,
-      alerts,
-      shown,
-      certain: !unconfirmed,
-      isUpdate: isUpdate(batch),
-    };
+    const done = { ...batch, attempts: batch.attempts + 1, alerts, shown, isUpdate: isUpdate(batch) };
     if (batch.kind === 'edit') {
-      const outcome = await edit(batch, original, slot);
+      const outcome = await edit(batch, original, countRequest);
       return outcome.status === 'not-edited' ? outcome : attempted(done, outcome);
     }
-    let blind = false;
+    let isHistoryHidden = false;
     if (unconfirmed && batch.firstSentAt !== null && Math.abs(now - batch.firstSentAt) > NONCE_LIFETIME_MS) {
-      const found = await sender.find(batch.channelId, batch.reference, batch.firstSentAt, slot.countRequest);
+      const found = await sender.find(batch.channelId, batch.reference, batch.firstSentAt, countRequest);
       if (found.status === 'found') return attempted(done, { status: 'sent', messageId: found.messageId });
-      // A search that failed shows nothing: the message stays as unsure as it was.
+      // A search that failed shows nothing: the message stays unconfirmed.
       if (found.status !== 'absent' && found.status !== 'unknown') return attempted(done, found);
-      blind = found.status === 'unknown';
-      if (blind) log.warn({ channel: batch.channelId, batch: batch.id }, 'repeating a message without its history');
+      isHistoryHidden = found.status === 'unknown';
+      if (isHistoryHidden)
+        log.warn({ channel: batch.channelId, batch: batch.id }, 'repeating a message without its history');
     }
     await store.outbox.countAttempt(batch.id, now);
     const body = JSON.parse(batch.payload) as object;
-    slot.countRequest();
-    return attempted({ ...done, blind }, await sender.create(batch.channelId, body, batch.nonce, batch.attachment));
+    countRequest();
+    return attempted(
+      { ...done, isHistoryHidden },
+      await sender.create(batch.channelId, body, batch.nonce, batch.attachment),
+    );
   }
 
   /** Edits a sent message. Leaves it as it is if it was never sent, or if some of its alerts are forgotten. */
   async function edit(
     batch: EditBatch,
     original: Original | null,
-    slot: RequestSlot,
+    countRequest: () => void,
   ): Promise<SendOutcome | NotEdited> {
     const notEdited = (reason: string | null): NotEdited => ({ status: 'not-edited', batchId: batch.id, reason });
     const messageId = original?.messageId;
     if (!messageId) return notEdited(null);
     if (batch.payload !== null) {
-      slot.countRequest();
+      countRequest();
       return sender.edit(batch.channelId, messageId, JSON.parse(batch.payload) as object);
     }
     const alerts = await alertsOf(original, store);
     if (!alerts) return notEdited(null);
     const rendered = await renderedAgain({ ...original, alerts }, batch.reference);
     if (!rendered) return notEdited('The updated alerts do not fit in the message.');
-    slot.countRequest();
+    countRequest();
     return sender.edit(batch.channelId, messageId, rendered.payload, rendered.csv);
   }
 
@@ -128,7 +132,7 @@ export function createSend(options: SendOptions) {
       if (plainText) return { payload: options.renderPlain(alerts[0]!, reference), csv: null };
       const rendered =
         reason === null
-          ? { ...options.render(alerts, reference, null, payload), csv: null }
+          ? { ...options.renderAgain(alerts, reference, payload), csv: null }
           : await options.renderDigest(alerts, reference, reason, null);
       return rendered.used < alerts.length ? null : rendered;
     } catch (error) {
@@ -146,9 +150,9 @@ export function createSend(options: SendOptions) {
   return (
     channel: Channel,
     next: Exclude<NextMessage, { status: 'nothing' }>,
-    slot: RequestSlot,
+    countRequest: () => void,
   ): Promise<SendResult> =>
     next.status === 'batch'
-      ? repeat(next, slot)
-      : sendNew(channel, next, slot).catch((error: unknown) => unrenderable(channel, next.alerts, error));
+      ? repeat(next, countRequest)
+      : sendNew(channel, next, countRequest).catch((error: unknown) => unrenderable(channel, next.alerts, error));
 }

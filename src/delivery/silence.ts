@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
-import { type Clock, HOUR } from '../domain/clock.ts';
-import { repeat } from '../domain/repeat.ts';
+import { type Clock, HOUR, repeat } from '../domain/clock.ts';
+import type { Outbox } from '../domain/sender.ts';
 import type { Silence } from '../domain/silence.ts';
 import type { Store } from '../store/store.ts';
-import { newReference, nonceOf } from './reference.ts';
+import { newReference, nonceOf } from './compose.ts';
 
 /** Dependencies of the silence watch. `render` words all silences of one channel. */
 export interface SilenceOptions {
@@ -11,15 +11,14 @@ export interface SilenceOptions {
   clock: Clock;
   log: Logger;
   render(silences: Silence[], language: string | null, now: number, reference: string): object;
-  /** These channels have a notice to send. */
-  onNotice(channelIds: string[]): void;
+  outbox: Pick<Outbox, 'wake'>;
 }
 
 /**
  * Checks every hour for addresses that went quiet and notifies their channels, once per quiet spell. The first check is
  * an hour after the start: deliveries that a stopped bot missed are retried by then.
  */
-export function watchSilence({ store, clock, log, render, onNotice }: SilenceOptions) {
+export function watchSilence({ store, clock, log, render, outbox }: SilenceOptions) {
   let running = Promise.resolve();
 
   async function check(): Promise<void> {
@@ -34,7 +33,7 @@ export function watchSilence({ store, clock, log, render, onNotice }: SilenceOpt
         const message = { reference, nonce: nonceOf(reference, now), payload, aboutChannelId: null };
         const notice = { guildId, channelId, now, ...message };
         const ids = silences.map(({ subscription }) => subscription);
-        if (await store.silence.report(notice, ids)) onNotice([channelId]);
+        if (await store.silence.report(notice, ids)) outbox.wake([{ channelId, guildId }]);
       }
     } catch (error) {
       log.warn({ err: error }, 'checking for quiet addresses failed; retrying in an hour');

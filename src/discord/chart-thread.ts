@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { createCanvas, GlobalFonts, type SKRSContext2D } from '@napi-rs/canvas';
 import { BarController, BarElement, CategoryScale, Chart, LinearScale, type Plugin } from 'chart.js';
 import type { Language } from '../languages/index.ts';
-import { writeUngrouped } from '../languages/number.ts';
+import { writeUngrouped } from '../languages/languages.ts';
 import type { Bars } from './chart.ts';
 
 /**
@@ -21,7 +21,6 @@ const LINES = '#3a3e46';
 const ZERO = '#8b929e';
 const INK = '#d7dae0';
 const COLORS = { up: '#3fb950', down: '#f4705f', other: '#a986f0' };
-/** Maximum number of labels below the bars. */
 const MAX_LABELS = 9;
 
 /** The label of a grid line: 12, 250, 1.5k. */

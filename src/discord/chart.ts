@@ -14,7 +14,6 @@ export interface Bars {
   language: Language;
 }
 
-/** Time limit for one chart. */
 const TIMEOUT_MS = 10_000;
 
 /**

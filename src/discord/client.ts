@@ -1,76 +1,91 @@
 import {
+  ApplicationCommandOptionType,
   ChannelType,
   Client,
+  DefaultRestOptions,
   Events,
   GatewayDispatchEvents,
   GatewayIntentBits,
   type GatewayReadyDispatchData,
   Options,
+  type RESTOptions,
+  SimpleShardingStrategy,
 } from 'discord.js';
 import type { Logger } from 'pino';
 import type { Shard } from '../domain/channel.ts';
 import { reasonOf } from '../errors.ts';
-import type { createIdentifyQueue } from './identify.ts';
-import { addMissingFields, handleEarly, type RawInteraction } from './raw-interaction.ts';
-import { makeRequest } from './request.ts';
-import { Sharding } from './sharding.ts';
 
-/** Dependencies and callbacks of a connection to Discord. */
-export interface ConnectionOptions {
+/** Gets what Discord reports about the servers that the bot is in, and about the token. */
+export interface Membership {
+  /** The bot's permissions may have changed: in this channel, or in any if none is named. */
+  guildChanged(guildId: string, channelId?: string): void;
+  channelRemoved(channelId: string): void;
+  /** The bot was removed from the guild; an outage of the guild does not count. */
+  guildRemoved(guildId: string): void;
+  /** A new session began. These are all guilds of its shard that the bot is in. */
+  guildsSynced(guildIds: string[], shard: Shard): void;
+  /** Somebody uses the bot in a guild that has its commands but not the bot as a member. */
+  guildUsed(guildId: string): void;
+  tokenChecked(isAccepted: boolean): void;
+}
+
+export interface ClientOptions {
   /** REST root without version. */
   apiUrl: string;
   log: Logger;
-  /** The bot's permissions in a guild may have changed: in this channel, or in any if none is named. */
-  onAccessChange(guildId: string, channelId?: string): void;
-  onChannelRemoved(channelId: string): void;
-  /** The bot was removed from the guild; an outage of the guild does not count. */
-  onGuildRemoved(guildId: string): void;
-  /** A new session began. These are all guilds of its shard that the bot is in. */
-  onGuilds(guildIds: string[], shard: Shard): void;
+  membership: Membership;
 }
 
 /** How long the client waits for the guilds of the first READY before it is ready. */
 const GUILDS_TIMEOUT_MS = 2_000;
 
 /**
+ * Sends a request as the library does, but uses Node's `fetch` for a request with a file: on this Node version the
+ * library does not accept the form data that it builds itself. Follows no redirects, because they would drop the
+ * message.
+ */
+export const makeRequest: RESTOptions['makeRequest'] = (url, init) =>
+  init.body instanceof FormData
+    ? (fetch(url, { ...(init as unknown as RequestInit), redirect: 'manual' }) as unknown as ReturnType<
+        RESTOptions['makeRequest']
+      >)
+    : DefaultRestOptions.makeRequest(url, init);
+
+/**
  * Creates a client that keeps only guilds, channels, roles and its own user in memory. It uses as many connections
  * (shards) as Discord recommends: one for up to about 1,000 guilds.
  */
-export function makeClient(options: ConnectionOptions, identify: ReturnType<typeof createIdentifyQueue>): Client {
-  const { log } = options;
+export function makeClient({ apiUrl, log, membership }: ClientOptions): Client {
   const client = new Client({
     intents: [GatewayIntentBits.Guilds],
     shards: 'auto',
-    rest: { api: options.apiUrl, makeRequest },
-    ws: { buildStrategy: (manager) => new Sharding(manager), buildIdentifyThrottler: identify },
+    rest: { api: apiUrl, makeRequest },
+    ws: { buildStrategy: (manager) => new Sharding(manager) },
     waitGuildTimeout: GUILDS_TIMEOUT_MS,
     allowedMentions: { parse: [] },
+    // The other caches stay empty with this intent.
     makeCache: Options.cacheWithLimits({
       ...Options.DefaultMakeCacheSettings,
-      ApplicationCommandManager: 0,
-      AutoModerationRuleManager: 0,
       BaseGuildEmojiManager: 0,
-      DMMessageManager: 0,
-      EntitlementManager: 0,
-      GuildBanManager: 0,
       GuildEmojiManager: 0,
       GuildForumThreadManager: 1_000,
-      GuildInviteManager: 0,
       GuildMemberManager: { maxSize: 0, keepOverLimit: (member) => member.id === member.client.user.id },
       GuildMessageManager: 0,
       GuildScheduledEventManager: 0,
       GuildStickerManager: 0,
       MessageManager: 0,
-      PresenceManager: 0,
-      ReactionManager: 0,
-      ReactionUserManager: 0,
       StageInstanceManager: 0,
       ThreadMemberManager: 0,
       UserManager: { maxSize: 0, keepOverLimit: (user) => user.id === user.client.user?.id },
       VoiceStateManager: 0,
     }),
   });
-  client.on(Events.Raw, ({ t, d }: { t: string; d: RawInteraction }) => {
+  client.on(Events.Raw, ({ t, d }: { t: string; d: RawInteraction & GatewayReadyDispatchData }) => {
+    // The library keeps the previous session's guilds.
+    if (t === GatewayDispatchEvents.Ready) {
+      const ids = d.guilds.map(({ id }) => id);
+      membership.guildsSynced(ids, d.shard ?? [0, 1]);
+    }
     if (t !== GatewayDispatchEvents.InteractionCreate) return;
     addMissingFields(d);
     if (client.application && !client.isReady()) handleEarly(client, d);
@@ -78,37 +93,98 @@ export function makeClient(options: ConnectionOptions, identify: ReturnType<type
   client.on(Events.Error, (error) => log.error({ reason: reasonOf(error) }, 'Discord client error'));
   client.on(Events.ShardError, (error) => log.warn({ reason: reasonOf(error) }, 'Discord connection error'));
   client.on(Events.Warn, (message) => log.warn({ message }, 'Discord client warning'));
-  reportChanges(client, options);
+  reportChanges(client, membership);
   return client;
 }
 
-function reportChanges(client: Client, options: ConnectionOptions): void {
-  const { onAccessChange, onChannelRemoved, onGuildRemoved, onGuilds } = options;
-  // The library keeps the previous session's guilds.
-  client.on(Events.Raw, ({ t, d }: { t: string; d: GatewayReadyDispatchData }) => {
-    if (t === GatewayDispatchEvents.Ready)
-      onGuilds(
-        d.guilds.map(({ id }) => id),
-        d.shard ?? [0, 1],
-      );
-  });
+function reportChanges(client: Client, membership: Membership): void {
   client.on(Events.ChannelUpdate, (_, channel) => {
-    if (!channel.isDMBased()) onAccessChange(channel.guildId, channel.id);
+    if (!channel.isDMBased()) membership.guildChanged(channel.guildId, channel.id);
   });
-  client.on(Events.ThreadUpdate, (_, thread) => onAccessChange(thread.guildId, thread.id));
+  client.on(Events.ThreadUpdate, (_, thread) => membership.guildChanged(thread.guildId, thread.id));
   // The bot was added to a private thread. Discord reports no other members.
   client.on(Events.ThreadCreate, (thread) => {
-    if (thread.type === ChannelType.PrivateThread) onAccessChange(thread.guildId, thread.id);
+    if (thread.type === ChannelType.PrivateThread) membership.guildChanged(thread.guildId, thread.id);
   });
-  client.on(Events.ThreadMembersUpdate, (_, __, thread) => onAccessChange(thread.guildId, thread.id));
+  client.on(Events.ThreadMembersUpdate, (_, __, thread) => membership.guildChanged(thread.guildId, thread.id));
   client.on(Events.ChannelDelete, (channel) => {
-    if (!channel.isDMBased()) onChannelRemoved(channel.id);
+    if (!channel.isDMBased()) membership.channelRemoved(channel.id);
   });
-  client.on(Events.ThreadDelete, (thread) => onChannelRemoved(thread.id));
-  client.on(Events.GuildRoleUpdate, (_, role) => onAccessChange(role.guild.id));
+  client.on(Events.ThreadDelete, (thread) => membership.channelRemoved(thread.id));
+  client.on(Events.GuildRoleUpdate, (_, role) => membership.guildChanged(role.guild.id));
   client.on(Events.GuildMemberUpdate, (_, member) => {
-    if (member.id === client.user?.id) onAccessChange(member.guild.id);
+    if (member.id === client.user?.id) membership.guildChanged(member.guild.id);
   });
-  client.on(Events.GuildCreate, (guild) => onAccessChange(guild.id));
-  client.on(Events.GuildDelete, (guild) => onGuildRemoved(guild.id));
+  client.on(Events.GuildCreate, (guild) => membership.guildChanged(guild.id));
+  client.on(Events.GuildDelete, (guild) => membership.guildRemoved(guild.id));
+}
+
+interface RawOption {
+  type: number;
+  value?: unknown;
+  options?: RawOption[];
+}
+
+/** The fields of an interaction that the library always reads, but that proxies and stand-ins may omit. */
+interface RawInteraction {
+  type: number;
+  channel?: object | null;
+  channel_id?: string;
+  entitlements?: unknown[] | null;
+  authorizing_integration_owners?: object | null;
+  data?: { options?: RawOption[]; resolved?: { channels?: Record<string, object> } };
+}
+
+/** Adds the fields without which the library throws, and channels of options, which it cannot resolve from an ID alone. */
+function addMissingFields(interaction: RawInteraction): void {
+  if (!interaction.channel && interaction.channel_id) interaction.channel = { id: interaction.channel_id };
+  interaction.entitlements ??= [];
+  interaction.authorizing_integration_owners ??= {};
+  const { data } = interaction;
+  const [first] = data?.options ?? [];
+  for (const { type, value } of first?.options ?? data?.options ?? []) {
+    if (!data || type !== ApplicationCommandOptionType.Channel || typeof value !== 'string') continue;
+    data.resolved = { ...data.resolved, channels: { [value]: { id: value }, ...data.resolved?.channels } };
+  }
+}
+
+/**
+ * Handles an interaction at once. The library delays all events until Discord has sent the last guild, which can take
+ * longer than the 3 s within which an interaction needs a reply.
+ */
+function handleEarly(client: Client, interaction: RawInteraction): void {
+  const { actions } = client as unknown as { actions: { InteractionCreate: { handle(data: object): void } } };
+  actions.InteractionCreate.handle(interaction);
+  // The library still has the same packet queued. With an unknown type it will not handle it a second time.
+  interaction.type = 0;
+}
+
+/** Private fields of the library's shard. */
+interface LibraryShard {
+  connection: { on(event: 'error', listener: () => void): void; terminate(): void } | null;
+  destroy(options?: { recover?: number }): Promise<void>;
+}
+
+/**
+ * Works around how discord.js closes a connection. It removes its listeners even while the connection is still opening.
+ * That connection would stay open, and a network error on it would end the process, because nothing listens for it.
+ * Whatever waited for a response on the connection then closes it a second time to reconnect, which would make the
+ * first close wait forever.
+ */
+class Sharding extends SimpleShardingStrategy {
+  override async spawn(shardIds: number[]): Promise<void> {
+    await super.spawn(shardIds);
+    const { shards } = this as unknown as { shards: Map<number, LibraryShard> };
+    for (const shard of shards.values()) {
+      const destroy = shard.destroy.bind(shard);
+      let closing: LibraryShard['connection'] = null;
+      shard.destroy = async (options) => {
+        const { connection } = shard;
+        if (connection && connection === closing && options?.recover !== undefined) return;
+        closing = connection;
+        connection?.on('error', () => {});
+        await destroy(options).finally(() => connection?.terminate());
+      };
+    }
+  }
 }

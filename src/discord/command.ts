@@ -18,7 +18,6 @@ import type { Language, Translate } from '../languages/index.ts';
 
 /** What the dispatcher determines about an interaction before it runs a command. */
 export interface InteractionContext {
-  /** The guild's settings when the interaction arrived. */
   server: GuildSettings;
   /** In the person's language for private replies, in the guild's for public ones. */
   t: Translate;
@@ -29,9 +28,7 @@ export interface InteractionContext {
    * The command may then read nothing of a guild.
    */
   isOutside: boolean;
-  /** Whether the person may configure the bot here. */
   manages: boolean;
-  /** The language of `t`. */
   language: Language;
 }
 
@@ -60,58 +57,58 @@ export type MenuUse = StringSelectMenuInteraction<'cached' | 'raw'>;
 export type FormUse = ModalSubmitInteraction<'cached' | 'raw'>;
 export type MessageUse = MessageContextMenuCommandInteraction<'cached' | 'raw'>;
 
+/** Any of them that gets a reply. */
+export type Use = CommandUse | MessageUse | ButtonUse | MenuUse | FormUse;
+
+export type FormData = APIModalInteractionResponseCallbackData;
+
+interface Component {
+  /** Default: people who may configure the bot. */
+  access?: 'all';
+}
+
 /**
- * What happens when a button is pressed. Its custom ID is `command:action:arg:…`, so it still works after a restart;
- * the arguments carry no authority. `update` replaces the message (or replies in private when the message is somebody
- * else's), `reply` replies in private.
+ * A button. Its custom ID is `command:action:arg:…`, so it still works after a restart; the arguments carry no
+ * authority. It replaces the message (or replies in private when the message is somebody else's), or with `reply` it
+ * always replies in private.
  */
-export interface Button<Context = InteractionContext> {
-  access: Access;
-  response: 'update' | 'reply';
+export interface Button<Context = InteractionContext> extends Component {
+  response?: 'reply';
   /** As in {@link Command}. */
   anywhere?: true;
   press: (interaction: ButtonUse, args: string[], context: Context) => Promise<Reply>;
 }
 
-/** What a select menu does. Its custom ID has a button's form; the chosen `values` carry no authority. */
-export interface Menu<Context = InteractionContext> {
-  access: Access;
-  response: 'update' | 'reply';
-  choose: (interaction: MenuUse, args: string[], values: string[], context: Context) => Promise<Reply>;
+/** A select menu. Its custom ID has a button's form; the chosen `values` carry no authority. */
+export interface Menu<Context = InteractionContext> extends Component {
+  response?: 'reply';
+  choose: (interaction: MenuUse, args: string[], context: Context, values: string[]) => Promise<Reply>;
 }
 
-/** A select menu that opens a form instead of replying. Must be quick: nothing is deferred. */
-export interface FormMenu<Context = InteractionContext> {
-  access: Access;
-  form: (
-    interaction: MenuUse,
-    args: string[],
-    values: string[],
-    context: Context,
-  ) => Promise<APIModalInteractionResponseCallbackData>;
-}
-
-/** A button that opens a form instead of replying. Must be quick: nothing is deferred. */
-export interface FormButton<Context = InteractionContext> {
-  access: Access;
-  form: (interaction: ButtonUse, args: string[], context: Context) => Promise<APIModalInteractionResponseCallbackData>;
+/** A button or select menu that opens a form instead of replying. Must be quick: nothing is deferred. */
+export interface FormOpener<Context = InteractionContext> extends Component {
+  /** `values`: a menu's; empty for a button. */
+  form: (interaction: ButtonUse | MenuUse, args: string[], context: Context, values: string[]) => Promise<FormData>;
 }
 
 /**
  * A form, shown by a command's `opens`, or a menu's or button's `form`. Its custom ID has a button's form. `update`
  * replaces the person's own message that the form was opened from; otherwise the reply is private.
  */
-export interface Form<Context = InteractionContext> {
-  access: Access;
+export interface Form<Context = InteractionContext> extends Component {
   response?: 'update';
+  /** The fields that are not kept for the button that opens the refused form again. */
+  secrets?: readonly string[];
   submit: (interaction: FormUse, args: string[], context: Context) => Promise<Reply>;
 }
 
 /** One slash command: its definition and what it does. `Context` names what it needs to see. */
 export interface Command<Context = InteractionContext> {
-  data: { name: string; toJSON(): RESTPostAPIChatInputApplicationCommandsJSONBody };
+  data: RESTPostAPIChatInputApplicationCommandsJSONBody;
   /** For the whole command, or by subcommand; a subcommand that is not named needs `manage`. */
   access: Access | Record<string, Access>;
+  /** Its heading in `/help`, which lists it only if it has one. */
+  section?: 'watch' | 'understand' | 'lookUp' | 'service' | 'server';
   /** true: the reply is public, except a refusal; default: only the person who ran the command sees it. */
   public?: boolean;
   /** It also works where the bot is not a member; there `context.isOutside` is true. */
@@ -120,19 +117,16 @@ export interface Command<Context = InteractionContext> {
   execute: (interaction: CommandUse, context: Context) => Promise<Reply>;
   autocomplete?: (interaction: AutocompleteUse, context: Context) => Promise<Choice[]>;
   /** By subcommand: the form that it opens instead of being executed. Must be quick: nothing is deferred. */
-  opens?: Record<
-    string,
-    (interaction: CommandUse, context: Context) => Promise<APIModalInteractionResponseCallbackData>
-  >;
-  buttons?: Record<string, Button<Context> | FormButton<Context>>;
-  menus?: Record<string, Menu<Context> | FormMenu<Context>>;
+  opens?: Record<string, (interaction: CommandUse, context: Context) => Promise<FormData>>;
+  buttons?: Record<string, Button<Context> | FormOpener<Context>>;
+  menus?: Record<string, Menu<Context> | FormOpener<Context>>;
   forms?: Record<string, Form<Context>>;
 }
 
 /** One command of a message's context menu; its reply is always private. */
 export interface MessageCommand<Context = InteractionContext> {
   kind: 'message';
-  data: { name: string; toJSON(): RESTPostAPIContextMenuApplicationCommandsJSONBody };
+  data: RESTPostAPIContextMenuApplicationCommandsJSONBody;
   access: Access;
   execute: (interaction: MessageUse, context: Context) => Promise<Reply>;
   buttons?: Record<string, Button<Context>>;
@@ -141,3 +135,12 @@ export interface MessageCommand<Context = InteractionContext> {
 
 /** Anything that the bot registers at Discord. */
 export type AnyCommand<Context = InteractionContext> = Command<Context> | MessageCommand<Context>;
+
+/** Discord's limits for one message; lengths in characters. */
+
+export const MAX_CONTENT = 2_000;
+export const MAX_EMBEDS = 10;
+export const MAX_FIELDS = 25;
+export const MAX_TITLE = 256;
+export const MAX_DESCRIPTION = 4_096;
+export const MAX_FIELD = 1_024;

@@ -1,20 +1,20 @@
 import { type Client, DiscordjsErrorCodes, Events } from 'discord.js';
-import { type BackOff, backOff } from '../domain/back-off.ts';
-import { MINUTE, SECOND } from '../domain/clock.ts';
+import { type BackOff, backOff, type Clock, MINUTE, SECOND } from '../domain/clock.ts';
 import { reasonOf } from '../errors.ts';
-import { type ConnectionOptions, makeClient } from './client.ts';
-import { createGatewayState } from './gateway-state.ts';
-import { createIdentifyQueue, type IdentifyLog } from './identify.ts';
-import { createServedCommands, type ServedCommandsOptions } from './served-commands.ts';
+import { type ClientOptions, makeClient } from './client.ts';
+import { createInteractions, type InteractionOptions } from './interactions.ts';
+import { keepRegistering } from './register.ts';
+import { installedHere } from './reply.ts';
 
-/** Dependencies and callbacks of the gateway. */
-export interface GatewayOptions<Services extends object> extends ConnectionOptions, ServedCommandsOptions<Services> {
+export interface GatewayOptions<Services extends object> extends ClientOptions, InteractionOptions<Services> {
   token: string;
-  /** Discord accepted or refused the token. */
-  onToken(accepted: boolean): void;
-  /** When shards identified; several processes may share it. */
-  identified: IdentifyLog;
+  after: Clock['after'];
+  /** From 0 to 1. */
+  random(): number;
 }
+
+/** `unauthorized`: Discord refuses the token. `away`: Discord cannot be reached; in both cases the bot tries again. */
+export type GatewayState = 'connecting' | 'ready' | 'away' | 'unauthorized' | 'closed';
 
 /** The wait after a refused token. It is long because Discord bans IP addresses that send many invalid requests. */
 const UNAUTHORIZED_WAIT_MS = 5 * MINUTE;
@@ -22,17 +22,18 @@ const CONNECTION_BACK_OFF: BackOff = { base: SECOND, max: MINUTE, jitter: 0.5 };
 
 /** Connects to Discord and reconnects for as long as it runs. Faults are logged and never end the process. */
 export function startGateway<Services extends object>(options: GatewayOptions<Services>) {
-  const { log } = options;
-  const identify = createIdentifyQueue(options.identified, options);
-  const served = createServedCommands(options);
-  const state = createGatewayState();
+  const { log, membership } = options;
   const closing = new AbortController();
+  const interactions = createInteractions(options);
+  /** The state of all shards together; while it is `ready`, each shard has its own state. */
+  let state: GatewayState = 'connecting';
+  const shards = new Map<number, boolean>();
   let client: Client | null = null;
   let cancelRetry = (): void => undefined;
   let failures = 0;
 
   function connect(): void {
-    const current = makeClient(options, identify);
+    const current = makeClient(options);
     client = current;
     let isOver = false;
     const retry = (error: unknown) => {
@@ -41,20 +42,26 @@ export function startGateway<Services extends object>(options: GatewayOptions<Se
       discard(current);
       cancelRetry = options.after(failed(error), connect);
     };
-    current.on(Events.InteractionCreate, (interaction) => void served.handle(interaction));
+    current.on(Events.InteractionCreate, (interaction) => {
+      if (interaction.inRawGuild() && installedHere(interaction)) membership.guildUsed(interaction.guildId);
+      void interactions.dispatch(interaction);
+    });
     current.on(Events.ClientReady, (ready) => {
-      const { shards } = ready.ws;
-      state.setReady(shards);
-      log.info({ guilds: ready.guilds.cache.size, shards: shards.size }, 'connected to Discord');
-      void served.register(ready, () => client === ready && !closing.signal.aborted);
+      const { shards: used } = ready.ws;
+      // The previous client may have used more.
+      for (const shard of shards.keys()) if (!used.has(shard)) shards.delete(shard);
+      state = 'ready';
+      log.info({ guilds: ready.guilds.cache.size, shards: used.size }, 'connected to Discord');
+      const isInUse = () => client === ready && !closing.signal.aborted;
+      void keepRegistering(ready, interactions, { ...options, isInUse });
     });
     current.on(Events.ShardResume, online);
     // For a new session after the first one, the library emits only this event.
     current.on(Events.ShardReady, online);
     current.on(Events.ShardReconnecting, (shard) => {
       if (closing.signal.aborted) return;
-      if (state.shards().get(shard)) log.warn({ shard }, 'connection to Discord lost');
-      state.setShard(shard, false);
+      if (shards.get(shard)) log.warn({ shard }, 'connection to Discord lost');
+      shards.set(shard, false);
     });
     current.on(Events.ShardDisconnect, ({ code }) => retry(new GatewayClosed(code)));
     current.login(options.token).catch(retry);
@@ -63,31 +70,33 @@ export function startGateway<Services extends object>(options: GatewayOptions<Se
   function online(shard: number): void {
     failures = 0;
     log.debug({ shard }, 'shard connected');
-    state.setShard(shard, true);
-    options.onToken(true);
+    shards.set(shard, true);
+    membership.tokenChecked(true);
   }
 
   /** Records and logs that a connection failed; returns the milliseconds until the next attempt. */
   function failed(error: unknown): number {
     const isUnauthorized = isRefusal(error);
-    const name = isUnauthorized ? 'unauthorized' : 'away';
-    state.setLost(name);
-    if (isUnauthorized) options.onToken(false);
+    state = isUnauthorized ? 'unauthorized' : 'away';
+    for (const shard of shards.keys()) shards.set(shard, false);
+    if (isUnauthorized) membership.tokenChecked(false);
     const waitMs = isUnauthorized ? UNAUTHORIZED_WAIT_MS : backOff(failures++, CONNECTION_BACK_OFF, options.random());
     const refused = 'Discord refuses the token; set the right DISCORD_TOKEN and restart';
-    log.error({ reason: reasonOf(error), state: name, waitMs }, isUnauthorized ? refused : 'no connection to Discord');
+    log.error({ reason: reasonOf(error), state, waitMs }, isUnauthorized ? refused : 'no connection to Discord');
     return waitMs;
   }
 
   connect();
 
   return {
-    state: state.state,
-    shards: state.shards,
+    /** `ready` only while every shard is connected. */
+    state: (): GatewayState => (state === 'ready' && [...shards.values()].includes(false) ? 'away' : state),
+    /** Whether each shard is connected, by its number; empty before the first connection. */
+    shards: (): ReadonlyMap<number, boolean> => shards,
     async close(): Promise<void> {
       closing.abort();
       cancelRetry();
-      state.setClosed();
+      state = 'closed';
       await client?.destroy().catch(() => {});
     },
   };

@@ -1,61 +1,309 @@
-import type { AutocompleteInteraction, Interaction } from 'discord.js';
+import { randomBytes } from 'node:crypto';
+import {
+  type AutocompleteInteraction,
+  type ButtonInteraction,
+  type ChatInputCommandInteraction,
+  DiscordAPIError,
+  type Interaction,
+  type MessageContextMenuCommandInteraction,
+  MessageFlags,
+  type ModalSubmitInteraction,
+  type StringSelectMenuInteraction,
+} from 'discord.js';
+import type { Logger } from 'pino';
 import { type Clock, inTime } from '../domain/clock.ts';
+import { type GuildSettings, NO_SETTINGS } from '../domain/guild.ts';
 import { cutTo } from '../domain/text.ts';
-import { forLog } from '../errors.ts';
-import { accessOf } from './authority.ts';
-import { type BoundaryOptions, createBoundary, nameOf } from './boundary.ts';
-import type { AnyCommand, AutocompleteUse, Choice, InteractionContext } from './command.ts';
-import { commandHandlers } from './command-handlers.ts';
-import { componentHandlers } from './component-handlers.ts';
+import { forLog, type OtherText, UserError } from '../errors.ts';
+import { languageOf, translator } from '../languages/index.ts';
+import {
+  type Access,
+  type AnyCommand,
+  type AutocompleteUse,
+  type ButtonUse,
+  type Choice,
+  type CommandUse,
+  type FormData,
+  type FormUse,
+  type InteractionContext,
+  MAX_CONTENT,
+  type MenuUse,
+  type MessageUse,
+  type Reply,
+  type Use,
+} from './command.ts';
+import {
+  AGAIN,
+  accessOf,
+  acknowledge,
+  createRefusals,
+  inPrivate,
+  installedHere,
+  isHere,
+  mayManage,
+  refilled,
+  replyWith,
+  retyped,
+  whole,
+  withButtons,
+} from './reply.ts';
 
+/** How long a public command may run before its reply is deferred; Discord allows 3 s. */
+const DEFER_AFTER_MS = 1_000;
 /** How long choices may take; after that, none are offered. */
 const CHOICES_TIMEOUT_MS = 2_000;
 
-/** What the dispatcher needs. */
-export interface DispatcherOptions<Services extends object> extends BoundaryOptions<Services> {
-  commands: readonly AnyCommand<Services & InteractionContext>[];
+export interface InteractionOptions<Services extends object> {
+  /** Loads the commands; called when Discord is connected. */
+  commands(): Promise<readonly AnyCommand<Services & InteractionContext>[]>;
+  /** Passed to every command together with the {@link InteractionContext}. */
+  services: Services;
+  settingsOf(guildId: string): Promise<GuildSettings>;
+  log: Logger;
   /** Milliseconds since 1970. */
   now(): number;
   after: Clock['after'];
 }
 
-/** Creates the one handler of interactions, which never rejects. */
-export function createDispatcher<Services extends object>({ commands, now, ...options }: DispatcherOptions<Services>) {
-  const { log, after } = options;
-  const boundary = createBoundary(options);
-  const byName = new Map(commands.map((command) => [command.data.name, command]));
-  const { command, messageCommand } = commandHandlers(byName, boundary, after);
-  const { component, form } = componentHandlers(byName, boundary);
+/** A command's reply; `isError`: it is a refusal or an error, which is shown in private. */
+interface Outcome {
+  isError: boolean;
+  reply: Reply;
+  /** What the person may have meant. */
+  readings?: readonly OtherText[];
+}
 
-  return async function dispatch(interaction: Interaction): Promise<void> {
-    const started = now();
-    const line = { guild: interaction.guildId, interaction: nameOf(interaction) };
+/** Creates the one handler of interactions, which is also the one error boundary. */
+export function createInteractions<Services extends object>(options: InteractionOptions<Services>) {
+  type Context = Services & InteractionContext;
+  const { services, settingsOf, log, now, after } = options;
+  const refusals = createRefusals<Outcome>();
+  let loading: ReturnType<typeof load> | undefined;
+  /** Turns commands named in a reply into mentions, once Discord has sent the commands' IDs. */
+  let mention = (reply: Reply): Reply => reply;
+
+  async function load() {
+    const commands = await options.commands();
+    return { commands, byName: new Map(commands.map((command) => [command.data.name, command])) };
+  }
+
+  const loaded = () => (loading ??= load());
+
+  async function handlerOf(name: string): Promise<AnyCommand<Context> | undefined> {
+    return (await loaded()).byName.get(name);
+  }
+
+  /** A command's context. A private reply is in the person's language, a public one in the guild's. */
+  async function contextOf(interaction: Use | AutocompleteUse, isPublic: boolean): Promise<Context> {
+    const isOutside = !interaction.inGuild() || !installedHere(interaction);
+    const server = isOutside ? NO_SETTINGS : await settingsOf(interaction.guildId);
+    const { locale, guildLocale } = interaction;
+    const manages = !isOutside && mayManage(interaction, server);
+    const own = languageOf(locale, server.language, guildLocale);
+    const language = isPublic ? languageOf(server.language, guildLocale, locale) : own;
+    return { ...services, server, language, t: translator(language), own: translator(own), isOutside, manages };
+  }
+
+  /** A {@link UserError} is shown; any other error is logged, and its ID is shown. */
+  async function run(
+    interaction: Use,
+    access: Access,
+    isPublic: boolean,
+    work: (context: Context) => Promise<Reply>,
+  ): Promise<Outcome> {
+    let t = translator(languageOf(interaction.locale));
     try {
-      if (interaction.isAutocomplete()) await complete(interaction);
-      else if (interaction.isChatInputCommand()) await command(interaction);
-      else if (interaction.isMessageContextMenuCommand()) await messageCommand(interaction);
-      else if (interaction.isButton() || interaction.isStringSelectMenu()) await component(interaction);
-      else if (interaction.isModalSubmit()) await form(interaction);
-      else return log.warn(line, 'unknown interaction type');
-      log.info({ ...line, ms: now() - started }, 'interaction handled');
+      const context = await contextOf(interaction, isPublic);
+      t = context.own;
+      if (access === 'manage' && !context.manages) throw new UserError(t('dispatcher.noAccess'));
+      return { isError: false, reply: mention(await work(context)) };
     } catch (error) {
-      // The interaction has ended for the person (expired, deleted, Discord unreachable), so nothing can be shown.
-      log.warn({ ...line, ms: now() - started, err: forLog(error) }, 'cannot respond to interaction');
+      if (error instanceof UserError)
+        return {
+          isError: true,
+          reply: mention({ content: cutTo(error.message, MAX_CONTENT) }),
+          readings: error.readings,
+        };
+      return { isError: true, reply: { content: t('dispatcher.failed', { id: logError(interaction, error) }) } };
     }
-  };
+  }
+
+  /** Logs an error; returns the ID that the log line and the person's message share. */
+  function logError(interaction: Use, error: unknown): string {
+    const id = randomBytes(4).toString('hex');
+    log.error(
+      { err: forLog(error), id, guild: interaction.guildId, interaction: nameOf(interaction) },
+      'command failed',
+    );
+    return id;
+  }
+
+  /** Shows a reply. If Discord refuses its content, that is an error like any other, shown with `showError`. */
+  async function show(
+    interaction: Use,
+    reply: Reply,
+    showError: (reply: Reply) => Promise<unknown> = (error) => interaction.editReply(whole(error)),
+  ): Promise<void> {
+    try {
+      // Files of the previous reply do not belong to this one.
+      await interaction.editReply({ ...whole(reply), attachments: [] });
+    } catch (error) {
+      const status = error instanceof DiscordAPIError ? error.status : null;
+      if (status !== 400 && status !== 413) throw error;
+      const t = translator(languageOf(interaction.locale));
+      await showError({ content: t('dispatcher.failed', { id: logError(interaction, error) }) });
+    }
+  }
+
+  async function openForm(
+    interaction: CommandUse | MenuUse | ButtonUse,
+    access: Access,
+    formOf: (context: Context) => Promise<FormData>,
+  ): Promise<void> {
+    const { isError, reply } = await run(interaction, access, false, async (context) => {
+      const shown = await formOf(context);
+      refusals.opened(interaction.user.id, shown);
+      await interaction.showModal(shown);
+      return {};
+    });
+    if (isError) await interaction.reply(inPrivate(reply));
+  }
+
+  async function slashCommand(interaction: ChatInputCommandInteraction): Promise<void> {
+    const found = await handlerOf(interaction.commandName);
+    const isAnywhere = found && !('kind' in found) && found.anywhere;
+    if (!isAnywhere && !isHere(interaction)) return replyWith(interaction, 'dispatcher.serverOnly');
+    if (!found || 'kind' in found) return replyWith(interaction, 'dispatcher.unknownCommand');
+    // Outside of a guild, `context.isOutside` keeps the command from reading the guild's ID.
+    const used = interaction as CommandUse;
+    const access = accessOf(found, used);
+    const formOf = found.opens?.[used.options.getSubcommand(false) ?? ''];
+    if (formOf) return openForm(used, access, (context) => formOf(used, context));
+    const work = async (isPublic: boolean, by: CommandUse = used): Promise<Outcome> => {
+      const outcome = await run(by, access, isPublic, (context) => found.execute(by, context));
+      const again = refusals.readings(outcome.readings ?? [], (button, text) => work(false, retyped(by, button, text)));
+      return { ...outcome, reply: withButtons(outcome.reply, again) };
+    };
+    if (found.public) return publicly(used, work(true));
+    await acknowledge(used, () => used.deferReply({ flags: MessageFlags.Ephemeral }));
+    await show(used, (await work(false)).reply);
+  }
+
+  /**
+   * Replies in the channel, but shows a refusal only to the person. A deferred reply cannot change between public and
+   * private, so the command gets a moment before it is deferred.
+   */
+  async function publicly(used: CommandUse, work: Promise<Outcome>): Promise<void> {
+    const early = await inTime(work, DEFER_AFTER_MS, { after });
+    if (early?.isError) return acknowledge(used, () => used.reply(inPrivate(early.reply)));
+    await acknowledge(used, () => used.deferReply());
+    const { isError, reply } = early ?? (await work);
+    const isTakenBack =
+      isError &&
+      (await used.deleteReply().then(
+        () => true,
+        () => false,
+      ));
+    // A public refusal is better than none.
+    await (isTakenBack ? used.followUp(inPrivate(reply)) : show(used, reply));
+  }
+
+  async function messageCommand(interaction: MessageContextMenuCommandInteraction): Promise<void> {
+    const found = await handlerOf(interaction.commandName);
+    if (!isHere(interaction)) return replyWith(interaction, 'dispatcher.serverOnly');
+    if (!found || !('kind' in found)) return replyWith(interaction, 'dispatcher.unknownCommand');
+    const used = interaction as MessageUse;
+    await acknowledge(used, () => used.deferReply({ flags: MessageFlags.Ephemeral }));
+    await show(used, (await run(used, found.access, false, (context) => found.execute(used, context))).reply);
+  }
+
+  async function component(interaction: ButtonInteraction | StringSelectMenuInteraction): Promise<void> {
+    const [name = '', action = '', ...args] = interaction.customId.split(':');
+    const refused = name === AGAIN && interaction.inGuild() ? refusals.find(action) : undefined;
+    if (refused) return again(interaction as ButtonUse, refused);
+    const command = await handlerOf(name);
+    const found = interaction.isButton() ? own(command?.buttons, action) : own(command?.menus, action);
+    const isAnywhere = found && 'anywhere' in found && found.anywhere;
+    if (!isAnywhere && !interaction.inGuild()) return replyWith(interaction, 'dispatcher.serverOnly');
+    if (!found) return replyWith(interaction, 'dispatcher.oldButton');
+    // Outside of a guild, `context.isOutside` keeps the handler from reading the guild's ID.
+    const used = interaction as ButtonUse | MenuUse;
+    const values = used.isStringSelectMenu() ? used.values : [];
+    const { access = 'manage' } = found;
+    if ('form' in found) return openForm(used, access, (context) => found.form(used, args, context, values));
+    const updates = found.response !== 'reply' && isOwn(used);
+    await acknowledge(used, () => (updates ? used.deferUpdate() : used.deferReply({ flags: MessageFlags.Ephemeral })));
+    const isPublic = updates && !used.message.flags.has(MessageFlags.Ephemeral);
+    const outcome = await run(used, access, isPublic, (context) =>
+      'press' in found
+        ? found.press(used as ButtonUse, args, context)
+        : found.choose(used as MenuUse, args, context, values),
+    );
+    await showResult(used, outcome, updates);
+  }
+
+  async function form(interaction: ModalSubmitInteraction): Promise<void> {
+    const [name = '', action = '', ...args] = interaction.customId.split(':');
+    const command = await handlerOf(name);
+    const found = command && 'forms' in command ? own(command.forms, action) : undefined;
+    if (!interaction.inGuild()) return replyWith(interaction, 'dispatcher.serverOnly');
+    if (!found) return replyWith(interaction, 'dispatcher.oldButton');
+    const used: FormUse = interaction;
+    const updates = found.response === 'update' && used.isFromMessage() && isOwn(used);
+    await acknowledge(used, () =>
+      updates && used.isFromMessage() ? used.deferUpdate() : used.deferReply({ flags: MessageFlags.Ephemeral }),
+    );
+    const { access = 'manage' } = found;
+    const work = async (by: FormUse = used): Promise<Outcome> => {
+      const outcome = await run(by, access, false, (context) => found.submit(by, args, context));
+      if (!outcome.isError) return outcome;
+      const buttons = [
+        ...refusals.readings(outcome.readings ?? [], (button, text) => work(refilled(by, button, text))),
+        ...refusals.form(
+          by,
+          found.secrets ?? [],
+          translator(languageOf(by.locale, by.guildLocale))('dispatcher.tryAgain'),
+        ),
+      ];
+      return { ...outcome, reply: withButtons(outcome.reply, buttons) };
+    };
+    await showResult(used, await work(), updates);
+  }
+
+  /** Opens a refused form again, or does what the person meant; the result replaces the refusal. */
+  async function again(used: ButtonUse, refused: NonNullable<ReturnType<typeof refusals.find>>): Promise<void> {
+    if ('form' in refused) return openForm(used, 'all', async () => refused.form);
+    await acknowledge(used, () => used.deferUpdate());
+    await show(used, (await refused.work(used)).reply);
+  }
+
+  /**
+   * Shows the result of a button, a menu or a form. `updates`: the reply replaces the message that it is on; a refusal
+   * or an error must not, and is shown in private instead.
+   */
+  async function showResult(
+    used: ButtonUse | MenuUse | FormUse,
+    { isError, reply }: Outcome,
+    updates: boolean,
+  ): Promise<void> {
+    const followUp = (shown: Reply) => used.followUp(inPrivate(shown));
+    if (updates && isError) await followUp(reply);
+    else await show(used, reply, updates ? followUp : undefined);
+  }
 
   async function complete(interaction: AutocompleteInteraction): Promise<void> {
-    const named = byName.get(interaction.commandName);
-    const found = named && !('kind' in named) ? named : null;
     const choices = async (): Promise<Choice[]> => {
-      if (!found?.autocomplete || !(interaction.inGuild() || found.anywhere)) return [];
+      const found = await handlerOf(interaction.commandName);
+      if (!found || 'kind' in found || !found.autocomplete || !(interaction.inGuild() || found.anywhere)) return [];
       const used = interaction as AutocompleteUse;
-      const context = await boundary.contextOf(used, false);
+      const context = await contextOf(used, false);
       if (accessOf(found, used) === 'manage' && !context.manages) return [];
       return found.autocomplete(used, context);
     };
     const offered = await inTime(choices(), CHOICES_TIMEOUT_MS, { after }).catch((error: unknown) => {
-      log.warn({ err: forLog(error), interaction: nameOf(interaction) }, 'autocomplete failed');
+      // What another option has so far may be wrong.
+      if (!(error instanceof UserError))
+        log.warn({ err: forLog(error), interaction: nameOf(interaction) }, 'autocomplete failed');
       return null;
     });
     await interaction.respond(
@@ -65,4 +313,48 @@ export function createDispatcher<Services extends object>({ commands, now, ...op
         .map(({ name, value }) => ({ name: cutTo(name || value, 100), value })),
     );
   }
+
+  return {
+    commands: async () => (await loaded()).commands,
+    mentionWith(turn: (reply: Reply) => Reply): void {
+      mention = turn;
+    },
+    /** Handles an interaction; never rejects. */
+    async dispatch(interaction: Interaction): Promise<void> {
+      const started = now();
+      const line = { guild: interaction.guildId, interaction: nameOf(interaction) };
+      try {
+        if (interaction.isAutocomplete()) await complete(interaction);
+        else if (interaction.isChatInputCommand()) await slashCommand(interaction);
+        else if (interaction.isMessageContextMenuCommand()) await messageCommand(interaction);
+        else if (interaction.isButton() || interaction.isStringSelectMenu()) await component(interaction);
+        else if (interaction.isModalSubmit()) await form(interaction);
+        else return log.warn(line, 'unknown interaction type');
+        log.info({ ...line, ms: now() - started }, 'interaction handled');
+      } catch (error) {
+        // The interaction has ended for the person (expired, deleted, Discord unreachable), so nothing can be shown.
+        log.warn({ ...line, ms: now() - started, err: forLog(error) }, 'cannot respond to interaction');
+      }
+    },
+  };
+}
+
+/** Looks up own properties only: a custom ID may contain `constructor`, which every object inherits. */
+function own<T>(record: Record<string, T> | undefined, key: string): T | undefined {
+  return record && Object.hasOwn(record, key) ? record[key] : undefined;
+}
+
+/** Whether the message with the button answers this person's own command. What the bot posts by itself is everybody's. */
+function isOwn(interaction: ButtonUse | MenuUse | FormUse): boolean {
+  const { interactionMetadata: asked, flags } = interaction.message ?? {};
+  return asked?.user.id === interaction.user.id || flags?.has(MessageFlags.Ephemeral) === true;
+}
+
+function nameOf(interaction: Interaction): string {
+  if (interaction.isMessageComponent() || interaction.isModalSubmit())
+    return interaction.customId.split(':').slice(0, 2).join(' ');
+  if (interaction.isMessageContextMenuCommand()) return interaction.commandName;
+  if (!interaction.isChatInputCommand() && !interaction.isAutocomplete()) return 'other';
+  const sub = interaction.options.getSubcommand(false);
+  return `${interaction.commandName}${sub ? ` ${sub}` : ''}${interaction.isAutocomplete() ? ' (choices)' : ''}`;
 }

@@ -1,7 +1,7 @@
 import { DiscordAPIError, RateLimitError, type RESTOptions } from 'discord.js';
 import { SECOND } from '../domain/clock.ts';
-import type { SendOutcome } from '../domain/send-outcome.ts';
-import { makeRequest } from './request.ts';
+import type { SendOutcome } from '../domain/sender.ts';
+import { makeRequest } from './client.ts';
 
 /** JSON codes of a 403 that concern one channel or guild. */
 const FORBIDDEN = new Set<unknown>([50001, 50009, 50013, 50083, 50095, 160005, 50024]);
@@ -43,7 +43,7 @@ export const readWhole: RESTOptions['makeRequest'] = async (url, init) => {
   // An empty body is Discord's. Cloudflare's limits, which apply to everything, come with a page or a few words.
   const isLimit = status === 429 && wait.retryAfterMs !== undefined && text === '';
   // The message may have been posted.
-  if (status >= 500 || (ok && !isJson)) throw new Misread({ status: 'unsure', reason, ...wait });
+  if (status >= 500 || (ok && !isJson)) throw new Misread({ status: 'unconfirmed', reason, ...wait });
   if (status === 413) throw new Misread({ status: 'refused', reason });
   // A redirect, or something in front of Discord.
   const isForeign = status < 400 ? !ok : status !== 401 && !isLimit && !isJson;
@@ -84,7 +84,7 @@ export function classify(error: unknown, isChange: boolean): SendOutcome {
   if (error instanceof DiscordAPIError) return classifyRefusal(error, isChange);
   const { name, message } = error as Error;
   return {
-    status: 'unsure',
+    status: 'unconfirmed',
     reason: name === 'AbortError' ? 'no response in time' : `${name}: ${message}`.slice(0, 200),
   };
 }

@@ -1,43 +1,51 @@
+import { randomBytes } from 'node:crypto';
 import {
-  type ButtonInteraction,
-  type ChatInputCommandInteraction,
+  type APIButtonComponent,
+  type APILabelComponent,
+  type BaseInteraction,
+  ButtonStyle,
+  type CommandInteractionOption,
+  CommandInteractionOptionResolver,
+  ComponentType,
   DiscordAPIError,
-  type MessageContextMenuCommandInteraction,
   MessageFlags,
-  type ModalSubmitInteraction,
+  PermissionFlagsBits,
   RESTJSONErrorCodes,
-  type StringSelectMenuInteraction,
+  type RepliableInteraction,
+  SelectMenuDefaultValueType,
 } from 'discord.js';
+import type { GuildSettings } from '../domain/guild.ts';
+import type { OtherText } from '../errors.ts';
 import { languageOf, translator } from '../languages/index.ts';
-import type { ButtonUse, CommandUse, FormUse, MenuUse, MessageUse, Reply } from './command.ts';
-
-/** Interactions that get a reply. */
-export type Replying = CommandUse | MessageUse | ButtonUse | MenuUse | FormUse;
-/** Interactions before it is known that they are from a guild. */
-type Incoming =
-  | ChatInputCommandInteraction
-  | MessageContextMenuCommandInteraction
-  | ButtonInteraction
-  | StringSelectMenuInteraction
-  | ModalSubmitInteraction;
+import type {
+  Access,
+  AutocompleteUse,
+  ButtonUse,
+  Command,
+  CommandUse,
+  FormData,
+  FormUse,
+  Reply,
+  Use,
+} from './command.ts';
 
 /**
  * Defers the reply. After a broken connection it tries once more; "already acknowledged" then means that Discord
  * accepted the first try.
  */
-export async function acknowledge(interaction: Replying, defer: () => Promise<unknown>): Promise<void> {
+export async function acknowledge(interaction: Use, defer: () => Promise<unknown>): Promise<void> {
   try {
     await defer().catch((error: unknown) => (error instanceof DiscordAPIError ? Promise.reject(error) : defer()));
   } catch (error) {
-    const known = error instanceof DiscordAPIError ? error.code : null;
-    if (known !== RESTJSONErrorCodes.InteractionHasAlreadyBeenAcknowledged) throw error;
+    const code = error instanceof DiscordAPIError ? error.code : null;
+    if (code !== RESTJSONErrorCodes.InteractionHasAlreadyBeenAcknowledged) throw error;
     interaction.deferred = true;
   }
 }
 
 /** Replies with one fixed sentence, in private. */
 export async function replyWith(
-  interaction: Incoming,
+  interaction: RepliableInteraction,
   key: 'dispatcher.serverOnly' | 'dispatcher.unknownCommand' | 'dispatcher.oldButton',
 ): Promise<void> {
   const content = translator(languageOf(interaction.locale, interaction.guildLocale))(key);
@@ -48,4 +56,133 @@ export async function replyWith(
 export function whole({ content, embeds = [], components = [], files = [] }: Reply) {
   const attached = files.map(({ name, data }) => ({ name, attachment: Buffer.from(data) }));
   return { content: content ?? '', embeds, components, ...(attached.length > 0 ? { files: attached } : {}) };
+}
+
+/** The same, shown only to the person. */
+export const inPrivate = (reply: Reply) => ({ ...whole(reply), flags: MessageFlags.Ephemeral }) as const;
+
+type Control = APILabelComponent['component'];
+
+/** What a button below a refusal does: it opens the form as it was filled in, or it does what the person meant. */
+type Again<Result> = { form: FormData } | { work: (button: ButtonUse) => Promise<Result> };
+
+/** The most that is remembered of each kind, of all people; the oldest goes first. */
+const MAX_KEPT = 1_000;
+/** The name in the custom IDs of these buttons. */
+export const AGAIN = 'again';
+
+/**
+ * Remembers what was refused, for the buttons below. In memory only: after a restart a button says that it is too old.
+ */
+export function createRefusals<Result>() {
+  /** The forms as they were opened, by person and custom ID. */
+  const opened = new Map<string, FormData>();
+  const kept = new Map<string, Again<Result>>();
+
+  function keep<T>(all: Map<string, T>, key: string, value: T): void {
+    all.delete(key);
+    all.set(key, value);
+    if (all.size > MAX_KEPT) all.delete(all.keys().next().value!);
+  }
+
+  function button(label: string, style: ButtonStyle.Primary | ButtonStyle.Secondary, again: Again<Result>) {
+    const key = randomBytes(8).toString('hex');
+    keep(kept, key, again);
+    return { type: ComponentType.Button, style, label, custom_id: `${AGAIN}:${key}` } as APIButtonComponent;
+  }
+
+  return {
+    opened: (userId: string, form: FormData): void => keep(opened, `${userId} ${form.custom_id}`, form),
+    /** A button for each text that may have been meant; each does `work` with it. */
+    readings: (
+      texts: readonly OtherText[],
+      work: (button: ButtonUse, other: OtherText) => Promise<Result>,
+    ): APIButtonComponent[] =>
+      texts.map((other) => button(other.label, ButtonStyle.Primary, { work: (pressed) => work(pressed, other) })),
+    /** The button that opens a form as it was filled in, except for its `secrets`; empty: it is not known any more. */
+    form({ user, customId, fields }: FormUse, secrets: readonly string[], label: string): APIButtonComponent[] {
+      const form = opened.get(`${user.id} ${customId}`);
+      return form ? [button(label, ButtonStyle.Secondary, { form: filled(form, fields, secrets) })] : [];
+    },
+    /** What a button does; undefined: it is not known any more. Only its person sees the button. */
+    find: (key: string): Again<Result> | undefined => kept.get(key),
+  };
+}
+
+export const withButtons = (reply: Reply, buttons: APIButtonComponent[]): Reply =>
+  buttons.length === 0 ? reply : { ...reply, components: [{ type: ComponentType.ActionRow, components: buttons }] };
+
+/** A command as if it had another text for an option; the reply goes to the button. */
+export function retyped({ client, options, commandName }: CommandUse, button: ButtonUse, other: OtherText): CommandUse {
+  const changed = (option: CommandInteractionOption): CommandInteractionOption => ({
+    ...option,
+    ...(option.name === other.option && { value: other.text }),
+    ...(option.options && { options: option.options.map(changed) }),
+  });
+  const Resolver = CommandInteractionOptionResolver as unknown as new (...given: unknown[]) => typeof options;
+  const resolver = new Resolver(client, options.data.map(changed), options.resolved);
+  return Object.create(button, { options: { value: resolver }, commandName: { value: commandName } }) as CommandUse;
+}
+
+/** The same for a form. */
+export function refilled({ fields, customId }: FormUse, button: ButtonUse, { option, text }: OtherText): FormUse {
+  const all = fields.fields.mapValues((field) => (field.customId === option ? { ...field, value: text } : field));
+  const changed = Object.assign(Object.create(fields), { fields: all });
+  return Object.create(button, { fields: { value: changed }, customId: { value: customId } }) as FormUse;
+}
+
+function filled(form: FormData, { fields }: FormUse['fields'], secrets: readonly string[]): FormData {
+  const components = form.components.map((part) => {
+    if (part.type !== ComponentType.Label) return part;
+    const { custom_id } = part.component as { custom_id: string };
+    const field = secrets.includes(custom_id) ? undefined : fields.get(custom_id);
+    if (!field) return part;
+    const values = 'values' in field ? [...field.values] : [];
+    return { ...part, component: withValues(part.component, 'value' in field ? String(field.value) : '', values) };
+  });
+  return { ...form, components };
+}
+
+function withValues(control: Control, text: string, values: readonly string[]): Control {
+  switch (control.type) {
+    case ComponentType.TextInput: {
+      const { value: _, ...empty } = control;
+      return text === '' ? empty : { ...empty, value: text };
+    }
+    case ComponentType.StringSelect:
+      return {
+        ...control,
+        options: control.options.map((option) => ({ ...option, default: values.includes(option.value) })),
+      };
+    case ComponentType.RoleSelect:
+      return { ...control, default_values: values.map((id) => ({ id, type: SelectMenuDefaultValueType.Role })) };
+    default:
+      return control;
+  }
+}
+
+/** Discord lists who installed the app. If this guild is not listed, the bot is not a member of it. */
+export function installedHere({ authorizingIntegrationOwners }: BaseInteraction): boolean {
+  const { guildId, userId } = authorizingIntegrationOwners;
+  return userId === null || guildId !== null;
+}
+
+export const isHere = (interaction: BaseInteraction): boolean => interaction.inGuild() && installedHere(interaction);
+
+/**
+ * Whether the member may configure the bot here: with Manage Server (which administrators and the owner have) or the
+ * guild's manager role.
+ */
+export function mayManage(interaction: Use | AutocompleteUse, { managerRole }: GuildSettings): boolean {
+  // Discord always sends these; stand-ins may not.
+  if (interaction.memberPermissions?.has(PermissionFlagsBits.ManageGuild)) return true;
+  if (managerRole === null || managerRole === interaction.guildId) return false;
+  // The roles as Discord sent them: the library hides roles that it has not received yet after a start.
+  const { roles, _roles = roles } = interaction.member as { roles: unknown; _roles?: unknown };
+  return Array.isArray(_roles) && _roles.includes(managerRole);
+}
+
+export function accessOf({ access }: Pick<Command, 'access'>, interaction: CommandUse | AutocompleteUse): Access {
+  if (typeof access === 'string') return access;
+  return access[interaction.options.getSubcommand(false) ?? ''] ?? 'manage';
 }

@@ -3,6 +3,7 @@ import type { AddressText } from './address.ts';
 import { DAY, HOUR } from './clock.ts';
 import type { HiddenReason } from './match.ts';
 import type { Movement } from './movements.ts';
+import { byWorth, worthOf } from './price.ts';
 import { amountOf, isItem, type Transfer } from './transfer.ts';
 
 /** A transfer's direction, seen from an address; `other`: to itself, or of the token whose contract the address is. */
@@ -12,12 +13,17 @@ export type Direction = 'incoming' | 'outgoing' | 'other';
 interface Sum {
   transfers: number;
   value: string;
+  /** See `worthOf`; null: not known of each. */
+  worth: bigint | null;
 }
 
 /** What one asset did. `transfer` is one of its transfers and stands for the name and the decimals. */
 export interface AssetTotal extends Record<Direction, Sum> {
+  network: number;
   transfer: Transfer;
   transfers: number;
+  /** Of all that have a price; null: none has. */
+  worth: bigint | null;
   imitation: boolean;
 }
 
@@ -25,11 +31,16 @@ export interface AssetTotal extends Record<Direction, Sum> {
 export interface Activity extends Record<Direction, number> {
   /** One for each hour or day; the label is the hour (00 to 23) or the day of the month. */
   buckets: ({ label: string } & Record<Direction, number>)[];
-  /** The assets with the most transfers first, and only a few: anybody can send thousands of tokens to an address. */
+  /** What came in and left, as far as its worth is known, and how many transfers have no price. */
+  worth: Record<Direction, bigint>;
+  unpriced: number;
+  /**
+   * The assets worth most, then the coin and listed tokens, then those with the most transfers. Only a few: anybody can
+   * send thousands of tokens.
+   */
   totals: AssetTotal[];
-  /** How many assets there are. */
   assets: number;
-  /** The largest transfers of each asset, beginning with the busiest asset. */
+  /** The transfers worth most, then the largest of each other asset, in the same order. */
   largest: (Movement & { direction: Direction })[];
   /** What was not posted, by reason; the most frequent first. */
   hidden: { reason: string; transfers: number }[];
@@ -59,7 +70,6 @@ const NOISE: ReadonlySet<string> = new Set<HiddenReason>([
 /** Whether sums and charts leave out transfers hidden for this reason. */
 export const isNoise = (hidden: string | null): boolean => hidden !== null && NOISE.has(hidden);
 
-/** Returns a transfer's direction, seen from an address. */
 export function directionOf(address: AddressText, { from, to }: Transfer): Direction {
   if (from === to) return 'other';
   if (to === address) return 'incoming';
@@ -67,43 +77,59 @@ export function directionOf(address: AddressText, { from, to }: Transfer): Direc
 }
 
 /** One asset's sums so far; `largest`: its largest movements, in order. */
-interface Tally extends Record<Direction, { transfers: number; value: bigint }> {
+interface Tally extends Record<Direction, { transfers: number; value: bigint; worth: bigint | null }> {
+  network: number;
   transfer: Transfer;
   movements: number;
   imitation: boolean;
   largest: Activity['largest'];
 }
 
-/** Sums up what an address did, exactly. Keeps only a few of the movements, however many there are. */
+/**
+ * Sums up what an address did, exactly. Keeps only a few of the movements, however many there are. `isListed`: whether a
+ * catalog lists a token.
+ */
 export async function summarize(
   address: AddressText,
   movements: AsyncIterable<Movement> | Iterable<Movement>,
   period: Period,
+  isListed: (network: number, token: AddressText) => boolean = () => false,
 ): Promise<Activity> {
   const { buckets, bucketAt } = bucketsOf(period);
   const tallies = new Map<string, Tally>();
   const hidden = new Map<string, number>();
+  const worth = { incoming: 0n, outgoing: 0n, other: 0n };
+  let unpriced = 0;
   for await (const movement of movements) {
-    const { at, count, transfer } = movement;
+    const { network, at, count, transfer } = movement;
     if (movement.hidden !== null) hidden.set(movement.hidden, (hidden.get(movement.hidden) ?? 0) + count);
     if (isNoise(movement.hidden)) continue;
     const direction = directionOf(address, transfer);
-    const key = keyOf(transfer);
-    const tally = tallies.get(key) ?? newTally(transfer);
+    const key = `${network} ${keyOf(transfer)}`;
+    const tally = tallies.get(key) ?? newTally(network, transfer);
     tallies.set(key, tally);
     add(tally, { ...movement, direction });
     bucketAt(at)[direction] += count;
+    const own = worthOf(transfer, count);
+    if (own === null && !isItem(transfer)) unpriced += count;
+    worth[direction] += own ?? 0n;
   }
-  const totals = [...tallies.values()].map(totalOf).sort((a, b) => b.transfers - a.transfers);
+  // Nobody can make up the coin or a listed token. Anybody can move others any number of times.
+  const isMadeUp = ({ network, transfer: { kind, token } }: Pick<Tally, 'network' | 'transfer'>) =>
+    Number(token === null ? kind !== 'native' : !isListed(network, token));
+  const ranked = [...tallies.values()].sort((a, b) => isMadeUp(a) - isMadeUp(b) || b.movements - a.movements);
+  const totals = ranked.map(totalOf).sort((a, b) => byWorth(a.worth, b.worth));
   const number = (direction: Direction) => totals.reduce((sum, total) => sum + total[direction].transfers, 0);
   return {
     incoming: number('incoming'),
     outgoing: number('outgoing'),
     other: number('other'),
     buckets,
+    worth,
+    unpriced,
     totals: totals.slice(0, MAX_TOTALS),
     assets: totals.length,
-    largest: largestOf([...tallies.values()]),
+    largest: largestOf(ranked),
     hidden: [...hidden]
       .map(([reason, transfers]) => ({ reason, transfers }))
       .sort((a, b) => b.transfers - a.transfers || a.reason.localeCompare(b.reason)),
@@ -122,10 +148,10 @@ function keyOf(transfer: Transfer): string {
   return `${asset} ${isItem(transfer) ? 'pieces' : value !== null}`;
 }
 
-function newTally(transfer: Transfer): Tally {
-  const nothing = () => ({ transfers: 0, value: 0n });
+function newTally(network: number, transfer: Transfer): Tally {
+  const nothing = () => ({ transfers: 0, value: 0n, worth: 0n });
   const ways = { incoming: nothing(), outgoing: nothing(), other: nothing() };
-  return { ...ways, transfer, movements: 0, imitation: false, largest: [] };
+  return { ...ways, network, transfer, movements: 0, imitation: false, largest: [] };
 }
 
 function add(tally: Tally, seen: SeenMovement): void {
@@ -134,6 +160,8 @@ function add(tally: Tally, seen: SeenMovement): void {
   tally.movements++;
   tally[direction].transfers += count;
   tally[direction].value += amountOf(transfer) * BigInt(count);
+  const [before, own] = [tally[direction].worth, worthOf(transfer, count)];
+  tally[direction].worth = before === null || own === null ? null : before + own;
   tally.imitation ||= seen.imitation;
   if (isItem(transfer)) return;
   const smallest = tally.largest.at(-1);
@@ -147,21 +175,31 @@ function byAmount(a: SeenMovement, b: SeenMovement): number {
   return one < other ? 1 : one > other ? -1 : b.at - a.at;
 }
 
-function totalOf({ transfer, imitation, ...tally }: Tally): AssetTotal {
+function totalOf({ network, transfer, imitation, ...tally }: Tally): AssetTotal {
   const sum = (direction: Direction): Sum => ({
     transfers: tally[direction].transfers,
     value: tally[direction].value.toString(),
+    worth: tally[direction].worth,
   });
   const ways = { incoming: sum('incoming'), outgoing: sum('outgoing'), other: sum('other') };
-  const transfers = ways.incoming.transfers + ways.outgoing.transfers + ways.other.transfers;
-  return { ...ways, transfer, transfers, imitation };
+  const all = Object.values(ways);
+  const transfers = all.reduce((sum, one) => sum + one.transfers, 0);
+  const known = all.flatMap(({ worth }) => worth || []);
+  const worth = known.length === 0 ? null : known.reduce((sum, one) => sum + one, 0n);
+  return { ...ways, network, transfer, transfers, worth, imitation };
 }
 
-/** Amounts of different assets cannot be compared: takes each asset's largest, then each one's second, and so on. */
-function largestOf(tallies: Tally[]): SeenMovement[] {
-  const ranked = tallies.toSorted((a, b) => b.movements - a.movements).map(({ largest }) => largest);
-  const rounds = Array.from({ length: MAX_LARGEST }, (_, rank) => ranked.flatMap((movements) => movements[rank] ?? []));
-  return rounds.flat().slice(0, MAX_LARGEST);
+/**
+ * What is worth most. Amounts of assets without a price cannot be compared: takes each asset's largest, then each one's
+ * second, and so on.
+ */
+function largestOf(ranked: readonly Tally[]): SeenMovement[] {
+  const rounds = Array.from({ length: MAX_LARGEST }, (_, rank) => ranked.flatMap(({ largest }) => largest[rank] ?? []));
+  const worthOfOne = ({ transfer, count }: SeenMovement) => worthOf(transfer, count);
+  return rounds
+    .flat()
+    .sort((a, b) => byWorth(worthOfOne(a), worthOfOne(b)))
+    .slice(0, MAX_LARGEST);
 }
 
 /** The hours or days of a period in the time zone; the first and the last are usually partial. */

@@ -5,9 +5,47 @@ export function inUnits(value: string, decimals: number | null): string {
   return decimals === null ? value : Value.format(BigInt(value), decimals);
 }
 
+export const FEE_DIGITS = 3;
+/** *Details* has all of a balance’s digits. */
+export const BALANCE_DIGITS = 8;
+
+/** The amount with this many significant digits; the whole part is never cut. */
+export function rounded(amount: string, digits: number): string {
+  const [whole = '0', fraction = ''] = amount.split('.');
+  const places = whole === '0' ? fraction.search(/[1-9]/) + digits : digits - whole.length;
+  if (fraction.length <= places) return amount;
+  const scaled = BigInt(whole + fraction);
+  const unit = 10n ** BigInt(fraction.length - Math.max(0, places));
+  return inUnits(((scaled + unit / 2n) / unit).toString(), Math.max(0, places));
+}
+
 /** Whether `text` is an amount as people type it: `250`, `0.5`. */
 export function isAmount(text: string): boolean {
   return /^\d{1,60}(\.\d{1,60})?$/.test(text);
+}
+
+const POWERS: Record<string, number> = { '': 0, k: 3, m: 6, b: 9 };
+
+/** The digits of an amount that people type with `_` or a suffix: `1k`, `1.5M`, `1_000`; null: it is none. */
+export function typedAmount(text: string): string | null {
+  const [, whole = '', fraction = '', suffix = ''] =
+    /^(\d{1,60}(?:_\d{3})*)(?:\.(\d{1,60}))?(?: ?([kmb]))?$/i.exec(text) ?? [];
+  const power = POWERS[suffix.toLowerCase()]!;
+  if (power === 0) return isAmount(text.replaceAll('_', '')) && whole !== '' ? text.replaceAll('_', '') : null;
+  const digits = whole.replaceAll('_', '') + fraction.padEnd(power, '0').slice(0, power);
+  const rest = fraction.slice(power);
+  return digits.replace(/^0+(?=\d)/, '') + (rest === '' ? '' : `.${rest}`);
+}
+
+/** The two halves of `100 HUSD` or `HUSD 100`, also with an unclear amount (`1,000 HUSD`); null: it is neither. */
+export function amountOfToken(text: string): { amount: string; token: string } | null {
+  const halves = text.trim().split(/\s+/u);
+  // `0x…` and a name like `1INCH` are tokens; `$` is none.
+  const isNumber = (half: string) => typedAmount(half) !== null || /^\d{1,60},\d{1,60}$/.test(half);
+  const [token, ...tokens] = halves.filter((half) => !isNumber(half));
+  const [amount, ...amounts] = halves.filter(isNumber);
+  if (token === undefined || amount === undefined || tokens.length + amounts.length > 0) return null;
+  return /^(us)?\$$/i.test(token) ? null : { amount, token };
 }
 
 /** Whether `value` (smallest unit) is below `minimum` (in units); exact, however many digits either has. */

@@ -1,14 +1,12 @@
-import type { Alert, RenderedAlert } from './alert.ts';
+import type { Alert, DigestReason, Hold, RenderedAlert } from './alert.ts';
 import { MINUTE } from './clock.ts';
-import type { DigestReason, Hold } from './hold.ts';
+import type { Mentioning } from './mention.ts';
 import type { Transfer } from './transfer.ts';
 
 /** Maximum number of alerts in one message, unless they belong to one transaction. */
 export const MAX_ALERTS = 10;
-/** Maximum number of alerts of one transaction in one message. */
-export const MAX_OF_ONE_TRANSACTION = 500;
+export const MAX_OF_ONE_TRANSACTION = 5_000;
 
-/** A message's channel and reference. */
 export interface MessageRef {
   channelId: string;
   reference: string;
@@ -20,7 +18,8 @@ export const JOIN_MS = 10 * MINUTE;
 /** A sent message that other alerts of its transaction may join. */
 export interface Joinable {
   id: number;
-  txHash: string;
+  /** See `transactionOf`. */
+  transaction: string;
   reference: string;
   messageId: string;
   /** JSON of the body that the message was created with. */
@@ -28,8 +27,17 @@ export interface Joinable {
   alerts: Alert[];
 }
 
-/** The due alerts of a channel. */
+/**
+ * Alerts of a channel that are posted together: those that are held for the same reason, and of all others the significant
+ * ones apart from the rest.
+ */
+export interface Lane {
+  hold: Hold | null;
+  isSignificant: boolean;
+}
+
 export interface DueAlerts {
+  lane: Lane;
   /** The oldest; those of one transaction follow each other. */
   alerts: Alert[];
   /** How many are due in total, and when the oldest of them was created. */
@@ -41,7 +49,6 @@ export interface DueAlerts {
   reason: Hold | 'burst' | null;
 }
 
-/** What every frozen message has. */
 interface FrozenBatch {
   id: number;
   channelId: string;
@@ -56,7 +63,6 @@ interface FrozenBatch {
   messageId: string | null;
 }
 
-/** A frozen message that is posted. */
 export interface PostBatch extends FrozenBatch {
   kind: 'create' | 'digest' | 'notice';
   nonce: string;
@@ -79,7 +85,6 @@ export interface EditBatch extends FrozenBatch {
  */
 export type EditKind = 'change' | 'label' | 'join';
 
-/** One frozen message. */
 export type Batch = PostBatch | EditBatch;
 
 /** A sent message that is to be rendered again. */
@@ -106,10 +111,8 @@ export interface ShownDeliveries {
   receivedAt: number | null;
 }
 
-/** How many deliveries of a message the log names. */
 export const MAX_SHOWN = 50;
 
-/** Returns the deliveries of a message's alerts. */
 export function shownDeliveries(
   alerts: readonly Pick<Alert, 'inboxId' | 'receivedAt' | 'hold' | 'transfer'>[],
 ): ShownDeliveries {
@@ -129,21 +132,17 @@ export interface NewBatch extends Pick<PostBatch, 'channelId' | 'nonce' | 'refer
   payload: string;
   /** One alert as text without an embed. */
   plainText: boolean;
-  /** Why it is a digest. */
   reason: DigestReason | null;
-  /** Its alerts as they were rendered. */
   alerts: RenderedAlert[];
-  /** The subscriptions for which it mentions a role. */
-  mentioning: number[];
+  mentioning: Mentioning[];
+  isSignificant: boolean;
 }
 
-/** What may be claimed for a channel. */
 export interface ClaimOptions {
   /** Maximum number of alerts, not counting the others of their transactions. */
   limit: number;
   /** Leaves out the others of their transactions. */
   alone: boolean;
-  /** A sent message may be changed now. */
   mayChange: boolean;
 }
 
@@ -171,7 +170,6 @@ export const sendingOrder = ({ message, change, label }: OldestFrozen, mayChange
   waits: !mayChange && (change ?? label) !== null,
 });
 
-/** What to send to a channel next. */
 export type NextMessage =
   /**
    * A frozen message of this many `alerts`, or an edit that adds them; `original`: the message that an edit changes, if
@@ -201,8 +199,7 @@ export interface DeadLetter {
    */
   payload: string | null;
   at: number;
-  /** Null once it was deleted. */
-  transfer: Transfer | null;
+  transfer: Transfer;
 }
 
 /** A message about something other than transfers, to freeze. */
@@ -210,6 +207,8 @@ export interface Notice extends Pick<PostBatch, 'channelId' | 'nonce' | 'referen
   guildId: string;
   /** JSON of the request's body. */
   payload: string;
+  /** A CSV file. */
+  attachment?: string | null;
   now: number;
   /** The channel that it reports as blocked: if that is ready before the notice was sent, it is dropped. Null: no channel. */
   aboutChannelId: string | null;

@@ -1,7 +1,6 @@
-import { backOff } from './back-off.ts';
+import type { DigestReason, Hold } from './alert.ts';
 import { type DueAlerts, MAX_ALERTS } from './batch.ts';
-import { MINUTE, SECOND } from './clock.ts';
-import type { DigestReason, Hold } from './hold.ts';
+import { backOff, MINUTE, SECOND } from './clock.ts';
 
 /** If more transactions wait in a channel, they become a digest. */
 export const BACKLOG_TRANSACTIONS = 50;
@@ -10,13 +9,11 @@ const BACKLOG_AGE_MS = 30 * MINUTE;
 
 /** If a channel gets more alerts within the window, it gets digests. */
 export const BURST_ALERTS = 60;
-/** How far back those alerts are counted. */
 export const BURST_WINDOW_MS = 10 * MINUTE;
 /** The time between the last alert of a burst and its first digest; each further digest doubles it. */
 const BURST_PAUSE = { base: 10 * SECOND, max: 50 * SECOND };
 /** After this long without an alert a burst is over, however many there were. */
 const BURST_OVER_MS = MINUTE;
-/** How far back those digests are counted. */
 export const BURST_DIGESTS_MS = 30 * MINUTE;
 
 /**

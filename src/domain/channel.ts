@@ -1,12 +1,10 @@
 /** Whether the bot can post in a channel. Blocked ones are `parked` (not permitted now, 403) or `unreachable` (gone, 404). */
 export type ChannelState = 'ready' | 'parked' | 'unreachable';
 
-/** A channel with something to send. */
 export interface ChannelHead {
   channelId: string;
   guildId: string;
   state: ChannelState;
-  /** When it is tried next. */
   dueAt: number;
   /** How often it was tried since it is parked or unreachable. */
   attempts: number;

@@ -1,38 +1,21 @@
-import { MINUTE } from './durations.ts';
+import { SECOND } from './units.ts';
 
-export { DAY, HOUR, MINUTE, SECOND } from './durations.ts';
+export { DAY, HOUR, MINUTE, SECOND } from './units.ts';
 
 /** Time as an argument: tests advance it by hand. */
 export interface Clock {
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970, for what is stored or shown. It jumps when the machine's clock is set. */
   now(): number;
+  /** Milliseconds since some moment, for durations in memory: it never jumps. */
+  elapsed(): number;
   /** Runs once after `ms`; returns a function that cancels it. */
   after(ms: number, run: () => void): () => void;
-}
-
-/** A clock that was set back by more than this is trusted at once: no retry arrives after about that long. */
-const TRUSTED_JUMP_MS = 15 * MINUTE;
-
-/**
- * Creates a clock that does not jump back by minutes when the machine's clock is corrected. It then runs 5 % slower
- * until the machine's clock has caught up, so the time between two close events stays about right. `elapsed`:
- * milliseconds that really passed, since any moment.
- */
-export function steadyTime(now: () => number, elapsed: () => number): () => number {
-  let time = now();
-  let passed = elapsed();
-  return () => {
-    const [wall, at] = [now(), elapsed()];
-    const slow = time + (at - passed) * 0.95;
-    passed = at;
-    time = slow - wall > TRUSTED_JUMP_MS ? wall : Math.max(wall, slow);
-    return Math.floor(time);
-  };
 }
 
 /** The real time; its timers do not keep the process alive. */
 export const systemClock: Clock = {
   now: Date.now,
+  elapsed: () => performance.now(),
   after(ms, run) {
     // A longer delay would overflow Node's timer. The caller then checks again.
     const timer = setTimeout(run, Math.min(Math.max(0, ms), 2_147_483_647));
@@ -40,17 +23,6 @@ export const systemClock: Clock = {
     return () => clearTimeout(timer);
   },
 };
-
-/** Returns a function that reads the clock. When the clock was set back since the last reading, it calls `onSetBack` first. */
-export function followClock(clock: Pick<Clock, 'now'>, onSetBack: (ms: number) => void): () => number {
-  let readAt = clock.now();
-  return () => {
-    const now = clock.now();
-    if (now < readAt) onSetBack(readAt - now);
-    readAt = now;
-    return now;
-  };
-}
 
 /** The result of the work within `ms`; null when it takes longer, while it continues. */
 export function inTime<Value>(
@@ -62,3 +34,134 @@ export function inTime<Value>(
   const cancel = after(ms, () => late.resolve(null));
   return Promise.race([work, late.promise]).finally(cancel);
 }
+
+/**
+ * Runs `work` again and again: first after `firstMs`, then `ms` after each run has ended. Returns a function after which
+ * no run starts. `work` must not throw; it may return a promise, and if that rejects, the repetition goes on.
+ */
+export function repeat({ after }: Pick<Clock, 'after'>, ms: number, work: () => unknown, firstMs = ms): () => void {
+  let isStopped = false;
+  let cancel = after(firstMs, run);
+
+  function run(): void {
+    const running = work();
+    if (running instanceof Promise) void running.finally(schedule);
+    else schedule();
+  }
+
+  function schedule(): void {
+    if (!isStopped) cancel = after(ms, run);
+  }
+
+  return () => {
+    isStopped = true;
+    cancel();
+  };
+}
+
+/** Does `work`, which must not reject, every `ms`; `close` waits at most a second for a run, which `isClosed` tells to end. */
+export function workEvery(clock: Clock, ms: number, work: (isClosed: () => boolean) => Promise<void>) {
+  let isClosed = false;
+  let running = Promise.resolve();
+  const stop = repeat(clock, ms, () => {
+    running = work(() => isClosed);
+    return running;
+  });
+  return {
+    async close(): Promise<void> {
+      isClosed = true;
+      stop();
+      await inTime(running, SECOND, clock);
+    },
+  };
+}
+
+/** How long the waits between attempts are, in milliseconds. */
+export interface BackOff {
+  /** The first wait; each further one is twice as long. */
+  base: number;
+  max: number;
+  /** Share of a wait that is random, from 0 to 1; default 0. */
+  jitter?: number;
+}
+
+/** Returns the milliseconds to wait after `doublings` earlier waits. `random`: from 0 to 1. */
+export function backOff(doublings: number, { base, max, jitter = 0 }: BackOff, random = 1): number {
+  return Math.min(max, base * 2 ** doublings) * (1 - jitter + jitter * random);
+}
+
+/** A token bucket: allows a burst, then one more every `everyMs`. Times are arguments. */
+export interface BucketRule {
+  burst: number;
+  everyMs: number;
+}
+
+/** Buckets by key. Full ones are dropped. */
+export function createBuckets({ burst, everyMs }: BucketRule) {
+  const buckets = new Map<string, { left: number; at: number }>();
+
+  function leftAt(key: string, now: number): number {
+    const bucket = buckets.get(key);
+    return bucket ? Math.min(burst, bucket.left + Math.max(0, now - bucket.at) / everyMs) : burst;
+  }
+
+  return {
+    /** Milliseconds until the next one may happen; 0: now. */
+    wait: (key: string, now: number): number => Math.max(0, Math.ceil((1 - leftAt(key, now)) * everyMs)),
+    take(key: string, now: number): void {
+      const left = leftAt(key, now) - 1;
+      buckets.delete(key);
+      buckets.set(key, { left, at: now });
+      // In order of use: the first ones were used longest ago.
+      for (const [first] of buckets) {
+        if (leftAt(first, now) < burst) break;
+        buckets.delete(first);
+      }
+    },
+  };
+}
+
+/**
+ * Returns a function that reads and then applies the result, unless the result of a read that began later was applied
+ * before: a slow read never replaces newer state.
+ */
+export function readInOrder<Result>(read: () => Promise<Result>, apply: (result: Result) => void): () => Promise<void> {
+  let begun = 0;
+  let applied = 0;
+  return async () => {
+    const turn = ++begun;
+    const result = await read();
+    if (turn < applied) return;
+    applied = turn;
+    apply(result);
+  };
+}
+
+/** A period in which the bot could not work: it was stopped, could not send, or the clock jumped. */
+export interface Pause {
+  from: number;
+  until: number;
+}
+
+/** The time since which the bot could work for `ms` in total; `pauses` do not overlap and are in order. */
+export function uptimeSince(now: number, ms: number, pauses: readonly Pause[]): number {
+  let since = now - ms;
+  for (const { from, until } of pauses.toReversed()) {
+    const end = Math.min(until, now);
+    if (end <= since) break;
+    if (end > from) since -= end - from;
+  }
+  return since;
+}
+
+/** Adds a pause at the end, which may touch the last one. */
+export function addPause(pauses: readonly Pause[], { from, until }: Pause): Pause[] {
+  const last = pauses.at(-1);
+  if (until <= from) return [...pauses];
+  if (!last || last.until < from) return [...pauses, { from, until }];
+  return [...pauses.slice(0, -1), { from: Math.min(last.from, from), until: Math.max(last.until, until) }];
+}
+
+/** The pauses up to a time. Time after it, from a clock that was ahead, does not count. */
+export const pausesUntil = (pauses: readonly Pause[], time: number): Pause[] =>
+  pauses.filter(({ from }) => from < time).map(({ from, until }) => ({ from, until: Math.min(until, time) }));

@@ -10,7 +10,7 @@ export const FORMULA = /^'*[=+@\-\t\r]/;
 
 /**
  * Formats a record by RFC 4180, without a line end. Text that looks like a formula is escaped with an apostrophe, so that
- * reading can undo it: csv-stringify leaves what begins with an apostrophe as it is.
+ * reading can undo it: csv-stringify leaves what begins with an apostrophe as it is. A negative number is none.
  */
 export function csvLine(cells: readonly (string | number | boolean | null)[]): string {
   return cells.map(cell).join(',');
@@ -32,6 +32,6 @@ export function idCell({ tokenId, tokenIdExact }: Transfer): string | null {
 
 function cell(value: string | number | boolean | null): string {
   const text = String(value ?? '');
-  const safe = FORMULA.test(text) ? `'${text}` : text;
+  const safe = FORMULA.test(text) && !/^-\d+(\.\d+)?$/.test(text) ? `'${text}` : text;
   return /[",\r\n;]|^\s|\s$/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -4,17 +4,14 @@ import type { Choices, Perspective, Subscription } from './subscription.ts';
 import type { Transfer } from './transfer.ts';
 
 /** A subscription as it is proposed, without a past. */
-export type Proposal = Choices & Pick<Subscription, 'guildId' | 'address'>;
+export type Proposal = Choices & Pick<Subscription, 'guildId' | 'address'> & Partial<Pick<Subscription, 'network'>>;
 
-/** What a proposed subscription would have posted in the past. */
 export interface DryRun {
   /** Transfers of its address. */
   related: number;
   posted: number;
-  /** How many transfers each rule would have hidden. */
   hidden: Partial<Record<HiddenReason, number>>;
-  /** The latest transfers that it would have posted. */
-  examples: { transfer: Transfer; perspective: Perspective; seenAt: number }[];
+  examples: { network: number; transfer: Transfer; perspective: Perspective; seenAt: number }[];
   /** When the oldest of the examined transfers arrived; null if there was none. */
   since: number | null;
   /** How many were looked through, if there were more; otherwise null. */
@@ -25,6 +22,8 @@ export interface DryRun {
 export interface RecentQuery {
   guildId: string;
   address: AddressText;
+  /** null: on any. */
+  network: number | null;
   since: number;
   until: number;
   /**
@@ -39,7 +38,7 @@ export interface RecentTransfers {
   seen: number;
   oldest: number | null;
   /** `cataloged`: whether the explorer's catalog lists the token; null if that is unknown. */
-  involved: { transfer: Transfer; seenAt: number; cataloged: boolean | null }[];
+  involved: { network: number; transfer: Transfer; seenAt: number; cataloged: boolean | null }[];
 }
 
 const MAX_EXAMPLES = 3;
@@ -55,15 +54,15 @@ const ACTIVE = { id: 0, channelId: '', paused: false, mutedUntil: null } satisfi
  */
 export async function dryRun(
   proposal: Proposal,
-  { since, until, max, channelIds }: Omit<RecentQuery, 'guildId' | 'address'> & { max: number },
+  { since, until, max, channelIds }: Omit<RecentQuery, 'guildId' | 'address' | 'network'> & { max: number },
   read: (query: RecentQuery, limit: number) => Promise<RecentTransfers>,
 ): Promise<DryRun> {
-  const { guildId, address } = proposal;
+  const { guildId, address, network = null } = proposal;
   const found: DryRun = { related: 0, posted: 0, hidden: {}, examples: [], since: null, cut: null };
   let seen = 0;
   for (let to = until; ; ) {
     const page = await read(
-      { guildId, address, since, until: to, channelIds },
+      { guildId, address, network, since, until: to, channelIds },
       Math.max(1, Math.min(PAGE_SIZE, max - seen)),
     );
     if (page.oldest === null) return found;
@@ -78,9 +77,9 @@ export async function dryRun(
 function count(
   found: DryRun,
   proposal: Proposal,
-  { transfer, seenAt, cataloged }: RecentTransfers['involved'][number],
+  { network, transfer, seenAt, cataloged }: RecentTransfers['involved'][number],
 ): void {
-  const context = { now: seenAt, tokenMuted: () => false, cataloged: () => cataloged };
+  const context = { now: seenAt, tokenMuted: () => false, cataloged: () => cataloged, isNamed: () => false };
   const match = matchTransfer({ ...proposal, ...ACTIVE }, transfer, context);
   switch (match.outcome) {
     case 'unrelated':
@@ -93,7 +92,7 @@ function count(
       found.related++;
       found.posted++;
       if (found.examples.length < MAX_EXAMPLES) {
-        found.examples.push({ transfer, perspective: match.perspective, seenAt });
+        found.examples.push({ network, transfer, perspective: match.perspective, seenAt });
       }
   }
 }

@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { NATIVE_SENTINEL, toAddress, ZERO_ADDRESS } from './address.ts';
 import { wholeDigits } from './amount.ts';
-import { LargeFieldError, readFields } from './json-fields.ts';
 import type { Transfer, TransferEvent, TransferKind } from './transfer.ts';
 
-/** The event in a body, or why it cannot be understood. */
 export type ParsedEvent = { ok: true; event: TransferEvent } | { ok: false; reason: string };
 
 /** A uint256 has at most 78 digits; anything longer is not an amount. */
@@ -12,8 +10,13 @@ const MAX_DIGITS = 78;
 /** Maximum number of digits of a number that was rounded to a double. Nobody moves that many pieces of one token. */
 const MAX_ROUNDED_DIGITS = 15;
 
-/** Maximum number of characters of a body that is parsed as a whole; from longer ones only the needed fields are read. */
-const MAX_PARSED_LENGTH = 16 * 1024;
+/** A name or symbol has any length: anyone can write one into a contract. This many characters of a text are read. */
+const MAX_TEXT = 1_000;
+/**
+ * Most characters of a body, without the rest of its long texts. An event has about 2,000; to parse a megabyte of numbers or
+ * keys would block the event loop for half a second.
+ */
+const MAX_BODY = 32 * 1024;
 const BYTE_ORDER_MARK = 0xfeff;
 
 const field = z.unknown().optional();
@@ -50,7 +53,6 @@ const eventBody = z.object({
   projectId: textField,
 });
 type EventBody = z.infer<typeof eventBody>;
-const FIELD_NAMES: ReadonlySet<string> = new Set(Object.keys(eventBody.shape));
 
 type Fields = Record<string, unknown>;
 
@@ -66,9 +68,7 @@ export function parseEvent(body: string): ParsedEvent {
   try {
     fields = parseJson(body.charCodeAt(0) === BYTE_ORDER_MARK ? body.slice(1) : body);
   } catch (error) {
-    if (error instanceof LargeFieldError) {
-      return { ok: false, reason: `The body is unusually large: its field ${error.message} is too long.` };
-    }
+    if (error instanceof RangeError) return { ok: false, reason: `The body is no event: ${error.message}.` };
     return { ok: false, reason: `The body is not JSON${likeness(body)}.` };
   }
   if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) {
@@ -80,7 +80,10 @@ export function parseEvent(body: string): ParsedEvent {
 /** What a body that is not JSON looks like, to help fix the sender; empty when it is unknown. */
 function likeness(body: string): string {
   if (body.trim() === '') return ': it is empty';
-  if (body.startsWith('\x1f\ufffd')) return ': it is compressed (gzip); the sender must post it as it is';
+  const isDeflate =
+    ['x\x01', 'x^', 'x\ufffd'].some((start) => body.startsWith(start)) || /^x[\u0680-\u06bf]/.test(body);
+  const compression = body.startsWith('\x1f\ufffd') ? 'gzip' : isDeflate ? 'deflate' : null;
+  if (compression !== null) return `: it is compressed (${compression}); the sender must post it as it is`;
   if (body.startsWith('\ufffd\ufffd') || /^.?\0/su.test(body)) return ': it is UTF-16; the sender must post UTF-8';
   if (/^[\w.+%-]+=[^\s<>]*$/.test(body.slice(0, 1_000)))
     return ': it is a form (name=value); the sender must post JSON';
@@ -90,14 +93,10 @@ function likeness(body: string): string {
 
 /**
  * Parses an object with every number as its source text, so that no digit is lost beyond 2^53. Only fields that are
- * named here are read, so a name such as `__proto__` is harmless.
+ * named here are read, so a name such as `__proto__` is harmless. Throws a RangeError if there is too much in it.
  */
-function parseJson(text: string): unknown {
-  if (text.length > MAX_PARSED_LENGTH) {
-    if (/^\s*\{/.test(text)) return readFields(text, FIELD_NAMES);
-    // No event, and a list of a megabyte of numbers would block the event loop.
-    if (/^\s*\[/.test(text)) return [];
-  }
+function parseJson(json: string): unknown {
+  const text = json.length > MAX_BODY ? cutTexts(json) : json;
   const parsed: unknown = JSON.parse(text);
   if (typeof parsed !== 'object' || parsed === null) return parsed;
   const fields = parsed as Fields;
@@ -110,6 +109,33 @@ function parseJson(text: string): unknown {
   }
   // Reading the source texts takes ten times as long. It is needed only if a number lost digits.
   return isPlain && !ODD_NUMBER.test(text) ? fields : JSON.parse(text, numbersAsWritten);
+}
+
+/** Cuts the texts in JSON; throws a RangeError if the rest is still too long. */
+function cutTexts(json: string): string {
+  let cut = '';
+  let from = 0;
+  for (let open = json.indexOf('"'); open >= 0 && cut.length + open - from <= MAX_BODY; ) {
+    const end = endOfText(json, open);
+    if (end - open > MAX_TEXT) {
+      const text = JSON.parse(json.slice(open, end)) as string;
+      cut += json.slice(from, open) + JSON.stringify(text.slice(0, MAX_TEXT));
+      from = end;
+    }
+    open = json.indexOf('"', end);
+  }
+  if (cut.length + json.length - from > MAX_BODY) throw new RangeError('it has more than 32 KiB besides long texts');
+  return cut + json.slice(from);
+}
+
+/** The index after a text in JSON that begins at `open`. */
+function endOfText(json: string, open: number): number {
+  for (let close = json.indexOf('"', open + 1); close >= 0; close = json.indexOf('"', close + 1)) {
+    let backslashes = 0;
+    while (json[close - 1 - backslashes] === '\\') backslashes++;
+    if (backslashes % 2 === 0) return close + 1;
+  }
+  throw new SyntaxError('no end of a text');
 }
 
 /** A reviver for `JSON.parse` that returns each number as its source text: amounts may be integers beyond 2^53. */
@@ -184,7 +210,7 @@ function readKind(body: EventBody, tokenId: string | null, value: string | null)
 /** A text that is neither null nor empty, cut at 300 characters. */
 function text(value: unknown): string | null {
   if (typeof value !== 'string') return null;
-  const trimmed = value.trim();
+  const trimmed = value.slice(0, MAX_TEXT).trim();
   return trimmed === '' ? null : trimmed.slice(0, 300);
 }
 

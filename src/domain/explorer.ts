@@ -6,8 +6,13 @@ export interface ExplorerRoot {
   explorerUrl: string | undefined;
 }
 
-/** The page of a transaction; null without an explorer, and for an invalid hash. */
+/**
+ * The page of a transaction, or of the block that stands for one (see `difference`); null without an explorer, and for an
+ * invalid hash.
+ */
 export function transactionPage({ explorerUrl }: ExplorerRoot, txHash: string): string | null {
+  const block = /^block(\d{1,15})$/.exec(txHash)?.[1];
+  if (explorerUrl && block) return `${explorerUrl}/block/${block}`;
   return explorerUrl && /^0x[0-9a-f]{64}$/.test(txHash) ? `${explorerUrl}/tx/${txHash}` : null;
 }
 

@@ -46,8 +46,6 @@ export function imitatedBy(token: AddressText, symbol: string | null, known: rea
 export const COUNTERPARTY_MS = 30 * DAY;
 /** How many look-alikes of one token or party are compared: cataloged tokens, or counterparties. */
 export const MAX_ALIKE = 5;
-/** How many addresses that look like a party are compared of those that a guild has labeled or watches. */
-export const MAX_NAMED_ALIKE = 20;
 
 /** A known counterparty is stored again, with the new time, after this. */
 export const COUNTERPARTY_REFRESH_MS = DAY;

@@ -1,20 +1,29 @@
 import type { AddressText } from './address.ts';
-import type { Alert } from './alert.ts';
+import type { Alert, DigestReason, Warning } from './alert.ts';
 import type { Batch } from './batch.ts';
 import type { ChannelState } from './channel.ts';
-import type { DigestReason } from './hold.ts';
 import type { Perspective } from './subscription.ts';
 import type { Transfer } from './transfer.ts';
-import type { Warning } from './warning.ts';
+
+/** A transaction's transfers that concern a guild. */
+export interface HistoryQuery {
+  guildId: string;
+  txHash: string;
+  /** The scopes of the guild's own projects: their transfers count also if they concern none of its subscriptions. */
+  ownScopes?: readonly number[];
+  /** null, and by default: on any. */
+  network?: number | null;
+}
 
 /** Everything that is recorded about one transfer and concerns one guild. */
 export interface TransferHistory {
+  id: number;
+  network: number;
   transfer: Transfer;
   /** How many equal ones the transaction holds. */
   count: number;
   reorganized: boolean;
   seenAt: number;
-  /** It is from the guild's own project. */
   own: boolean;
   /** One for each watched address that it was sent for. A field is null if an earlier version did not record it. */
   deliveries: {
@@ -38,7 +47,6 @@ export interface RecordedDecision {
   address: AddressText | null;
 }
 
-/** The transfer's alert in one channel, and its state. */
 export interface RecordedAlert {
   channelId: string;
   createdAt: number;
@@ -55,7 +63,6 @@ export interface RecordedAlert {
    */
   message: {
     kind: Batch['kind'];
-    /** Why it is a digest. */
     reason: DigestReason | null;
     attempts: number;
     frozenAt: number;
@@ -67,6 +74,16 @@ export interface RecordedAlert {
   channel: { state: ChannelState; dueAt: number; reason: string | null } | null;
   /** Until when the channel's alerts are collected, because there were too many; null: they are posted one by one. */
   collectingUntil: number | null;
-  /** Why it is a dead letter. */
   dead: { reason: string; at: number } | null;
+}
+
+export interface MessageTransaction {
+  network: number;
+  txHash: string;
+  /** How many of its transfers the message shows. */
+  transfers: number;
+  /** One of them: a significant one, if there is any. */
+  transfer: Transfer;
+  /** How the channel's subscriptions see that transfer. */
+  perspectives: Perspective[];
 }

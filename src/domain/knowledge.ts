@@ -9,7 +9,6 @@ import type { Watcher } from './subscription.ts';
 /** A party of a transfer, for a guild that watches another one. */
 export interface GuildParty {
   guildId: string;
-  /** The party's first and last four digits. */
   outerDigits: string;
 }
 
@@ -20,28 +19,32 @@ export interface Party extends GuildParty {
 
 /** What is looked up, everything once. */
 export interface KnowledgeQuery {
-  tokens: AddressText[];
+  tokens: { network: number; token: AddressText }[];
   /** The skeletons of the tokens' symbols. */
-  skeletons: string[];
+  skeletons: { network: number; skeleton: string }[];
   /** For their look-alikes among the counterparties of the watched address. */
   parties: Party[];
-  /** For their look-alikes among the addresses that the guild has named or watches, whichever address is watched. */
+  /** For them and the tokens, and their look-alikes, among the addresses that the guild has named or watches. */
   guildParties: GuildParty[];
 }
 
-/** Lists what has to be looked up about some watched transfers. */
 export function knowledgeQuery(
-  observed: readonly (ObservedTransfer & { watchers: readonly Watcher[] })[],
+  observed: readonly (ObservedTransfer & { network: number; watchers: readonly Watcher[] })[],
 ): KnowledgeQuery {
-  const tokens = new Set<AddressText>();
-  const skeletons = new Set<string>();
+  const tokens = new Map<string, KnowledgeQuery['tokens'][number]>();
+  const skeletons = new Map<string, KnowledgeQuery['skeletons'][number]>();
   const parties = new Map<string, Party>();
   const guildParties = new Map<string, GuildParty>();
-  for (const { transfer, watchers } of observed) {
+  for (const { network, transfer, watchers } of observed) {
     const { token, tokenSymbol } = transfer;
-    if (token) tokens.add(token);
-    if (token && tokenSymbol) skeletons.add(skeleton(tokenSymbol));
+    if (token) tokens.set(`${network} ${token}`, { network, token });
+    if (token && tokenSymbol) {
+      const alike = { network, skeleton: skeleton(tokenSymbol) };
+      skeletons.set(`${network} ${alike.skeleton}`, alike);
+    }
     for (const { guildId, address } of watchers) {
+      // The token, too: a contract that the guild has named counts as known if no explorer can tell.
+      if (token) guildParties.set(`${guildId} ${outerDigitsOf(token)}`, { guildId, outerDigits: outerDigitsOf(token) });
       for (const party of otherSides({ address }, transfer)) {
         if (!party) continue;
         const outerDigits = outerDigitsOf(party);
@@ -51,8 +54,8 @@ export function knowledgeQuery(
     }
   }
   return {
-    tokens: [...tokens],
-    skeletons: [...skeletons],
+    tokens: [...tokens.values()],
+    skeletons: [...skeletons.values()],
     parties: [...parties.values()],
     guildParties: [...guildParties.values()],
   };

@@ -1,6 +1,8 @@
 import type { AddressText } from './address.ts';
 import { isLure } from './guard.ts';
-import { type Asset, isMuted, type Perspective, type Watcher } from './subscription.ts';
+import { isWorthLess } from './price.ts';
+import { isKnownAsset, isSignificant, leaves, minimumFor, type TokenTrust } from './significance.ts';
+import { type Asset, asksFor, isMuted, type Perspective, type Watcher } from './subscription.ts';
 import { isLessThan, isZero, mergedKind, type Transfer } from './transfer.ts';
 
 /** Why a subscription gets no alert for a transfer of its address. `/why` explains each word. */
@@ -20,20 +22,19 @@ export type HiddenReason =
   | 'denied-counterparty'
   | 'counterparty'
   | 'minimum'
+  | 'minimum-usd'
   | 'guard';
 
 /** Whether a subscription gets an alert for a transfer. */
 export type Match =
-  | { outcome: 'matched'; perspective: Perspective }
+  | { outcome: 'matched'; perspective: Perspective; isKnown: boolean; isSignificant: boolean }
   | { outcome: 'hidden'; reason: HiddenReason }
   | { outcome: 'unrelated' };
 
 /** What a match depends on besides the subscription and the transfer. */
-export interface MatchContext {
+export interface MatchContext extends TokenTrust {
   /** Milliseconds; matters for muting only. */
   now: number;
-  /** Whether the explorer's catalog lists the token; null: not known, which hides nothing. */
-  cataloged(token: AddressText): boolean | null;
   tokenMuted(guildId: string, asset: Asset): boolean;
 }
 
@@ -43,6 +44,7 @@ interface Case {
   perspective: Perspective;
   /** What moved; null: a token whose contract is not known. */
   asset: Asset | null;
+  isSignificant: boolean;
   context: MatchContext;
 }
 
@@ -50,7 +52,11 @@ interface Case {
 const RULES: [HiddenReason, (given: Case) => boolean][] = [
   ['paused', ({ subscription }) => subscription.paused],
   ['muted', ({ subscription, context }) => isMuted(subscription, context.now)],
-  ['token-muted', ({ subscription, asset, context }) => !!asset && context.tokenMuted(subscription.guildId, asset)],
+  [
+    'token-muted',
+    (given) =>
+      !passesHolds(given) && !!given.asset && given.context.tokenMuted(given.subscription.guildId, given.asset),
+  ],
   ['direction', isOtherDirection],
   ['kind', ({ subscription, transfer }) => !isOfKind(subscription, transfer)],
   ['token', ({ subscription: { token }, transfer }) => token !== null && token !== transfer.token],
@@ -73,6 +79,7 @@ const RULES: [HiddenReason, (given: Case) => boolean][] = [
     },
   ],
   ['minimum', isBelowMinimum],
+  ['minimum-usd', ({ subscription: { minimumUsd }, transfer }) => isWorthLess(minimumUsd, transfer)],
   [
     'guard',
     (given) =>
@@ -88,24 +95,31 @@ export const REASONS: readonly HiddenReason[] = RULES.map(([reason]) => reason);
 
 /**
  * Decides about one subscription. A transfer that cannot be judged (an amount without decimals, a token whose catalog
- * entry is not known) is posted.
+ * entry is not known) is posted. `isSenderWatched`: the guild watches the sender.
  */
-export function matchTransfer(subscription: Watcher, transfer: Transfer, context: MatchContext): Match {
+export function matchTransfer(
+  subscription: Watcher,
+  transfer: Transfer,
+  context: MatchContext,
+  isSenderWatched = false,
+): Match {
   const perspective = seenFrom(subscription, transfer);
   if (!perspective) return { outcome: 'unrelated' };
   const asset: Asset | null = transfer.token ?? (transfer.kind === 'native' ? 'native' : null);
-  const given = { subscription, transfer, perspective, asset, context };
+  const significant = isSignificant(subscription, transfer, isSenderWatched || leaves(perspective), context);
+  const given = { subscription, transfer, perspective, asset, isSignificant: significant, context };
   const rule = RULES.find(([, hides]) => hides(given));
-  return rule ? { outcome: 'hidden', reason: rule[0] } : { outcome: 'matched', perspective };
+  if (rule) return { outcome: 'hidden', reason: rule[0] };
+  const isKnown = isKnownAsset(subscription, transfer, context);
+  return { outcome: 'matched', perspective, isKnown, isSignificant: significant };
 }
 
-/** Whether the subscription names the transfer's token: by watching it, or in its filters. */
-export function asksFor({ address, token, filters }: Watcher, transfer: Transfer): boolean {
-  const contract = transfer.token;
-  return contract !== null && (address === contract || token === contract || filters.tokens.includes(contract));
-}
+/** What leaves a watched address is neither muted with its token nor held, unless the subscription holds everything. */
+export const passesHolds = (given: Pick<Case, 'subscription' | 'perspective' | 'isSignificant'>): boolean =>
+  given.isSignificant && leaves(given.perspective) && !given.subscription.holdAll;
 
-function seenFrom({ address }: Watcher, { from, to, token }: Transfer): Perspective | null {
+/** How a watched address sees a transfer; null: it does not concern it. */
+export function seenFrom({ address }: Pick<Watcher, 'address'>, { from, to, token }: Transfer): Perspective | null {
   if (address === from) return address === to ? 'self' : 'outgoing';
   if (address === to) return 'incoming';
   return address === token ? 'token' : null;
@@ -131,8 +145,8 @@ function isOtherDirection({ subscription: { direction }, perspective }: Case): b
   return direction !== 'any' && directed && perspective !== direction;
 }
 
-function isBelowMinimum({ subscription, transfer, asset }: Case): boolean {
-  return isLessThan((asset && subscription.filters.minimums[asset]) ?? subscription.minimum, transfer);
+function isBelowMinimum({ subscription, transfer }: Case): boolean {
+  return isLessThan(minimumFor(subscription, transfer), transfer);
 }
 
 const isOfKind = ({ kind }: Watcher, transfer: Transfer): boolean =>

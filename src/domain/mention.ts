@@ -1,38 +1,56 @@
 import { MINUTE } from './clock.ts';
+import { isWorthLess } from './price.ts';
 import { isLessThan, type Transfer } from './transfer.ts';
 
-/** Maximum number of roles that one message mentions. */
 const MAX_ROLES = 20;
 
-/** An alert, as far as it matters for mentions. */
 interface MentioningAlert {
-  transfer: Pick<Transfer, 'kind' | 'value' | 'decimals' | 'tokenId'>;
+  transfer: Pick<Transfer, 'kind' | 'value' | 'decimals' | 'tokenId' | 'price'>;
+  isSignificant: boolean;
   matches: {
     subscription: number;
     mention: string | null;
+    mayMention: boolean;
     /** Decimal text in the token's units. */
     mentionMinimum: string | null;
+    /** Decimal text in dollars. */
+    mentionMinimumUsd: string | null;
     /** Minutes. */
     mentionCooldown: number;
     mentionedAt: number | null;
   }[];
 }
 
+export interface Mentioning {
+  subscription: number;
+  /** It begins the cool-down of significant alerts, otherwise the one of all others. */
+  isSignificant: boolean;
+}
+
 /**
  * The roles that a message of these alerts mentions, each once, and the subscriptions it mentions them for. An amount that
- * cannot be compared with the minimum counts as large enough.
+ * cannot be compared with the minimum counts as large enough, and so does one without a known price.
  */
-export function mentionsOf(alerts: MentioningAlert[], now: number): { roles: string[]; subscriptions: number[] } {
-  const due = alerts.flatMap(({ transfer, matches }) =>
-    matches.filter(
-      (match) =>
-        match.mention !== null &&
-        !isLessThan(match.mentionMinimum, transfer) &&
-        // A clock that was ahead may have dated the last mention in the future. That must not delay the next one.
-        (match.mentionedAt === null || Math.abs(now - match.mentionedAt) >= match.mentionCooldown * MINUTE),
+export function mentionsOf(alerts: MentioningAlert[], now: number): { roles: string[]; mentioning: Mentioning[] } {
+  const due = alerts.flatMap(({ transfer, matches, isSignificant }) =>
+    matches.flatMap(({ mention, subscription, ...match }) =>
+      mention !== null &&
+      match.mayMention &&
+      !isLessThan(match.mentionMinimum, transfer) &&
+      !isWorthLess(match.mentionMinimumUsd, transfer) &&
+      // A clock that was ahead may have dated the last mention in the future. That must not delay the next one.
+      (match.mentionedAt === null || Math.abs(now - match.mentionedAt) >= match.mentionCooldown * MINUTE)
+        ? [{ mention, subscription, isSignificant }]
+        : [],
     ),
   );
-  const roles = [...new Set(due.flatMap(({ mention }) => mention ?? []))].slice(0, MAX_ROLES);
-  const mentioning = due.filter(({ mention }) => roles.includes(mention!));
-  return { roles, subscriptions: [...new Set(mentioning.map(({ subscription }) => subscription))] };
+  const roles = [...new Set(due.map(({ mention }) => mention))].slice(0, MAX_ROLES);
+  const mentioned = due.filter(({ mention }) => roles.includes(mention));
+  const bySubscription = new Map(
+    mentioned.map(({ subscription, isSignificant }) => [
+      `${subscription} ${isSignificant}`,
+      { subscription, isSignificant },
+    ]),
+  );
+  return { roles, mentioning: [...bySubscription.values()] };
 }

@@ -1,11 +1,11 @@
 import type { AddressText } from './address.ts';
+import type { Warning } from './alert.ts';
 import { REASONS } from './match.ts';
 import type { Transfer } from './transfer.ts';
-import type { Warning } from './warning.ts';
 
-/** One transfer of an address in a period. */
 export interface Movement {
   transferId: number;
+  network: number;
   at: number;
   transfer: Transfer;
   count: number;
@@ -20,6 +20,8 @@ export interface ActivityQuery {
   guildId: string;
   address: AddressText;
   channelIds: string[];
+  /** null, and by default: on any. */
+  network?: number | null;
   since: number;
   until: number;
 }
@@ -27,17 +29,15 @@ export interface ActivityQuery {
 /** A transfer, with every decision that the guild's subscriptions made about it. */
 export interface DecidedTransfer {
   transferId: number;
-  /** When it arrived. */
+  network: number;
   at: number;
   /** Each is `matched` or a `HiddenReason`; a later version may have stored one that is unknown here. */
   outcomes: string[];
   transfer: Transfer;
   count: number;
-  /** The warnings of the guild's alerts about it. */
   warnings: Warning[];
 }
 
-/** A message that shows a transfer. */
 export interface PostedIn {
   transferId: number;
   channelId: string;
@@ -82,8 +82,16 @@ export function readMovements(
  * Returns how a decided transfer counts. It was posted if one subscription matched. Otherwise the reason of the one that
  * came nearest to a match counts: its rule is the last in order.
  */
-function movementOf({ transferId, at, outcomes, transfer, count, warnings }: DecidedTransfer): Movement {
+function movementOf({ transferId, network, at, outcomes, transfer, count, warnings }: DecidedTransfer): Movement {
   const reasons = REASONS.filter((reason) => outcomes.includes(reason));
   const hidden = outcomes.includes('matched') ? null : (reasons.at(-1) ?? outcomes[0] ?? null);
-  return { transferId, at, transfer, count, hidden, imitation: warnings.some(({ kind }) => kind === 'imitation') };
+  return {
+    transferId,
+    network,
+    at,
+    transfer,
+    count,
+    hidden,
+    imitation: warnings.some(({ kind }) => kind === 'imitation'),
+  };
 }

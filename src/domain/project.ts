@@ -1,7 +1,10 @@
-/** A guild's own notification project; its ID is its scope. */
+import { createHmac } from 'node:crypto';
+
+/** A guild's own notification project on a network; its ID is its scope. */
 export interface StoredProject {
   scope: number;
   guildId: string;
+  network: number;
   projectId: string;
   /** The keys, sealed. */
   sealed: Uint8Array;
@@ -9,12 +12,41 @@ export interface StoredProject {
   signed: boolean;
 }
 
-/** A project to store; `signed` defaults to false. */
-export type NewProject = Omit<StoredProject, 'scope' | 'signed'> & Partial<Pick<StoredProject, 'signed'>>;
+/** A project to store; by default on the first network, and not `signed`. */
+export type NewProject = Omit<StoredProject, 'scope' | 'network' | 'signed'> &
+  Partial<Pick<StoredProject, 'network' | 'signed'>>;
 
 /** A path token of the receiver, with the scope whose events it receives; a retiring one waits to be revoked. */
 export interface ReceiverToken {
   token: string;
   scope: number;
+  network: number;
   retiring: boolean;
+}
+
+/**
+ * The scope of the operator's project on a network, for every guild without a project of its own there: zero or less. Any
+ * other scope is the ID of a guild's own project.
+ */
+export const operatorScope = (network: number): number => 0 - network;
+export const networkOfOperator = (scope: number): number => 0 - scope;
+export const isOperatorScope = (scope: number): boolean => scope <= 0;
+
+const PREFIX = 'whsec_';
+
+/** A signing secret: `whsec_` and the base64 of 24 to 64 bytes (Standard Webhooks). */
+export const SIGNING_SECRET = /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/;
+
+export interface SignedMessage {
+  /** The header `webhook-id`. */
+  id: string;
+  /** The header `webhook-timestamp`: seconds since 1970, decimal. */
+  timestamp: string;
+  body: string | Uint8Array;
+}
+
+/** The HMAC-SHA256 with which this secret signs a message. */
+export function signatureOf(secret: string, { id, timestamp, body }: SignedMessage): Buffer {
+  const key = Buffer.from(secret.slice(PREFIX.length), 'base64');
+  return createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest();
 }

@@ -1,12 +1,13 @@
-import type { ActivityStats } from './activity-stats.ts';
 import type { AddressText } from './address.ts';
 import type { NewAlert } from './alert.ts';
+import { DAY, MINUTE } from './clock.ts';
+import type { CheckProgress } from './completeness.ts';
 import type { SeenDelivery, SeenTransfer } from './identity.ts';
 import type { HiddenReason } from './match.ts';
+import type { ActivityStats } from './silence.ts';
 import type { Asset, Watcher } from './subscription.ts';
 import type { Transfer, TransferEvent } from './transfer.ts';
 
-/** Whether a subscription was alerted, or why not. */
 export interface Decision {
   transferKey: string;
   guildId: string;
@@ -14,7 +15,6 @@ export interface Decision {
   subscription: number;
   /** The watched address. */
   address: AddressText;
-  /** `matched`, or the reason that hid it. */
   outcome: 'matched' | HiddenReason;
   /** When the transfer arrived. */
   at: number;
@@ -25,7 +25,6 @@ export interface StoredDelivery extends SeenDelivery, Pick<TransferEvent, 'proje
   lastAt: number;
 }
 
-/** The stats of one subscription. */
 export interface SubscriptionStats extends ActivityStats {
   subscription: number;
 }
@@ -44,10 +43,11 @@ export interface RoutingResult {
   deliveries: StoredDelivery[];
   alerts: NewAlert[];
   decisions: Decision[];
-  /** Of every subscription that the decisions are about. */
+  /** The subscriptions that the decisions are about; what concerns a removed one is not stored. */
+  concerned: number[];
+  /** Of those whose address moved something of worth. */
   stats: SubscriptionStats[];
-  /** Inbox ids to quarantine, with the reason, and when each was acknowledged, as far as is known. */
-  quarantined: { id: number; reason: string; ackedAt: number | null }[];
+  quarantined: { id: number; reason: string }[];
   /** Keys of transfers whose sent messages must change. */
   changed: string[];
   learned: Learned;
@@ -61,6 +61,8 @@ export interface RoutingQuery extends ObservedTransfer {
   scope: number;
   /** When it arrived. */
   at: number;
+  /** This bot found it on the chain. */
+  isFound?: boolean;
 }
 
 /** The addresses of a transfer that somebody may watch. */
@@ -106,24 +108,26 @@ export interface RoutingContext {
    */
   covered: number;
   transfers: SeenTransfer[];
+  /** The key of the known transfer that a query's transfer is in another form, by the query's transfer key. */
+  aliases: ReadonlyMap<string, string>;
   deliveries: SeenDelivery[];
-  /** New transfers that somebody watches. */
   watched: WatchedTransfer[];
-  /** Tokens that are muted in these guilds now. */
   mutes: { guildId: string; token: Asset }[];
   /** Of the guilds whose alerts may be held. */
   timezones: { guildId: string; timezone: string | null }[];
   knowledge: TokenKnowledge;
-  /** The guilds' own projects among the queried scopes. */
-  projects: { scope: number; projectId: string }[];
+  /** How far networks were compared with their chains. */
+  compared: ReadonlyMap<number, CheckProgress>;
+  /** The network of each queried scope, and the project of a guild's own. */
+  scopes: { scope: number; network: number; projectId: string | null }[];
   /** Of the subscriptions in `watched` with an earlier event. */
   stats: SubscriptionStats[];
 }
 
-/** The explorer's information about a token. */
+/** The information of a network's explorer about a token. */
 export interface CatalogEntry {
+  network: number;
   token: AddressText;
-  /** null: unknown. */
   cataloged: boolean | null;
   symbol: string | null;
   name: string | null;
@@ -132,20 +136,23 @@ export interface CatalogEntry {
 
 /** What the router must know about a transfer before it decides. */
 export interface ObservedTransfer {
-  transfer: Pick<Transfer, 'txHash' | 'from' | 'to' | 'token' | 'tokenSymbol' | 'blockNumber'>;
+  transfer: Pick<
+    Transfer,
+    'kind' | 'txHash' | 'from' | 'to' | 'token' | 'tokenSymbol' | 'value' | 'tokenId' | 'tokenIdExact' | 'blockNumber'
+  >;
 }
 
 /** What is known about the tokens and the parties of some transfers. */
 export interface TokenKnowledge {
   catalog: CatalogEntry[];
   /** Cataloged tokens whose symbols look like those of the transfers' tokens. */
-  genuine: { skeleton: string; token: AddressText }[];
-  /** The native coin's symbol in the events. */
-  nativeSymbol: string | null;
+  genuine: { network: number; skeleton: string; token: AddressText }[];
+  /** The native coins' symbols in the events, by network. */
+  nativeSymbols: ReadonlyMap<number, string>;
   /** Addresses that a guild has labeled or watches and that begin and end like one of the parties. */
   named: { guildId: string; address: AddressText; label: string | null }[];
   /** Counterparties of the watched addresses in the last 30 days that begin and end like one of the parties. */
-  counterparties: (Counterparty & { seenAt: number })[];
+  counterparties: (Counterparty & { seenAt: number; isPaid: boolean })[];
 }
 
 /** A watched address and one that it sent to or received from, for the guild that watches. */
@@ -155,16 +162,47 @@ export interface Counterparty {
   counterparty: AddressText;
 }
 
-/** A counterparty to store, and when the transfer arrived. */
 export interface LearnedCounterparty extends Counterparty {
   at: number;
+  /** The watched address paid it, which no stranger can bring about. */
+  isPaid: boolean;
 }
 
 /** What the deliveries of one commit add to the knowledge about tokens. */
 export interface Learned {
   catalog: CatalogEntry[];
   counterparties: LearnedCounterparty[];
-  nativeSymbol: string | null;
+  nativeSymbols: { network: number; symbol: string }[];
   /** The highest block that each scope's events name. */
   heads: { scope: number; block: number; at: number }[];
+}
+
+/** The block that a scope's events had reached at a time. */
+export interface Head {
+  block: number;
+  at: number;
+}
+
+/** No delivery is repeated for longer, so older samples do not matter. */
+export const HEADS_MS = 3 * DAY;
+/** One or two retries are normal; the third is sent after eleven minutes. */
+const LATE_MS = 10 * MINUTE;
+
+/**
+ * How many milliseconds late a transfer is; null: it is not late, as far as is known. `passedAt`: when the first two
+ * samples showed its scope's events beyond its block.
+ */
+export function latenessOf(passedAt: readonly number[], at: number): number | null {
+  const [first, second] = passedAt;
+  if (first === undefined || second === undefined || Math.max(first, second) > at - LATE_MS) return null;
+  return at - Math.min(first, second);
+}
+
+/**
+ * Whether a head is kept as the next sample after the latest three, newest first: one a minute, and only progress. One
+ * absurd block number must not count as progress, so the middle of the three does.
+ */
+export function isNextHead(latest: readonly Head[], { block, at }: Head): boolean {
+  const middle = latest.map((head) => head.block).sort((a, b) => a - b)[(latest.length - 1) >> 1];
+  return middle === undefined || (at >= latest[0]!.at + MINUTE && block > middle);
 }

@@ -1,5 +1,5 @@
 import { Temporal } from 'temporal-polyfill';
-import type { DeliverySchedule, Due } from './hold.ts';
+import type { DeliverySchedule, Due } from './alert.ts';
 
 /** `hold` null: at once. */
 const AT_ONCE: Due = { hold: null, dueAt: 0 };
@@ -20,6 +20,9 @@ function dueOfOne({ digest, quiet }: DeliverySchedule, timezone: string | null, 
   if (awake !== null) return { hold: digest === 'daily' ? 'daily' : 'quiet', dueAt: awake };
   return digest === null ? AT_ONCE : { hold: digest, dueAt: postedAt };
 }
+
+export const isQuiet = ({ quiet }: Pick<DeliverySchedule, 'quiet'>, timezone: string | null, now: number): boolean =>
+  quiet !== null && quietUntil(quiet, timezone, now) !== null;
 
 function endOf(period: 'hourly' | 'daily', timezone: string | null, now: number): number {
   const local = localTime(timezone, now);

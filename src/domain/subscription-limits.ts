@@ -12,16 +12,14 @@ import {
 
 /** Which subscriptions a guild may add, change and import. Where several reasons apply, the first one counts. */
 
-/** Why a subscription is not added. */
 export type AdditionRefusal =
   | { status: 'exists'; subscription: Subscription }
   | { status: 'full' }
   | { status: 'crowded' }
   | LabelRefusal;
 
-/** What is stored before a subscription is added. */
 export interface AdditionFacts {
-  /** The channel's subscription to the same address. */
+  /** The channel's subscription to the same address on the same network, or on any like this one. */
   existing: Subscription | null;
   /** How many subscriptions the guild has, and in how many of its channels it watches the address. */
   subscriptions: number;
@@ -42,12 +40,10 @@ export function additionRefusal(
   return label === null ? null : labelRefusal(book, new Map([[address, label]]));
 }
 
-/** Why a subscription that exists is not changed. */
 export type ChangeRefusal = { status: 'exists'; subscription: Subscription } | LabelRefusal;
 
-/** What is stored before a subscription is changed. */
 export interface ChangeFacts {
-  /** The new channel's subscription to the same address. */
+  /** The new channel's subscription to the same address, likewise. */
   existing: Subscription | null;
   /** The guild's names; not needed for a change without a label. */
   book: readonly Label[];
@@ -69,13 +65,11 @@ export function changeRefusal(
  */
 export type ImportRefusal = 'stale' | 'full' | 'crowded' | 'labels-full';
 
-/** What is stored before a file is imported. */
 export interface ImportFacts {
   /** The subscriptions that the file names by address and channel, in whatever guild. */
-  existing: readonly Pick<Subscription, 'guildId' | 'address' | 'channelId'>[];
+  existing: readonly Pick<Subscription, 'guildId' | 'address' | 'channelId' | 'network'>[];
   /** In how many of the guild's channels each address is watched. */
   channels: ReadonlyMap<AddressText, number>;
-  /** The guild's names. */
   book: readonly Label[];
 }
 
@@ -106,9 +100,13 @@ function isStale({ guildId, added, changed }: SubscriptionImport, existing: Impo
   );
 }
 
-/** The key of a subscription's address and channel: there is at most one with both. */
-export const subscriptionKey = ({ address, channelId }: Pick<Subscription, 'address' | 'channelId'>): string =>
-  `${address} ${channelId}`;
+/** The key of a subscription's address, channel and network: there is at most one with all three. */
+export const subscriptionKey = ({
+  address,
+  channelId,
+  network,
+}: Pick<Subscription, 'address' | 'channelId'> & Partial<Pick<Subscription, 'network'>>): string =>
+  `${address} ${channelId} ${network ?? 'any'}`;
 
 /** The names that a file gives to addresses (null: removes); no row removes a name that another one gives. */
 export function namesIn({ added, changed, labels }: SubscriptionImport): Map<AddressText, string | null> {
@@ -119,14 +117,14 @@ export function namesIn({ added, changed, labels }: SubscriptionImport): Map<Add
   return new Map(all.toSorted(([, one], [, other]) => Number(one !== null) - Number(other !== null)));
 }
 
-/** The subscription that a row of a file adds. */
 export const importedSubscription = (
   { guildId, userId, at }: SubscriptionImport,
-  { address, channelId, change: { filters, ...choices } }: ImportedSubscription,
+  { address, channelId, network = null, change: { filters, ...choices } }: ImportedSubscription,
 ): NewSubscription & Partial<Pick<Subscription, 'paused' | 'mutedUntil'>> => ({
   guildId,
   channelId,
   address,
+  network,
   createdBy: userId,
   createdAt: at,
   ...choices,

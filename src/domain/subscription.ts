@@ -1,4 +1,5 @@
 import type { AddressText } from './address.ts';
+import type { Transfer } from './transfer.ts';
 
 /** Which way a transfer must go, seen from the watched address. */
 export type DirectionFilter = 'any' | 'incoming' | 'outgoing';
@@ -60,12 +61,16 @@ export interface Subscription {
   guildId: string;
   channelId: string;
   address: AddressText;
+  /** On which network it is watched; null: on any. */
+  network: number | null;
   /** The guild's name for the address; the same in all of its channels. */
   label: string | null;
   direction: DirectionFilter;
   kind: KindFilter;
   /** Decimal text in the token's units (`0.5`); null: no minimum. */
   minimum: string | null;
+  /** Decimal text in US dollars: only what is worth at least this, or what has no price. */
+  minimumUsd: string | null;
   /** Only transfers of this token. */
   token: AddressText | null;
   /** Role to mention. */
@@ -82,16 +87,38 @@ export interface Subscription {
   digest: 'hourly' | 'daily' | null;
   /** `22:00-07:00` in the guild's time zone: alerts in these hours are posted together afterwards. */
   quiet: string | null;
+  /** Digests, quiet hours and token mutes also hold what leaves the address. */
+  holdAll: boolean;
   /** Decimal text in the token's units: smaller amounts do not mention the role. */
   mentionMinimum: string | null;
+  /** Decimal text in US dollars: what is worth less does not mention the role. */
+  mentionMinimumUsd: string | null;
   /** Minimum minutes between two mentions. */
   mentionCooldown: number;
+  /** When significant alerts last mentioned the role. */
   mentionedAt: number | null;
+  /** When other alerts last did: they have a cool-down of their own. */
+  minorMentionedAt: number | null;
   /** Posts a notice in the channel after unusual silence. */
   watchSilence: boolean;
   /** How its alerts look; null: as the guild chose. */
   style: AlertStyle | null;
+  /** Alerts show the balance that the transfer left. */
+  showBalance: boolean;
+  /** A balance below this is reported; an amount of the coin, or `amount address` of a token. */
+  warnBelow: string | null;
 }
+
+/** The amount, in units, and the asset of a `warnBelow`. */
+export function thresholdOf(warnBelow: string): { amount: string; asset: Asset } {
+  const [amount = '', asset = 'native'] = warnBelow.split(' ');
+  return { amount, asset: asset as Asset };
+}
+
+/** The addresses that these watch, each once. */
+export const addressesOf = (all: readonly Pick<Subscription, 'address'>[]): AddressText[] => [
+  ...new Set(all.map(({ address }) => address)),
+];
 
 /** Whether a subscription is muted now. */
 export const isMuted = ({ mutedUntil }: Pick<Subscription, 'mutedUntil'>, now: number): boolean =>
@@ -107,13 +134,29 @@ export type Watcher = Pick<
   | 'direction'
   | 'kind'
   | 'minimum'
+  | 'minimumUsd'
   | 'token'
   | 'paused'
   | 'mutedUntil'
   | 'filters'
   | 'digest'
   | 'quiet'
+  | 'holdAll'
+  | 'mentionMinimum'
+  | 'mentionMinimumUsd'
 >;
+
+/** Whether the subscription names the transfer's token: by watching it, or in its filters. */
+export function asksFor({ address, token, filters }: Watcher, transfer: Transfer): boolean {
+  const contract = transfer.token;
+  return (
+    contract !== null &&
+    (address === contract ||
+      token === contract ||
+      filters.tokens.includes(contract) ||
+      filters.minimums[contract] !== undefined)
+  );
+}
 
 /** What people choose about a subscription. */
 export type Choices = Pick<
@@ -122,15 +165,20 @@ export type Choices = Pick<
   | 'direction'
   | 'kind'
   | 'minimum'
+  | 'minimumUsd'
   | 'token'
   | 'mention'
   | 'filters'
   | 'digest'
   | 'quiet'
+  | 'holdAll'
   | 'mentionMinimum'
+  | 'mentionMinimumUsd'
   | 'mentionCooldown'
   | 'watchSilence'
   | 'style'
+  | 'showBalance'
+  | 'warnBelow'
 >;
 
 /** The defaults. */
@@ -139,15 +187,20 @@ export const DEFAULT_CHOICES: Choices = {
   direction: 'any',
   kind: 'any',
   minimum: null,
+  minimumUsd: null,
   token: null,
   mention: null,
   filters: DEFAULT_FILTERS,
   digest: null,
   quiet: null,
+  holdAll: false,
   mentionMinimum: null,
+  mentionMinimumUsd: null,
   mentionCooldown: 5,
   watchSilence: false,
   style: null,
+  showBalance: false,
+  warnBelow: null,
 };
 
 /** How a transfer looks from a watched address. `self` is a transfer from an address to itself. */
@@ -155,13 +208,21 @@ export type Perspective = 'incoming' | 'outgoing' | 'self' | 'token';
 
 /** A subscription to add; the other fields of a {@link Subscription} are set later. */
 export type NewSubscription = Pick<Subscription, 'guildId' | 'channelId' | 'address' | 'createdBy' | 'createdAt'> &
-  Partial<Choices>;
+  Partial<Choices & Pick<Subscription, 'network'>>;
 
 /** What may change later; only the named filters change. */
 export type SubscriptionChange = Partial<
   Omit<
     Subscription,
-    'id' | 'guildId' | 'address' | 'createdBy' | 'createdAt' | 'mentionedAt' | 'lastEventAt' | 'filters'
+    | 'id'
+    | 'guildId'
+    | 'address'
+    | 'createdBy'
+    | 'createdAt'
+    | 'mentionedAt'
+    | 'minorMentionedAt'
+    | 'lastEventAt'
+    | 'filters'
   >
 > & { filters?: Partial<Filters> };
 
@@ -169,6 +230,8 @@ export type SubscriptionChange = Partial<
 export interface ImportedSubscription {
   address: AddressText;
   channelId: string;
+  /** Default: any. */
+  network?: number | null;
   change: Partial<Omit<Choices, 'filters'> & Pick<Subscription, 'paused' | 'mutedUntil'>> & {
     filters?: Partial<Filters>;
   };

@@ -1,4 +1,3 @@
-/** Maximum number of graphemes of a name. */
 const MAX_GRAPHEMES = 32;
 /** Maximum number of characters of a text that are read; the rest is never shown. */
 const MAX_READ = 1_000;
@@ -48,8 +47,19 @@ export function halfWidth(text: string): string {
 
 /** Whether a name could be mistaken for a link, an invite or a mention. */
 export function looksLikeLink(text: string): boolean {
-  // Some marks are invisible. Between the letters of a host they would hide it from the pattern.
-  return LINK_LIKE.test(text.slice(0, MAX_READ).normalize('NFKC').replace(INVISIBLE, '').replace(/\p{M}/gu, ''));
+  return LINK_LIKE.test(seenIn(text));
+}
+
+// Some marks are invisible. Between the letters of a host they would hide it from the pattern.
+const seenIn = (text: string): string =>
+  text.slice(0, MAX_READ).normalize('NFKC').replace(INVISIBLE, '').replace(/\p{M}/gu, '');
+
+/** An ENS name, such as `pay.treasury.eth`. `eth` is no top-level domain, so that nothing links it. */
+const ENS_NAME = /(?<![^\s(])[\p{L}\p{N}_-]+(\.[\p{L}\p{N}_-]+)*\.eth(?![^\s),;])/giu;
+
+/** Like {@link looksLikeLink}, for a name that the guild chose: it may be an ENS name. */
+export function labelLooksLikeLink(label: string): boolean {
+  return LINK_LIKE.test(seenIn(label).replace(ENS_NAME, (name) => name.replaceAll('.', ' ')));
 }
 
 /** `localhost`, an IPv4 address, or a name with a domain. */
@@ -87,20 +97,25 @@ export function inCode(
   fallback: string,
   max = MAX_GRAPHEMES,
   hidden = '(name hidden: looks like a link)',
+  isLink = looksLikeLink,
 ): string {
-  if (text && looksLikeLink(text)) return `\`${hidden}\``;
+  if (text && isLink(text)) return `\`${hidden}\``;
   const plain = plainText(text, max)?.replaceAll('`', 'ˋ');
   return plain ? isolate(`\`${plain}\``) : fallback;
 }
+
+/** What an address bar would run or open. */
+const SCHEME = /\b(data|file|javascript|vbscript):/iu;
 
 /**
  * Characters that are never Markdown, a mention or a link, anywhere in a line. The first one is a letter, a digit or
  * `$`; a number followed by a dot would begin a list.
  */
-const NAME_LIKE = /^(?!\d+[.)])[\p{L}\p{N}$][\p{L}\p{M}\p{N} $%&+',.!?()’–…-]*$/u;
+const NAME_LIKE =
+  /^(?!\d+[.)])[\p{L}\p{N}\p{Extended_Pictographic}$][\p{L}\p{M}\p{N}\p{Extended_Pictographic}\p{Regional_Indicator}\p{Emoji_Modifier} $%&+',;"“”#.!?()’–—…/:-]*$/u;
 
 /**
- * A trusted name (a label, a cataloged symbol) as plain text if it contains only letters, digits, blanks and a few
+ * A trusted name (a cataloged symbol) as plain text if it contains only letters, digits, pictographs, blanks and a few
  * signs; otherwise as inline code, like {@link inCode}.
  */
 export function asName(
@@ -108,13 +123,18 @@ export function asName(
   fallback: string,
   max = MAX_GRAPHEMES,
   hidden?: string,
+  isLink = looksLikeLink,
 ): string {
-  if (text && !looksLikeLink(text)) {
+  if (text && !isLink(text)) {
     const plain = plainText(text, max);
-    if (plain !== null && NAME_LIKE.test(plain)) return isolate(plain);
+    if (plain !== null && NAME_LIKE.test(plain) && !SCHEME.test(plain)) return isolate(plain);
   }
-  return inCode(text, fallback, max, hidden);
+  return inCode(text, fallback, max, hidden, isLink);
 }
+
+/** A name that the guild chose, like {@link asName}. */
+export const asLabel = (text: string | null | undefined, fallback: string, max: number, hidden?: string): string =>
+  asName(text, fallback, max, hidden, labelLooksLikeLink);
 
 /** A cataloged symbol, like {@link asName}. One with blanks stays in inline code, because it could look like an amount. */
 export const asSymbol = (text: string, fallback: string, hidden?: string): string =>
@@ -129,3 +149,21 @@ export const linkText = (shown: string): string =>
  * addresses and arrows beside it.
  */
 export const isolate = (name: string): string => (RIGHT_TO_LEFT.test(name) ? `\u2068${name}\u2069` : name);
+
+/**
+ * How many letters must be added, removed or replaced to get from one text to the other; infinite when their lengths alone
+ * differ by more than `max`.
+ */
+export function editDistance(one: string, other: string, max: number): number {
+  if (Math.abs(one.length - other.length) > max) return Number.POSITIVE_INFINITY;
+  let previous = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= one.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= other.length; column++) {
+      const replaced = previous[column - 1]! + (one[row - 1] === other[column - 1] ? 0 : 1);
+      current.push(Math.min(replaced, previous[column]! + 1, current[column - 1]! + 1));
+    }
+    previous = current;
+  }
+  return previous[other.length]!;
+}

@@ -5,11 +5,17 @@ import type { UpstreamFailure } from './upstream.ts';
 /** A token that a guild may mean by its symbol. Names are from the chain: hostile text. */
 export interface KnownToken {
   token: Asset;
+  network: number;
   symbol: string | null;
-  /** The explorer's catalog lists it. */
   cataloged: boolean;
   /** It recently moved at one of the guild's watched addresses. */
   seen: boolean;
+}
+
+/** The tokens whose names may be trusted, of those that a guild's people may mean; on one network or on each. */
+export function catalogedAmong(known: readonly KnownToken[], only: number | null = null): ReadonlySet<AddressText> {
+  const here = known.filter(({ network }) => only === null || network === only);
+  return new Set(here.flatMap(({ token, cataloged }) => (cataloged && token !== 'native' ? [token] : [])));
 }
 
 /** How many of a guild's latest decisions are read to find the tokens that it may mean. */

@@ -1,14 +1,13 @@
 import { type AddressText, ZERO_ADDRESS } from './address.ts';
+import type { Warning } from './alert.ts';
+import { leaves } from './significance.ts';
 import type { Asset, Perspective } from './subscription.ts';
 import { amountOf, isItem, type Transfer } from './transfer.ts';
-import type { Warning } from './warning.ts';
 
-/** What {@link partsOf} needs to know about each alert of a transaction. */
 export interface GroupedAlert {
   transfer: Transfer;
-  /** How many equal transfers the transaction holds. */
   count: number;
-  matches: readonly { perspective: Perspective; address: AddressText }[];
+  matches: readonly { perspective: Perspective; address: AddressText; isKnown: boolean }[];
   warnings: readonly Warning[];
 }
 
@@ -49,6 +48,23 @@ function isNothing({ kind, value }: Transfer): boolean {
   }
 }
 
+/**
+ * Whether anybody may have sent it for nothing: a token that no catalog lists came in, and no subscription names it. It is
+ * shown in one dim line.
+ */
+export const isWorthless = (alert: GroupedAlert): boolean =>
+  isUncataloged(alert) && !isForgeable(alert) && !isSuspect(alert);
+
+/** Whether it moved an asset that nobody made up. */
+export const isKnown = ({ matches }: Pick<GroupedAlert, 'matches'>): boolean => matches.some((match) => match.isKnown);
+
+/** Whether a token that nobody knows claims that a watched wallet sent it: any contract can claim that. */
+export const isForgeable = (alert: GroupedAlert): boolean =>
+  alert.transfer.kind !== 'native' && !isKnown(alert) && alert.matches.some(({ perspective }) => leaves(perspective));
+
+export const isUncataloged = ({ warnings }: GroupedAlert): boolean =>
+  warnings.some(({ kind }) => kind === 'uncataloged');
+
 /** Whether it may be a trap. A trap is shown on its own, never as part of something that looks ordinary. */
 export function isSuspect({ warnings }: GroupedAlert): boolean {
   return warnings.some(({ kind }) => kind === 'look-alike' || kind === 'imitation');
@@ -86,6 +102,8 @@ function swapsOf<T extends GroupedAlert>(alerts: readonly T[]): Extract<Part<T>,
     if (all.some((alert) => viewOf(alert) === 'internal')) return [];
     // Anybody can make a wallet "give" an amount of zero, so that a worthless token looks like the price of something.
     if (all.some((alert) => isSuspect(alert) || isNothing(alert.transfer))) return [];
+    // Nor is a token that anybody may have made the price of what left.
+    if (!got.every(isKnown)) return [];
     return [{ kind: 'swap', wallet, gave, got, alerts: all }];
   });
 }

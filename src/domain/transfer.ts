@@ -31,6 +31,12 @@ export interface Transfer {
   blockHash: string | null;
   /** What the transaction cost, in the native coin's smallest unit. */
   gasFee: string | null;
+  /** Dollars for one unit when it was routed, as decimal text; null: not known; absent: prices are not set up. */
+  price?: string | null;
+  /** How many of it the settled chain has, where that was found to differ from the deliveries; 0: none. */
+  settled?: number;
+  /** What it left to its parties, in the smallest unit, at the end of a block. */
+  balances?: { block: number; of: Partial<Record<AddressText, string>> };
 }
 
 /** What the notification service posted: a transfer, and what made the service send it. */

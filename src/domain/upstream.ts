@@ -1,4 +1,3 @@
-/** Why a service did not do what was requested. */
 export type UpstreamFailure =
   | { status: 'timeout' }
   | { status: 'unreachable' }
@@ -29,6 +28,7 @@ export const ROOTS = {
   notification: 'NOTIFICATION_URL',
   explorer: 'EXPLORER_API_URL',
   discovery: 'DISCOVERY_URL',
+  prices: 'PRICES_URL',
 } as const;
 export type Interface = keyof typeof ROOTS;
 export const INTERFACES = Object.keys(ROOTS) as Interface[];

@@ -1,6 +1,7 @@
 import type activity from './en-US/activity.json';
 import type address from './en-US/address.json';
 import type alert from './en-US/alert.json';
+import type chain from './en-US/chain.json';
 import type channel from './en-US/channel.json';
 import type digest from './en-US/digest.json';
 import type dispatcher from './en-US/dispatcher.json';
@@ -24,6 +25,7 @@ export interface English {
   activity: typeof activity;
   address: typeof address;
   alert: typeof alert;
+  chain: typeof chain;
   channel: typeof channel;
   digest: typeof digest;
   dispatcher: typeof dispatcher;

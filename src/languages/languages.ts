@@ -10,7 +10,6 @@ export const LANGUAGES = {
   'zh-CN': '简体中文',
 } as const;
 
-/** A language that the bot supports. */
 export type Language = keyof typeof LANGUAGES;
 
 /** The folder of a language's texts. Latin America shares those of Spain, with points and commas swapped in numbers. */
@@ -18,3 +17,68 @@ export const folderOf = (language: Language): string => (language === 'es-419' ?
 
 /** The default language: English, from which the others are translated. */
 export const DEFAULT_LANGUAGE: Language = 'en-US';
+
+/** A language's separators; it groups by threes if there are at least this many digits before the decimal sign. */
+interface Signs {
+  decimal: string;
+  group: string;
+  groupedFrom: number;
+}
+
+const known = new Map<Language, Signs>();
+
+function signsOf(language: Language): Signs {
+  let signs = known.get(language);
+  if (!signs) {
+    const format = new Intl.NumberFormat(language);
+    const parts = format.formatToParts(12_345.6);
+    const sign = (wanted: 'decimal' | 'group') => parts.find(({ type }) => type === wanted)!.value;
+    // Spain groups five digits, but not four.
+    signs = { decimal: sign('decimal'), group: sign('group'), groupedFrom: format.format(1_000) === '1000' ? 5 : 4 };
+    known.set(language, signs);
+  }
+  return signs;
+}
+
+/**
+ * A number for people, from its digits: `1234.5` → `1,234.5`, in German `1.234,5`. Every digit is kept: `Intl` itself
+ * rounds after a hundred decimals, and treats 309 digits as infinite.
+ */
+export function writeNumber(digits: string, language: Language): string {
+  const { decimal, group, groupedFrom } = signsOf(language);
+  const [whole = '0', fraction] = digits.split('.');
+  const grouped = whole.length < groupedFrom ? whole : whole.replace(/\B(?=(\d{3})+$)/g, group);
+  return fraction === undefined ? grouped : `${grouped}${decimal}${fraction}`;
+}
+
+/** US dollars for people, from a decimal text: from $100 on without cents. */
+export function writeDollars(amount: string, language: Language): string {
+  const fraction = /^\d{1,2}(\.|$)/.test(amount) ? 2 : 0;
+  const format = new Intl.NumberFormat(language, {
+    style: 'currency',
+    currency: 'USD',
+    currencyDisplay: 'narrowSymbol',
+    minimumFractionDigits: fraction,
+    maximumFractionDigits: fraction,
+  });
+  return format.format(amount as `${number}`);
+}
+
+/** What something is worth, from a decimal text: `≈ $18,400`, and never a zero that is none. */
+export const writeWorth = (dollars: string, language: Language): string =>
+  /^0\.00\d*[1-9]/.test(dollars)
+    ? `<\u00a0${writeDollars('0.01', language)}`
+    : `≈\u00a0${writeDollars(dollars, language)}`;
+
+/**
+ * A number without separators between thousands: `1234,5`. For numbers that people may type again as an option's value,
+ * where a German `1.234` would be read as little more than one.
+ */
+export function writeUngrouped(digits: string, language: Language): string {
+  return digits.replace('.', signsOf(language).decimal);
+}
+
+/** Whether people of this language may use a dot between thousands: a German `1.000` is a thousand. */
+export function mayBeThousands(amount: string, language: Language): boolean {
+  return signsOf(language).group === '.' && /^[1-9]\d{0,2}\.\d{3}$/.test(amount);
+}

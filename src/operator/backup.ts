@@ -2,14 +2,15 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { systemClock } from '../domain/clock.ts';
 import { UserError } from '../errors.ts';
-import { backUp } from '../store/sqlite/backup.ts';
-import { backupFolder, stamp } from '../store/sqlite/folder.ts';
-import { progressBar } from './progress.ts';
+import { backUp, restore } from '../store/sqlite/backup.ts';
+import { backupFolder, stamp } from '../store/sqlite/files.ts';
+import { onFile, progressBar } from './terminal.ts';
 
-/** Where a copy goes: to `file`, or to a folder under a name made of the time. `keep`: how many of such copies remain there. */
+/** Where a copy goes: to `file`, or to a folder under a name made of the time. */
 interface BackupTarget {
   file?: string | undefined;
   to?: string | undefined;
+  /** How many of the copies that are named by the time remain in the folder; by default all. */
   keep?: number | undefined;
   /** The folder without `to`: BACKUP_DIR. */
   usual?: string | undefined;
@@ -24,18 +25,20 @@ export async function backupTo(database: string, { file, to, keep, usual }: Back
   const place = resolve(to ?? usual ?? backupFolder(database));
   const target = file === undefined ? join(place, `${stamp(systemClock.now())}.sqlite.zst`) : resolve(file);
   const bar = progressBar(process.stderr);
-  const { bytes } = await backUp(database, target, bar.draw).finally(bar.end);
-  const removed = keep === undefined ? [] : prune(place, keep);
+  const { bytes } = await onFile(database, backUp(database, target, bar.draw)).finally(bar.end);
+  const old = keep === undefined ? [] : readdirSync(place).filter((name) => NAMED_BY_TIME.test(name));
+  const removed = old.sort().slice(0, -(keep ?? 0));
+  for (const name of removed) rmSync(join(place, name), { force: true });
   const older = removed.length === 0 ? '' : ` Deleted ${removed.length} older.`;
   return `Backed up ${database} to ${target} (${bytes} bytes), verified.${older}`;
 }
 
-/** Deletes all but the newest copies; returns their names. */
-function prune(folder: string, keep: number): string[] {
-  const old = readdirSync(folder)
-    .filter((name) => NAMED_BY_TIME.test(name))
-    .sort()
-    .slice(0, -keep);
-  for (const name of old) rmSync(join(folder, name), { force: true });
-  return old;
+/** Replaces a stopped bot's database with a backup; returns what to print. */
+export async function restoreFrom(database: string, backup: string): Promise<string> {
+  const bar = progressBar(process.stderr);
+  const restoring = restore(database, resolve(backup), systemClock.now(), bar.draw);
+  const { kept } = await onFile(database, restoring).finally(bar.end);
+  const restored = `Restored ${resolve(backup)} to ${database}.`;
+  if (kept === null) return restored;
+  return `${restored}\nThe previous database was kept as ${kept}. Delete it when you no longer need it.`;
 }

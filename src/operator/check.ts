@@ -1,20 +1,22 @@
-import type { REST } from 'discord.js';
-import { type Config, databaseFile, isPostgres } from '../config.ts';
-import { invitation } from '../discord/invitation.ts';
-import { MIB } from '../domain/bytes.ts';
+import { namesOfFile } from '../config/networks.ts';
+import { type Config, databaseFile, isPostgres, type NetworkConfig, shownUrl } from '../config.ts';
+import { invitation } from '../discord/register.ts';
 import { systemClock } from '../domain/clock.ts';
-import type { UNREACHABLE } from '../domain/reachability.ts';
+import type { UNREACHABLE } from '../domain/inbox.ts';
 import { parseAddress } from '../domain/typed-address.ts';
+import { MIB } from '../domain/units.ts';
 import type { UpstreamFailure } from '../domain/upstream.ts';
 import { freeBytes } from '../limits.ts';
-import { probeReceiver } from '../receiver/probe.ts';
-import * as postgres from '../store/postgres/examine.ts';
-import { shownUrl } from '../store/postgres/url.ts';
-import { examine } from '../store/sqlite/examine.ts';
+import { probeReceiver } from '../receiver/reachability.ts';
+import * as postgres from '../store/postgres/open.ts';
+
+import { examine } from '../store/sqlite/open.ts';
+import { createChain } from '../upstream/chain.ts';
 import { createDiscovery } from '../upstream/discovery.ts';
 import { createExplorer } from '../upstream/explorer.ts';
 import { createNotification } from '../upstream/notification.ts';
-import { discordFault, openRest, readApplication } from './discord.ts';
+import { createPrices } from '../upstream/prices.ts';
+import { discordFault, readApplication } from './discord.ts';
 
 /** `ledgerbell check`: everything that an operator could have wrong, each with a status and what to do. */
 
@@ -28,7 +30,6 @@ interface Finding {
   todo?: string;
 }
 
-/** The result of one check. */
 export interface Check extends Finding {
   name: string;
 }
@@ -47,23 +48,41 @@ const off = (variable: string): Finding => ({ status: 'off', found: `off: ${vari
 /** Runs all checks at once; returns the results in a fixed order. */
 export async function checkAll(config: Config): Promise<Check[]> {
   const isOnPostgres = isPostgres(config.DATABASE_URL);
-  const checks: [name: string, finding: Finding | Promise<Finding>][] = [
+  const checks: NamedCheck[] = [
     ['Configuration', fine('every value can be read')],
     ['Database', isOnPostgres ? checkPostgres(config.DATABASE_URL) : checkFile(databaseFile(config))],
-    ['Discord', checkDiscord(openRest(config))],
-    ['Notification', checkNotification(config)],
-    ['Explorer', checkExplorer(config)],
-    ['Discovery', checkDiscovery(config)],
+    ['Discord', checkDiscord(config)],
+    ...config.networks.flatMap(checkNetwork),
+    ['Prices', checkPrices(config)],
     ['Receiver', checkReceiver(config)],
   ];
   return Promise.all(checks.map(async ([name, finding]) => ({ name, ...(await finding) })));
 }
 
-/** The checks as lines for a terminal. */
+type NamedCheck = [name: string, finding: Finding | Promise<Finding>];
+
+/** The checks of a network; one of a file has its name, and what to do names its fields. */
+function checkNetwork(network: NetworkConfig): NamedCheck[] {
+  const checks: NamedCheck[] = [
+    ['Notification', checkNotification(network)],
+    ['Explorer', checkExplorer(network)],
+    ['Discovery', checkDiscovery(network)],
+    ['Chain', checkChain(network)],
+  ];
+  if (network.name === '') return checks;
+  return checks.map(([name, finding]) => [`${name} of ${network.name}`, inWordsOfFile(finding)]);
+}
+
+async function inWordsOfFile(finding: Finding | Promise<Finding>): Promise<Finding> {
+  const { found, todo, ...rest } = await finding;
+  return { ...rest, found: namesOfFile(found), ...(todo !== undefined && { todo: namesOfFile(todo) }) };
+}
+
 export function render(checks: readonly Check[]): string {
+  const width = Math.max(13, ...checks.map(({ name }) => name.length)) + 2;
   const lines = checks.flatMap(({ name, status, found, todo }) => [
-    `${MARKS[status]} ${name.padEnd(15)}${found}`,
-    ...(todo === undefined ? [] : [`${' '.repeat(17)}→ ${todo}`]),
+    `${MARKS[status]} ${name.padEnd(width)}${found}`,
+    ...(todo === undefined ? [] : [`${' '.repeat(width + 2)}→ ${todo}`]),
   ]);
   const faults = checks.filter(({ status }) => status === 'fault').length;
   const summary = faults === 0 ? 'Nothing is wrong.' : `${faults} of ${checks.length} checks failed.`;
@@ -123,9 +142,9 @@ async function checkFile(file: string): Promise<Finding> {
   }
 }
 
-async function checkDiscord(rest: REST): Promise<Finding> {
+async function checkDiscord(config: Config): Promise<Finding> {
   try {
-    const { id, name, approximate_guild_count: guilds } = await readApplication(rest);
+    const { id, name, approximate_guild_count: guilds } = await readApplication(config);
     const where = guilds === undefined ? '' : `, in about ${guilds} ${guilds === 1 ? 'server' : 'servers'}`;
     return fine(`the token is ${name}'s${where}; no privileged intent is needed. Invitation: ${invitation(id)}`);
   } catch (error) {
@@ -134,21 +153,21 @@ async function checkDiscord(rest: REST): Promise<Finding> {
   }
 }
 
-async function checkNotification(config: Config): Promise<Finding> {
-  const { NOTIFICATION_URL: url, NOTIFICATION_PROJECT_ID: projectId } = config;
-  const { NOTIFICATION_API_KEY: apiKey, NOTIFICATION_API_SECRET: apiSecret } = config;
+async function checkNotification(network: NetworkConfig): Promise<Finding> {
+  const { NOTIFICATION_URL: url, NOTIFICATION_PROJECT_ID: projectId } = network;
+  const { NOTIFICATION_API_KEY: apiKey, NOTIFICATION_API_SECRET: apiSecret } = network;
   if (!url) return off('NOTIFICATION_URL');
   if (!projectId || !apiKey || !apiSecret) {
     return { status: 'off', found: 'no project of the operator; servers store their own with /setup project' };
   }
   const response = await createNotification({ url, projectId, apiKey, apiSecret, timeoutMs: 10_000 }).webhooks();
-  if (response.status === 'ok') return fine(`the project has ${response.webhooks.length} webhooks`);
+  if (response.status === 'ok') return fine(`webhooks of the project: ${response.webhooks.length}`);
   const keys = 'NOTIFICATION_PROJECT_ID, NOTIFICATION_API_KEY and NOTIFICATION_API_SECRET';
   return failed(response, 'NOTIFICATION_URL', keys);
 }
 
-async function checkExplorer(config: Config): Promise<Finding> {
-  const { EXPLORER_API_URL: url, EXPLORER_ADDRESS_PARAM: addressParam, EXPLORER_API_KEY: apiKey } = config;
+async function checkExplorer(network: NetworkConfig): Promise<Finding> {
+  const { EXPLORER_API_URL: url, EXPLORER_ADDRESS_PARAM: addressParam, EXPLORER_API_KEY: apiKey } = network;
   if (!url) return off('EXPLORER_API_URL');
   if (!SAMPLE_TOKEN.ok) throw new Error('The sample is not an address.');
   const explorer = createExplorer({ url, addressParam, apiKey, now: systemClock.now });
@@ -163,11 +182,54 @@ async function checkExplorer(config: Config): Promise<Finding> {
   }
 }
 
-async function checkDiscovery({ DISCOVERY_URL: url }: Config): Promise<Finding> {
+async function checkDiscovery({ DISCOVERY_URL: url }: NetworkConfig): Promise<Finding> {
   if (!url) return off('DISCOVERY_URL');
   const { live, keys } = await createDiscovery({ url, ...systemClock }).categories();
   if (live) return fine(`it has ${keys.length} categories`);
   return fault('it does not list its categories', 'Check DISCOVERY_URL.');
+}
+
+async function checkChain({
+  RPC_URL: urls,
+  RPC_CONFIRMATIONS: confirmations,
+  RPC_RATE: rate,
+  chainId,
+}: NetworkConfig): Promise<Finding> {
+  if (!urls) return off('RPC_URL');
+  // The URLs may contain keys: nodes are named by their place.
+  const found = await Promise.all(
+    urls.map(async (url, index) => {
+      const chain = createChain({ urls: [url], rate, clock: systemClock });
+      try {
+        const [id, { number }] = [await chain.chainId(), await chain.settled(confirmations)];
+        return { id, text: `node ${index + 1}: chain ${id}, settled block ${number}` };
+      } catch (error) {
+        return { id: null, text: `node ${index + 1} does not answer ${(error as Error).message}` };
+      }
+    }),
+  );
+  const text = found.map((one) => one.text).join('; ');
+  if (found.some(({ id }) => id === null)) return fault(text, 'Check RPC_URL, and whether the nodes run.');
+  if (new Set(found.map(({ id }) => id)).size > 1) return fault(text, 'Set nodes of one chain in RPC_URL.');
+  if (chainId !== null && found[0]!.id !== String(chainId))
+    return fault(text, `Set nodes of chain ${chainId} in RPC_URL, or the right chainId.`);
+  return fine(text);
+}
+
+async function checkPrices({ PRICES_URL: url, networks }: Config): Promise<Finding> {
+  if (!url) return off('PRICES_URL');
+  let failure: UpstreamFailure | null = null;
+  const prices = createPrices({ url, clock: systemClock, onResponse: (one) => (failure = one) });
+  const chains = networks.flatMap(({ PRICES_CHAIN: chain }) => chain ?? []);
+  await Promise.all(chains.map((chain) => prices.on(chain).ask(['native'])));
+  prices.close();
+  if (failure) return failed(failure, 'PRICES_URL', 'PRICES_URL');
+  const without = chains.filter((chain) => prices.on(chain).of('native', 18) === null);
+  if (without.length === 0) return fine(`it has a price for the coin of ${chains.join(', ')}`);
+  return warning(
+    `it has no current price for the coin of ${without.join(', ')}`,
+    `Check ${networks[0]!.name === '' ? 'PRICES_CHAIN' : namesOfFile('PRICES_CHAIN')}: it is the source's name for the chain, like ethereum.`,
+  );
 }
 
 async function checkReceiver({ PUBLIC_URL: url }: Config): Promise<Finding> {

@@ -1,28 +1,29 @@
 import { REST } from 'discord.js';
-import { makeRequest } from '../discord/request.ts';
+import { commands, commandsFor } from '../../commands/index.ts';
+import { makeRequest } from '../discord/client.ts';
+import { registerCommands } from '../discord/register.ts';
 import { reasonOf } from '../errors.ts';
 
-/** What the operator's commands need to send requests to Discord. */
-export interface DiscordAccess {
+interface DiscordAccess {
   DISCORD_TOKEN: string;
   DISCORD_API_URL: string;
 }
 
-/** A REST client of the bot; it tries once and times out after 10 s. */
-export function openRest({ DISCORD_TOKEN, DISCORD_API_URL }: DiscordAccess): REST {
-  const options = { version: '10', api: DISCORD_API_URL, retries: 0, timeout: 10_000, makeRequest } as const;
-  return new REST(options).setToken(DISCORD_TOKEN);
-}
-
 /** The application that a token belongs to, as Discord describes it. */
-export interface Application {
+interface Application {
   id: string;
   name: string;
   approximate_guild_count?: number;
 }
 
+/** A REST client of the bot; it tries once and times out after 10 s. */
+function openRest({ DISCORD_TOKEN, DISCORD_API_URL }: DiscordAccess): REST {
+  const options = { version: '10', api: DISCORD_API_URL, retries: 0, timeout: 10_000, makeRequest } as const;
+  return new REST(options).setToken(DISCORD_TOKEN);
+}
+
 /** Asks Discord whose token this is; rejects with the library's error when Discord refuses it. */
-export const readApplication = async (rest: REST): Promise<Application> =>
+export const readApplication = async (access: DiscordAccess, rest = openRest(access)): Promise<Application> =>
   (await rest.get('/applications/@me')) as Application;
 
 /** What an error of these requests means for the operator, and what to do. */
@@ -33,4 +34,30 @@ export function discordFault(error: unknown): { found: string; todo: string } {
         todo: 'Set DISCORD_TOKEN to the bot token from the Discord developer portal.',
       }
     : { found: `Discord cannot be used: ${reasonOf(error)}`, todo: 'Check that this machine reaches DISCORD_API_URL.' };
+}
+
+/** Every command that people can type or pick, with its description. */
+export function listCommands(): string {
+  const rows = commands.map(({ data }) =>
+    'description' in data
+      ? { name: `/${data.name}`, description: data.description }
+      : { name: data.name, description: '(in the menu of a message)' },
+  );
+  const width = Math.max(...rows.map(({ name }) => name.length)) + 2;
+  return rows.map(({ name, description }) => `${name.padEnd(width)}${description}`).join('\n');
+}
+
+/** Registers the commands for every server, as each start of the bot does. Returns what to print; throws what to do. */
+export async function register(access: DiscordAccess & { networks: readonly unknown[] }): Promise<string> {
+  try {
+    const rest = openRest(access);
+    const { id, name } = await readApplication(access, rest);
+    const { outcome } = await registerCommands(rest, id, commandsFor(access.networks.length));
+    return outcome === 'unchanged'
+      ? `${name} already has these ${commands.length} commands.`
+      : `Registered ${commands.length} commands for ${name}.`;
+  } catch (error) {
+    const { found, todo } = discordFault(error);
+    throw new Error(`${found}. ${todo}`);
+  }
 }

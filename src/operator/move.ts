@@ -2,12 +2,11 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { databaseFile, isPostgres } from '../config.ts';
 import { UserError } from '../errors.ts';
-import { openPostgresForCopy } from '../store/postgres/open-for-copy.ts';
-import { type CopyReport, copyDatabase } from '../store/sql/copy-database.ts';
-import type { CopyableDatabase } from '../store/sql/copyable.ts';
-import { openFileForCopy } from '../store/sqlite/open-for-copy.ts';
+import { type Copyable, type CopyReport, copyDatabase } from '../store/copy.ts';
+import { openPostgresForCopy } from '../store/postgres/open.ts';
+import { openFileForCopy } from '../store/sqlite/open.ts';
 
-const open = (url: string, role: { isSource: boolean }): CopyableDatabase | Promise<CopyableDatabase> =>
+const open = (url: string, role: { isSource: boolean }): Copyable | Promise<Copyable> =>
   isPostgres(url) ? openPostgresForCopy(url, role) : openFileForCopy(databaseFile({ DATABASE_URL: url }), role);
 
 /**
@@ -23,8 +22,8 @@ export async function move(from: string, to: string, report: CopyReport = () => 
 }
 
 function summary(
-  source: CopyableDatabase,
-  target: CopyableDatabase,
+  source: Copyable,
+  target: Copyable,
   { rows, tables }: { rows: number; tables: number },
   from: string,
 ): string {

@@ -1,6 +1,16 @@
-import type { DeliveryIdentity } from '../domain/inbox.ts';
-import type { PendingResponse } from './acks.ts';
+import { isIP } from 'node:net';
+import type { IpRanges } from '../config/values.ts';
+import type { Config } from '../config.ts';
+import type { DeliveryIdentity, RefusedSource } from '../domain/inbox.ts';
+import { isOperatorScope } from '../domain/project.ts';
+import { MIB } from '../domain/units.ts';
+import type { Disk, StorageFault } from './disk.ts';
+import type { ScopeOf } from './path-tokens.ts';
+import type { Quotas } from './quotas.ts';
+import type { Refusal, RefusalReason, Refusals } from './refusals.ts';
+import type { Run } from './run.ts';
 
+const METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 /**
  * Limits on slow requests. Once there are MAX_SLOW, a URL that has OWN_SLOW of them refuses more; at MAX_SLOW_IN_TOTAL,
  * every URL does. So endless bodies at one guild's URL do not block the others.
@@ -10,9 +20,11 @@ const OWN_SLOW = 16;
 const MAX_SLOW_IN_TOTAL = 128;
 /** A request that is open for this long counts as slow. A burst that is committed at once is not an overload. */
 const SLOW_MS = 100;
-/** The same once its body is complete: then it waits for the disk, with all others of its commit. */
+/** A request whose body is complete counts as slow after this: it waits for the disk, with all others of its commit. */
 const SLOW_TO_STORE_MS = 1_000;
-
+/** Most bytes of bodies in memory: of all URLs, and of one server's own. */
+const MAX_BYTES = 64 * MIB;
+const OWN_BYTES = 16 * MIB;
 /**
  * The receiver is busy while this many requests are open, and for this long after, because one commit completes many at
  * once. Fewer are open at a constant rate of thousands per second, which leaves enough time for routing.
@@ -20,63 +32,169 @@ const SLOW_TO_STORE_MS = 1_000;
 const BUSY_REQUESTS = 64;
 const BUSY_MS = 25;
 
-/** One request on its way through the receiver. */
-export interface Ticket extends PendingResponse {
-  arrivedAt: number;
+/** One admitted request on its way through the receiver. */
+export interface Ticket {
   scope: number;
+  /** Milliseconds since 1970. */
+  receivedAt: number;
+  /** On the monotonic clock. */
+  arrivedMs: number;
+  /** The run of the process in which it arrived, and the time in it. */
+  stamp: ReturnType<Run['stamp']>;
   /** The delivery's identity in its verified headers; null until they are verified. */
   identity: DeliveryIdentity | null;
-  /** Its body is complete. */
-  isComplete: boolean;
-  /** The inbox row; null until the body is stored. */
-  id: number | null;
+  /** Bytes of its body in memory; null until it is complete. */
+  bytes: number | null;
 }
 
-/** Which requests are open. */
+/** What is known of a request before its body is read; `ip`: of the peer, or what its trusted proxy forwarded. */
+interface Arrival {
+  token: string;
+  method: string;
+  ip: string | undefined;
+}
+
+/** The parts that a verdict depends on. `now`: milliseconds since 1970; `elapsed`: monotonic milliseconds. */
+interface AdmissionOptions {
+  config: Pick<Config, 'networks' | 'RECEIVER_SOURCE_CHECK' | 'TRUSTED_PROXIES'>;
+  scopeOf: ScopeOf;
+  sourcesOf(scope: number): IpRanges;
+  run: Pick<Run, 'wasSuspended' | 'stamp'>;
+  disk: Pick<Disk, 'isLow'>;
+  quotas: Pick<Quotas, 'admit' | 'refused'>;
+  refusals: Pick<Refusals, 'record'>;
+  storage: Pick<StorageFault, 'slow'>;
+  now(): number;
+  elapsed(): number;
+}
+
 export type Admission = ReturnType<typeof createAdmission>;
 
-/** Decides which requests are accepted, by how many are open. */
-export function createAdmission(now: () => number) {
+/** Creates the one place that admits or refuses requests before their bodies are read. */
+export function createAdmission(options: AdmissionOptions) {
+  const { config, scopeOf, sourcesOf, run, disk, quotas, refusals, storage, now, elapsed } = options;
   /** In the order of arrival. */
   const open = new Set<Ticket>();
+  const bytesOf = new Map<number, number>();
+  let bytes = 0;
   let busyAt = Number.NEGATIVE_INFINITY;
+  let isClosing = false;
 
-  function isOverloaded(at: number, scope: number): boolean {
+  function hasTooManySlow(scope: number): boolean {
+    const at = elapsed();
     let slow = 0;
     let own = 0;
     for (const ticket of open) {
-      const age = at - ticket.arrivedAt;
+      const age = at - ticket.arrivedMs;
       if (age < SLOW_MS) break;
-      if (ticket.isComplete && age < SLOW_TO_STORE_MS) continue;
+      if (ticket.bytes !== null && age < SLOW_TO_STORE_MS) continue;
       slow++;
       if (ticket.scope === scope) own++;
     }
     return slow >= MAX_SLOW_IN_TOTAL || (slow >= MAX_SLOW && own >= OWN_SLOW);
   }
 
+  function isOverloaded(scope: number): boolean {
+    if (!isOperatorScope(scope) && (bytesOf.get(scope) ?? 0) > OWN_BYTES) return true;
+    if (bytes <= MAX_BYTES && !hasTooManySlow(scope)) return false;
+    if (bytes > 0) storage.slow();
+    return true;
+  }
+
+  function quotaOf(scope: number): ReturnType<Quotas['admit']> {
+    const isReserved = !isOperatorScope(scope) && disk.isLow();
+    const reason = isReserved ? 'disk-reserve' : quotas.admit(scope);
+    if (reason !== null) quotas.refused(scope, reason);
+    return reason;
+  }
+
+  /** Why a scope's URL takes no delivery now; null: it does. */
+  function unavailable(scope: number): RefusalReason | null {
+    if (isClosing) return 'closing';
+    if (run.wasSuspended()) return 'late';
+    return quotaOf(scope) ?? (isOverloaded(scope) ? 'overload' : null);
+  }
+
+  /** Opens a ticket for a request to a scope's URL, unless the URL takes none now. */
+  function admitTo(scope: number): Ticket | Refusal {
+    const reason = unavailable(scope);
+    if (reason !== null) return { reason, scope };
+    const ticket: Ticket = {
+      scope,
+      receivedAt: now(),
+      arrivedMs: elapsed(),
+      stamp: run.stamp(),
+      identity: null,
+      bytes: null,
+    };
+    open.add(ticket);
+    if (open.size >= BUSY_REQUESTS) busyAt = ticket.arrivedMs;
+    return ticket;
+  }
+
+  function hold(scope: number, change: number): void {
+    const held = (bytesOf.get(scope) ?? 0) + change;
+    bytes += change;
+    if (held === 0) bytesOf.delete(scope);
+    else bytesOf.set(scope, held);
+  }
+
   return {
-    /** Opens a ticket; null when too many requests are open. */
-    open(scope: number): Ticket | null {
-      const arrivedAt = now();
-      if (isOverloaded(arrivedAt, scope)) return null;
-      const ticket: Ticket = {
-        arrivedAt,
-        scope,
-        identity: null,
-        isComplete: false,
-        id: null,
-        isOver: false,
-        ackedAt: null,
-      };
-      open.add(ticket);
-      if (open.size >= BUSY_REQUESTS) busyAt = arrivedAt;
-      return ticket;
+    admit({ token, method, ip }: Arrival): Ticket | Refusal {
+      const scope = scopeOf(token);
+      if (scope === null) return { reason: 'token', scope };
+      if (!METHODS.has(method)) return { reason: 'method', scope };
+      const source = config.RECEIVER_SOURCE_CHECK === 'off' ? null : refusedSource(ip, sourcesOf(scope), config);
+      if (source) {
+        const refusal: Refusal = { reason: 'source', scope, source };
+        if (config.RECEIVER_SOURCE_CHECK === 'enforce') return refusal;
+        refusals.record(refusal);
+      }
+      return admitTo(scope);
     },
-    close(ticket: Ticket): void {
-      open.delete(ticket);
+    admitTo,
+    /** Whether a peer's deliveries would all be refused: it is neither a source nor a proxy that forwards those of others. */
+    isStranger(address: string | undefined): boolean {
+      const { RECEIVER_SOURCE_CHECK, networks, TRUSTED_PROXIES } = config;
+      const ip = plainIp(address);
+      const isKnown =
+        ip !== null && (TRUSTED_PROXIES.has(ip) || networks.some(({ RECEIVER_SOURCES: sources }) => sources.has(ip)));
+      return RECEIVER_SOURCE_CHECK === 'enforce' && !isKnown;
     },
-    size: (): number => open.size,
+    /** A request's body is complete, and in memory until `release`. */
+    complete(ticket: Ticket, size: number): void {
+      ticket.bytes = size;
+      hold(ticket.scope, size);
+    },
+    release: ({ scope, bytes: size }: Ticket): void => hold(scope, -(size ?? 0)),
+    /** The request was answered, or its connection is gone. */
+    close: (ticket: Ticket): void => void open.delete(ticket),
+    stop(): void {
+      isClosing = true;
+    },
+    openRequests: (): number => open.size,
     /** Whether the receiver is so busy that other work should wait. */
-    isBusy: (): boolean => open.size >= BUSY_REQUESTS || Math.abs(now() - busyAt) < BUSY_MS,
+    isBusy: (): boolean => open.size >= BUSY_REQUESTS || elapsed() - busyAt < BUSY_MS,
   };
+}
+
+/**
+ * Why a request's address is not a source; null: it is. The address is the right-most one that is not a trusted proxy,
+ * if there is one.
+ */
+function refusedSource(
+  ip: string | undefined,
+  sources: IpRanges,
+  { TRUSTED_PROXIES }: AdmissionOptions['config'],
+): RefusedSource | null {
+  const source = plainIp(ip);
+  if (source === null) return { reason: 'unreadable', source };
+  if (sources.has(source)) return null;
+  return { reason: TRUSTED_PROXIES.has(source) ? 'no-sender' : 'unlisted', source };
+}
+
+/** An IP in the form in which it is compared: IPv4 without `::ffff:`; null: not an IP. */
+export function plainIp(text: string | undefined): string | null {
+  const ip = (text ?? '').replace(/^::ffff:(?=\d+\.)/i, '');
+  return isIP(ip) === 0 ? null : ip;
 }

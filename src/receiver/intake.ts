@@ -1,73 +1,140 @@
-import { OPERATOR_SCOPE } from '../domain/scope.ts';
+import type { Logger } from 'pino';
+import type { Inbox, InboxRow } from '../domain/inbox.ts';
+import type { Store } from '../store/store.ts';
 import type { Admission, Ticket } from './admission.ts';
-import { type CommitOptions, createCommits } from './commits.ts';
+import type { Disk, StorageFault } from './disk.ts';
 import type { Quotas } from './quotas.ts';
-import type { Refusal } from './refusals.ts';
-import { createStorageFault, type StorageFaultOptions } from './storage-fault.ts';
-import { createWaitingBodies, type WaitingBody } from './waiting-bodies.ts';
+import type { RefusalReason } from './refusals.ts';
 
-/** Dependencies and callbacks of the intake. */
-export interface IntakeOptions extends CommitOptions, StorageFaultOptions {
-  admission: Admission;
-  quotas: Pick<Quotas, 'admit' | 'stored' | 'diskFull'>;
-  /** The response to a stored body was written, or its connection is gone. */
-  onResponseEnded(): void;
-  /** Whether requests may be older than they look; see `watchSuspension`. */
-  wasSuspended?(): boolean;
+/**
+ * Most deliveries per commit. The responses of a commit are sent together: a thousand would block the event loop and
+ * cause a thousand new requests at once.
+ */
+const MAX_IN_COMMIT = 128;
+/**
+ * A delivery this old is not stored: the process was suspended, and the sender will retry. Stored this late, it would
+ * look like a second transfer next to its own retry.
+ */
+const LATE_MS = 2_000;
+
+/** A body that waits for its commit; `answer` is called once, when it is durable or was refused. */
+interface WaitingBody {
+  ticket: Ticket;
+  body: Buffer;
+  answer(result: 'stored' | RefusalReason): void;
 }
 
-/** Stores bodies. */
+interface StoredBody extends WaitingBody {
+  id: number;
+}
+
+/** `elapsed`: monotonic milliseconds. */
+interface IntakeOptions {
+  store: { inbox: Pick<Store['inbox'], 'append'> };
+  inbox: Inbox;
+  admission: Pick<Admission, 'complete' | 'release'>;
+  disk: Pick<Disk, 'wrote' | 'wasFull'>;
+  quotas: Pick<Quotas, 'stored'>;
+  storage: StorageFault;
+  elapsed(): number;
+  log: Logger;
+}
+
 export type Intake = ReturnType<typeof createIntake>;
 
-/** Admits requests and stores their bodies. */
+/** Stores bodies: all that arrived by the time of a commit share it, and one commit runs at a time. */
 export function createIntake(options: IntakeOptions) {
-  const { acks, admission, quotas, onResponseEnded, wasSuspended } = options;
-  const fault = createStorageFault(options);
-  const waiting = createWaitingBodies();
-  const commits = createCommits(options, waiting, fault);
-  let isClosing = false;
+  const { store, inbox, admission, disk, quotas, storage, elapsed, log } = options;
+  const queue: WaitingBody[] = [];
+  let isRunning = false;
+  let commits = 0;
+
+  /** Runs one commit after the other. Each begins before the previous one's responses are written: they take as long. */
+  async function run(): Promise<void> {
+    let stored: StoredBody[] = [];
+    while (queue.length > 0) {
+      const committing = commit(refuseLate(queue.splice(0, MAX_IN_COMMIT)));
+      answer(stored);
+      stored = await committing;
+    }
+    isRunning = false;
+    answer(stored);
+  }
+
+  function refuseLate(group: WaitingBody[]): WaitingBody[] {
+    const at = elapsed();
+    const { late = [], inTime = [] } = Object.groupBy(group, ({ ticket }) =>
+      at - ticket.arrivedMs > LATE_MS ? 'late' : 'inTime',
+    );
+    refuse(late, 'late');
+    if (late.length > 0) storage.slow();
+    return inTime;
+  }
+
+  function refuse(group: WaitingBody[], reason: RefusalReason): void {
+    for (const { ticket, answer } of group) {
+      admission.release(ticket);
+      answer(reason);
+    }
+  }
+
+  /** Stores a group; returns those that are durable now. */
+  async function commit(group: WaitingBody[]): Promise<StoredBody[]> {
+    if (group.length === 0) return [];
+    const began = elapsed();
+    try {
+      const ids = await store.inbox.append(
+        group.map(({ ticket: { scope, receivedAt, identity, stamp }, body }) => ({
+          scope,
+          receivedAt,
+          body,
+          identity,
+          ...stamp,
+        })),
+      );
+      commits++;
+      storage.stored();
+      for (const { ticket } of group) admission.release(ticket);
+      log.debug({ inbox: ids, ms: Math.round(elapsed() - began) }, 'deliveries stored');
+      return group.map((waiting, index) => ({ ...waiting, id: ids[index]! }));
+    } catch (error) {
+      const { code, message } = error as Error & { code?: string };
+      if (code === 'SQLITE_FULL' || code === 'POSTGRES_53100') disk.wasFull();
+      refuse(group, 'busy');
+      storage.failed(message);
+      return [];
+    }
+  }
+
+  function answer(stored: StoredBody[]): void {
+    if (stored.length === 0) return;
+    for (const { ticket, body, answer } of stored) {
+      answer('stored');
+      quotas.stored(ticket.scope, body.length);
+      disk.wrote(body.length);
+    }
+    inbox.add(stored.map(toRow));
+  }
 
   return {
-    /** Opens a ticket for a request, or returns why it is refused. */
-    admit(scope: number): Ticket | Refusal {
-      if (isClosing) return 'closing';
-      if (wasSuspended?.()) return 'late';
-      const refused = quotas.admit(scope);
-      if (refused !== null) return refused;
-      if (scope !== OPERATOR_SCOPE && waiting.isFullFor(scope)) return 'overload';
-      const ticket = waiting.isFull() ? null : admission.open(scope);
-      if (ticket === null && !waiting.isEmpty()) fault.recordSlow();
-      return ticket ?? 'overload';
+    /** Stores the body of an admitted request; calls `answer` once it is durable or was refused. */
+    store(ticket: Ticket, body: Buffer, answer: WaitingBody['answer']): void {
+      admission.complete(ticket, body.length);
+      queue.push({ ticket, body, answer });
+      if (isRunning) return;
+      isRunning = true;
+      // Once the events of this moment are handled: their bodies share the commit.
+      setImmediate(() => void run());
     },
-
-    /** Stores a body; calls `onResult` once it is durable or was refused. */
-    store(ticket: Ticket, body: Buffer, onResult: WaitingBody['onResult']): void {
-      ticket.isComplete = true;
-      waiting.add({ ticket, body, onResult });
-      commits.start();
-    },
-
-    /** Records that a request was refused because it was not stored in time. */
-    recordLate(ticket: Ticket): void {
-      if (ticket.isComplete) fault.recordSlow();
-    },
-
-    /** Closes a ticket; `ackedAt`: when a 200 was written completely; null: it was not. */
-    end(ticket: Ticket, ackedAt: number | null): void {
-      if (ticket.isOver) return;
-      ticket.isOver = true;
-      ticket.ackedAt = ackedAt;
-      admission.close(ticket);
-      if (ticket.id === null) return;
-      acks.ended(ticket.id, ackedAt);
-      onResponseEnded();
-    },
-
-    /** From now on every request is refused. */
-    stopAdmitting(): void {
-      isClosing = true;
-    },
-    state: () => ({ open: admission.size(), commits: commits.count() }),
-    fault: fault.latest,
+    commits: (): number => commits,
   };
 }
+
+const toRow = ({ id, ticket: { scope, receivedAt, identity, stamp }, body }: StoredBody): InboxRow => ({
+  id,
+  scope,
+  receivedAt,
+  identity,
+  ...stamp,
+  body: body.toString(),
+});

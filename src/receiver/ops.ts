@@ -1,5 +1,5 @@
 import fastify from 'fastify';
-import { HEADERS } from './connections.ts';
+import { HEADERS } from './server.ts';
 
 /** Connections at the same time, at most: a few scrapers and probes. */
 const MAX_CONNECTIONS = 100;
@@ -16,7 +16,6 @@ export function createOps({
   readiness,
   role,
 }: {
-  /** The text for Prometheus. */
   scrape(): Promise<{ contentType: string; text: string }>;
   readiness(): Promise<Readiness>;
   role(): Role;

@@ -1,66 +1,66 @@
-import { SECOND } from '../domain/clock.ts';
-import type { QuotaLimits, QuotaReason } from '../domain/quota.ts';
-import { OPERATOR_SCOPE } from '../domain/scope.ts';
-import { createBuckets } from '../domain/token-bucket.ts';
-import { createDiskReserve } from './disk-reserve.ts';
-import { createScopeUsage } from './scope-usage.ts';
+import { createBuckets, DAY, SECOND } from '../domain/clock.ts';
+import type { InboxUsage, QuotaLimits, QuotaReason, ScopeQuota } from '../domain/inbox.ts';
+import { isOperatorScope } from '../domain/project.ts';
+
+interface Usage extends Omit<InboxUsage, 'scope'> {
+  refused: ScopeQuota['refused'];
+}
 
 /** Limits each receiver URL, so that no server can use up what others need. */
 export type Quotas = ReturnType<typeof createQuotas>;
 
-/** Knows how much each scope has used. The operator's scope is limited only by its quarantine, and by a rate if one is set. */
-export function createQuotas(options: {
-  limits: QuotaLimits;
-  /** Free bytes of the disk that are kept for the operator's URL. */
-  reserveBytes: number;
-  now(): number;
-}) {
-  const { limits, reserveBytes, now } = options;
-  const scopes = createScopeUsage(limits, now);
-  const disk = createDiskReserve(reserveBytes, now);
-  const bucketsFor = (perSecond: number) => createBuckets({ burst: limits.burst, everyMs: SECOND / perSecond });
-  const rates = bucketsFor(limits.rate);
-  const operatorRate = limits.operatorRate === null ? null : bucketsFor(limits.operatorRate);
-  let fullQuarantines: ReadonlySet<number> = new Set();
+/** Counts what each scope uses. The operator's is limited only in its rate, if one is set. `elapsed`: monotonic milliseconds. */
+export function createQuotas(options: { limits: QuotaLimits; now(): number; elapsed(): number }) {
+  const { limits, now, elapsed } = options;
+  const { burst, rate, operatorRate } = limits;
+  const scopes = new Map<number, Usage>();
+  const rates = createBuckets({ burst, everyMs: SECOND / rate });
+  const operatorRates = operatorRate === null ? null : createBuckets({ burst, everyMs: SECOND / operatorRate });
+
+  /** What a scope has used, with the bytes of today (UTC). */
+  function today(scope: number): Usage {
+    const day = Math.floor(now() / DAY);
+    const usage = scopes.get(scope) ?? { waiting: 0, waitingBytes: 0, day, dayBytes: 0, refused: null };
+    if (usage.day !== day) Object.assign(usage, { day, dayBytes: 0 });
+    scopes.set(scope, usage);
+    return usage;
+  }
 
   function excess(scope: number): QuotaReason | null {
-    const isOperators = scope === OPERATOR_SCOPE;
-    if (fullQuarantines.has(scope)) return 'quarantine-full';
-    if (!isOperators && disk.isLow()) return 'disk-reserve';
-    const used = isOperators ? null : scopes.excess(scope);
-    if (used !== null) return used;
-    const buckets = isOperators ? operatorRate : rates;
+    const { waiting, waitingBytes, dayBytes } = today(scope);
+    if (!isOperatorScope(scope)) {
+      if (waiting >= limits.waiting || waitingBytes >= limits.waitingBytes) return 'backlog';
+      if (dayBytes >= limits.dayBytes) return 'daily';
+    }
+    const buckets = isOperatorScope(scope) ? operatorRates : rates;
     if (buckets === null) return null;
-    if (buckets.wait(String(scope), now()) > 0) return 'rate';
-    buckets.take(String(scope), now());
+    if (buckets.wait(String(scope), elapsed()) > 0) return 'rate';
+    buckets.take(String(scope), elapsed());
     return null;
   }
 
   return {
-    /** Counts an incoming delivery; returns why it is refused, or null. */
-    admit(scope: number): QuotaReason | null {
-      const reason = excess(scope);
-      if (reason) scopes.refused(scope, reason);
-      return reason;
+    /** Counts an incoming delivery; returns why its URL takes no more now, or null. */
+    admit: excess,
+    refused(scope: number, reason: QuotaReason): void {
+      const usage = today(scope);
+      usage.refused = { reason, count: (usage.refused?.count ?? 0) + 1, at: now() };
     },
-    /** These bodies were stored and wait for the router. */
-    stored(bodies: readonly { scope: number; bytes: number }[]): void {
-      for (const { scope, bytes } of bodies) {
-        scopes.stored(scope, bytes);
-        disk.wrote(bytes);
-      }
+    /** A body was stored. It counts as waiting until the next `load`. */
+    stored(scope: number, bytes: number): void {
+      const usage = today(scope);
+      usage.waiting++;
+      usage.waitingBytes += bytes;
+      usage.dayBytes += bytes;
     },
-    /** These bodies left the inbox. */
-    routed(bodies: readonly { scope: number; bytes: number }[]): void {
-      for (const { scope, bytes } of bodies) scopes.routed(scope, bytes);
+    /** Replaces the counts by those of the database, which other processes use, too. */
+    load(found: readonly InboxUsage[]): void {
+      for (const usage of scopes.values()) Object.assign(usage, { waiting: 0, waitingBytes: 0 });
+      for (const { scope, ...usage } of found) Object.assign(today(scope), usage);
     },
-    load: scopes.load,
-    usage: scopes.usage,
-    diskFree: disk.setFree,
-    diskFull: disk.setFull,
-    /** The quarantine of these scopes is full. */
-    quarantineFull(scopes: ReadonlySet<number>): void {
-      fullQuarantines = scopes;
+    usage(scope: number): ScopeQuota {
+      const { waiting, dayBytes, refused } = today(scope);
+      return { waiting, storedToday: dayBytes, refused, limits };
     },
   };
 }

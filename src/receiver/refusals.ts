@@ -1,21 +1,96 @@
-import { QUOTA_REASONS } from '../domain/quota.ts';
+import type { Logger } from 'pino';
+import { MINUTE } from '../domain/clock.ts';
+import type { QuotaReason, RefusedSource } from '../domain/inbox.ts';
+import type { SignatureFault } from './signature.ts';
 
-/** Why a delivery was not stored in time; `busy`: the database was locked, its disk full, or it failed. */
-const REFUSALS = ['overload', 'busy', 'late', 'closing', ...QUOTA_REASONS] as const;
-export type Refusal = (typeof REFUSALS)[number];
+/** The status for each reason to refuse a request. The reasons are also the metrics' labels. */
+const STATUS = {
+  token: 404,
+  method: 405,
+  source: 403,
+  signature: 401,
+  'too-large': 413,
+  /** The body ended before its announced length. */
+  'broken-off': 503,
+  /** The connection was closed, because there were too many. */
+  connections: 503,
+  /** Too many slow requests, or too many bytes that wait for the disk. */
+  overload: 503,
+  /** The database was locked, its disk full, or it failed. */
+  busy: 503,
+  /** Not stored within 2 s after it arrived. */
+  late: 503,
+  closing: 503,
+  rate: 503,
+  backlog: 503,
+  daily: 503,
+  'disk-reserve': 503,
+} as const satisfies Record<QuotaReason, 503> & Record<string, number>;
 
-/**
- * Why a request was refused; also the metrics' label. `broken-off`: its body ended before its announced length;
- * `connections`: its connection was closed, because there were too many.
- */
-export const REFUSAL_REASONS = [
-  'token',
-  'method',
-  'source',
-  'signature',
-  'too-large',
-  'broken-off',
-  'connections',
-  ...REFUSALS,
-] as const;
-export type RefusalReason = (typeof REFUSAL_REASONS)[number];
+export type RefusalReason = keyof typeof STATUS;
+export const REFUSAL_REASONS = Object.keys(STATUS) as RefusalReason[];
+
+/** A refused request; `scope`: whose URL it was sent to, if that is known. */
+export interface Refusal {
+  reason: RefusalReason;
+  scope: number | null;
+  source?: RefusedSource;
+  fault?: SignatureFault;
+}
+
+export type Refusals = ReturnType<typeof createRefusals>;
+
+/** `count` counts for the metrics; `elapsed`: monotonic milliseconds. */
+export function createRefusals(options: {
+  count(reason: RefusalReason): void;
+  now(): number;
+  elapsed(): number;
+  log: Logger;
+}) {
+  const { count, now, elapsed, log } = options;
+  const sources = new Map<number | 'any', RefusedSource & { at: number }>();
+  const signatures = new Map<number, { fault: SignatureFault; at: number; count: number }>();
+  let connectionsLoggedAt = Number.NEGATIVE_INFINITY;
+
+  function logSource({ reason, source }: RefusedSource): void {
+    switch (reason) {
+      case 'unlisted':
+        log.warn({ source }, 'delivery from an address that is not in RECEIVER_SOURCES');
+        break;
+      case 'no-sender':
+        log.warn({ proxy: source }, 'delivery without a sender’s address behind the trusted proxy');
+        break;
+      case 'unreadable':
+        log.warn('delivery with an X-Forwarded-For that is not a list of IP addresses');
+        break;
+    }
+  }
+
+  function logConnections(): void {
+    if (elapsed() - connectionsLoggedAt < MINUTE) return;
+    connectionsLoggedAt = elapsed();
+    log.warn('too many connections: closing new ones');
+  }
+
+  return {
+    /** Records a refusal; returns the status that it gets. */
+    record({ reason, scope, source, fault }: Refusal): number {
+      count(reason);
+      log.debug({ reason, source, scope }, 'request rejected');
+      if (reason === 'connections') logConnections();
+      if (source) {
+        for (const key of [scope, 'any'] as const) if (key !== null) sources.set(key, { ...source, at: now() });
+        logSource(source);
+      }
+      if (fault && scope !== null) {
+        signatures.set(scope, { fault, at: now(), count: (signatures.get(scope)?.count ?? 0) + 1 });
+        log.warn({ scope, fault }, 'delivery rejected: its signature is missing, wrong or too old');
+      }
+      return STATUS[reason];
+    },
+    /** The latest delivery to a scope's URL, or to any, that was refused for its source. */
+    lastSource: (scope: number | 'any') => sources.get(scope) ?? null,
+    /** The latest delivery to a scope's URL that was refused for its signature, and how many there were. */
+    lastSignature: (scope: number) => signatures.get(scope) ?? null,
+  };
+}

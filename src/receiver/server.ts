@@ -1,21 +1,24 @@
 import { METHODS } from 'node:http';
-import { isIP } from 'node:net';
+import { type AddressInfo, Server, type Socket } from 'node:net';
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Config } from '../config.ts';
-import { MIB } from '../domain/bytes.ts';
-import { type Clock, MINUTE } from '../domain/clock.ts';
-import type { RefusedSource } from '../domain/refused-source.ts';
-import type { Ticket } from './admission.ts';
-import { capConnections, HEADERS } from './connections.ts';
+import type { Clock } from '../domain/clock.ts';
+import { MIB } from '../domain/units.ts';
+import { startError } from '../errors.ts';
+import { type Admission, plainIp, type Ticket } from './admission.ts';
+import type { StorageFault } from './disk.ts';
 import type { Intake } from './intake.ts';
-import type { Refusal, RefusalReason } from './refusals.ts';
-import type { CheckSignature, SignatureFault } from './signature.ts';
-import type { ScopeOf } from './token-index.ts';
+import type { Refusal, Refusals } from './refusals.ts';
+import type { CheckSignature } from './signature.ts';
 
 const MAX_BODY_BYTES = MIB;
-/** The latest time of a response after arrival. */
 const DEADLINE_MS = 2_000;
+/** Connections from addresses that may not deliver, at most. Beyond this the oldest of them is closed. */
+const MAX_STRANGERS = 128;
+
+/** Milliseconds within which a request's headers must be complete, and how often that is checked. */
+export const HEADERS = { headersTimeout: 5_000, connectionsCheckingInterval: 1_000 };
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -23,34 +26,28 @@ declare module 'fastify' {
   }
 }
 
-/** Dependencies and callbacks of the server. */
-export interface ServerOptions {
-  config: Pick<Config, 'RECEIVER_SOURCES' | 'RECEIVER_SOURCE_CHECK' | 'TRUSTED_PROXIES'>;
-  intake: Intake;
-  scopeOf: ScopeOf;
-  /** Connections at the same time, at most. */
-  maxConnections: number;
-  /** Milliseconds; tests shorten them. */
-  headers?: typeof HEADERS;
+interface ServerOptions {
+  config: Pick<Config, 'TRUSTED_PROXIES'>;
+  admission: Admission;
+  intake: Pick<Intake, 'store'>;
+  refusals: Refusals;
+  storage: Pick<StorageFault, 'slow'>;
   checkSignature: CheckSignature;
-  now(): number;
+  countReceived(): void;
+  maxConnections: number;
+  /** Tests shorten these. */
+  headers?: typeof HEADERS;
   /** Times the responses. */
   after: Clock['after'];
   log: Logger;
-  /** A request was refused. `source`: why its address is refused; null: for another reason. `scope`: if it is known. */
-  onRefused(reason: RefusalReason, source: RefusedSource | null, scope: number | null): void;
-  /** A delivery with the right path token got a 401. */
-  onBadSignature(fault: SignatureFault, scope: number): void;
-  /** A delivery was stored and acknowledged with 200. */
-  onReceived(): void;
 }
 
 /**
- * Creates the HTTP server that deliveries are posted to: `/hooks/{token}`. Checks token, method and source before the
- * body is read; writes 200 once the bytes are on disk; does not interpret the body.
+ * Creates the HTTP server that deliveries are posted to: `/hooks/{token}`. Admits or refuses a request before its body
+ * is read; writes 200 once the bytes are on disk; does not interpret the body.
  */
 export function createServer(options: ServerOptions) {
-  const { config, intake, checkSignature, log, onRefused, onBadSignature, onReceived } = options;
+  const { config, admission, intake, refusals, checkSignature, log } = options;
   const app = fastify({
     logger: false,
     http: options.headers ?? HEADERS,
@@ -65,11 +62,9 @@ export function createServer(options: ServerOptions) {
     exposeHeadRoutes: false,
     frameworkErrors: (_error, _request, reply: FastifyReply) => void reply.code(404).send({ ok: false }),
   });
-  capConnections(app.server, {
-    max: options.maxConnections,
-    isUnlisted: (address) => isUnlisted(plainIp(address), config),
-    onDropped: createDropReport(options),
-  });
+  // A sender may close its side once it has written the body.
+  Object.assign(app.server, { httpAllowHalfOpen: true });
+  capConnections(app.server, options);
   app.decorateRequest('ticket', null);
   // Whatever its content type, a body is stored as bytes.
   app.removeAllContentTypeParsers();
@@ -79,24 +74,53 @@ export function createServer(options: ServerOptions) {
   // Every method is routed, so that a wrong one gets 405 and not 404.
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
 
-  const refusing = createRefusing(onRefused);
+  function refuse(reply: FastifyReply, refusal: Refusal): FastifyReply {
+    const status = refusals.record(refusal);
+    if (status === 405) reply.header('allow', 'POST, PUT, PATCH');
+    // The sender should retry.
+    if (status === 503) reply.header('retry-after', '15');
+    return reply.code(status).send({ ok: false });
+  }
+
+  function startDeadline(ticket: Ticket, reply: FastifyReply): void {
+    const cancel = options.after(DEADLINE_MS, () => {
+      if (reply.sent) return;
+      if (ticket.bytes !== null) options.storage.slow();
+      refuse(reply.header('connection', 'close'), { reason: 'late', scope: ticket.scope });
+    });
+    reply.raw.once('close', () => {
+      cancel();
+      admission.close(ticket);
+    });
+  }
+
   app.route({
     method: app.supportedMethods,
     url: '/hooks/:token',
-    onRequest: createGate(options, refusing),
+    onRequest(request: FastifyRequest, reply, done): void {
+      const { token } = request.params as { token: string };
+      const admitted = admission.admit({ token, method: request.method, ip: request.ip });
+      if ('reason' in admitted) return void refuse(reply, admitted);
+      request.ticket = admitted;
+      request.headers['content-type'] = 'application/octet-stream';
+      startDeadline(admitted, reply);
+      // An HTTP/1.0 sender would read this as the response.
+      if (request.headers.expect !== undefined && request.raw.httpVersion !== '1.0') reply.raw.writeContinue();
+      done();
+    },
     handler(request, reply) {
       const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
       const ticket = request.ticket!;
-      const signature = checkSignature(ticket.scope, request.headers, body);
+      const { scope } = ticket;
+      const signature = checkSignature(scope, request.headers, body);
       if (signature.status === 'refused') {
-        onBadSignature(signature.fault, ticket.scope);
-        return void refusing.refuse(reply, 401, 'signature');
+        return void refuse(reply, { reason: 'signature', scope, fault: signature.fault });
       }
       if (signature.status === 'verified') ticket.identity = signature.identity;
       intake.store(ticket, body, (result) => {
         if (reply.sent) return;
-        if (result !== 'stored') return void refusing.unavailable(reply, result);
-        onReceived();
+        if (result !== 'stored') return void refuse(reply, { reason: result, scope });
+        options.countReceived();
         reply.code(200).header('content-type', 'application/json; charset=utf-8').send('{"ok":true}');
       });
     },
@@ -108,113 +132,88 @@ export function createServer(options: ServerOptions) {
     if (request.is404) reply.code(404).send({ ok: false, error: 'There is nothing at this path' });
     else done();
   });
-  app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
+  app.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
     if (reply.sent) return reply;
-    const last = reply.header('connection', 'close');
-    if (error.statusCode === 413) return refusing.refuse(last, 413, 'too-large');
-    // Only incomplete bodies and bodies of another length than announced get here: nobody reads this response.
+    // Only incomplete bodies and bodies of another length than announced are `broken-off`: nobody reads this response.
+    const reason = error.statusCode === 413 ? 'too-large' : 'broken-off';
     log.debug({ error: error.message }, 'request aborted');
-    return refusing.unavailable(last, 'broken-off');
+    return refuse(reply.header('connection', 'close'), { reason, scope: request.ticket?.scope ?? null });
   });
   return app;
 }
 
-/** Counts connections that were closed because there are too many; the log has it once a minute. */
-function createDropReport({ onRefused, now, log, maxConnections }: ServerOptions): () => void {
-  let loggedAt = Number.NEGATIVE_INFINITY;
-  return () => {
-    onRefused('connections', null, null);
-    if (now() - loggedAt < MINUTE) return;
-    loggedAt = now();
-    log.warn({ maxConnections }, 'too many connections: closing new ones');
-  };
-}
-
-type Refusing = ReturnType<typeof createRefusing>;
-
-/** The responses that refuse a request; each is counted. */
-function createRefusing(onRefused: ServerOptions['onRefused']) {
-  function refuse(reply: FastifyReply, status: number, reason: RefusalReason): FastifyReply {
-    onRefused(reason, null, null);
-    return reply.code(status).send({ ok: false });
-  }
-  return {
-    refuse,
-    /** The sender should retry. */
-    unavailable: (reply: FastifyReply, reason: Refusal | 'broken-off') =>
-      refuse(reply.header('retry-after', '15'), 503, reason),
-    wrongSource(reply: FastifyReply, source: RefusedSource, scope: number): FastifyReply {
-      onRefused('source', source, scope);
-      return reply.code(403).send({ ok: false });
-    },
-  };
-}
-
-/** Checks a request before its body is read, and opens its ticket. */
-function createGate(options: ServerOptions, refusing: Refusing) {
-  const { config, intake, scopeOf, now, after, onRefused } = options;
-
-  function openTicket(ticket: Ticket, request: FastifyRequest, reply: FastifyReply): void {
-    request.ticket = ticket;
-    request.headers['content-type'] = 'application/octet-stream';
-    const response = reply.raw;
-    const stopDeadline = after(DEADLINE_MS, () => {
-      if (reply.sent) return;
-      intake.recordLate(ticket);
-      refusing.unavailable(reply.header('connection', 'close'), 'late');
-    });
-    response.once('close', () => {
-      stopDeadline();
-      intake.end(ticket, response.writableFinished && response.statusCode === 200 ? now() : null);
-    });
-    // An HTTP/1.0 sender would read this as the response.
-    if (request.headers.expect !== undefined && request.raw.httpVersion !== '1.0') response.writeContinue();
-  }
-
-  return function onRequest(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
-    const { token } = request.params as { token: string };
-    const scope = scopeOf(token);
-    if (scope === null) return void refusing.refuse(reply, 404, 'token');
-    if (request.method !== 'POST' && request.method !== 'PUT' && request.method !== 'PATCH') {
-      return void refusing.refuse(reply.header('allow', 'POST, PUT, PATCH'), 405, 'method');
-    }
-    if (config.RECEIVER_SOURCE_CHECK !== 'off') {
-      const refused = refusedSource(request.ip, config);
-      if (refused) {
-        if (config.RECEIVER_SOURCE_CHECK === 'enforce') return void refusing.wrongSource(reply, refused, scope);
-        onRefused('source', refused, scope);
-      }
-    }
-    const ticket = intake.admit(scope);
-    if (typeof ticket === 'string') return void refusing.unavailable(reply, ticket);
-    openTicket(ticket, request, reply);
-    done();
-  };
+/**
+ * Caps a server's connections, so that idle ones leave file descriptors for the database and for Discord. Connections from
+ * addresses that may not deliver close each other, never one from an address that may.
+ */
+function capConnections(
+  server: Server,
+  { maxConnections, admission, refusals }: Pick<ServerOptions, 'maxConnections' | 'admission' | 'refusals'>,
+): void {
+  const maxStrangers = Math.min(MAX_STRANGERS, Math.ceil(maxConnections / 2));
+  /** In the order of arrival. */
+  const strangers = new Set<Socket>();
+  server.maxConnections = maxConnections;
+  server.on('drop', () => refusals.record({ reason: 'connections', scope: null }));
+  server.on('connection', (socket) => {
+    if (!admission.isStranger(socket.remoteAddress)) return;
+    strangers.add(socket);
+    socket.once('close', () => strangers.delete(socket));
+    if (strangers.size <= maxStrangers) return;
+    const [oldest] = strangers;
+    oldest?.destroy();
+  });
 }
 
 /**
- * Why a request's address is not a source; null: it is. The address is the right-most one that is not a trusted proxy,
- * if there is one.
+ * Makes a server listen and returns its URL; `name` is the variable that sets the port (0: any free one). Throws an
+ * Error with a message for the operator when it cannot listen there.
  */
-function refusedSource(
-  ip: string | undefined,
-  { RECEIVER_SOURCES, TRUSTED_PROXIES }: ServerOptions['config'],
-): RefusedSource | null {
-  const source = plainIp(ip);
-  if (source === null) return { reason: 'unreadable', source };
-  if (RECEIVER_SOURCES.has(source)) return null;
-  return { reason: TRUSTED_PROXIES.has(source) ? 'no-sender' : 'unlisted', source };
+export async function listen(
+  server: {
+    listen(options: { host: string; port: number }): Promise<string>;
+    server: { address(): AddressInfo | string | null };
+  },
+  host: string,
+  port: number,
+  name: string,
+): Promise<string> {
+  try {
+    await server.listen({ host, port });
+  } catch (error) {
+    const fault = error as NodeJS.ErrnoException;
+    throw startError(`Ledgerbell cannot start: ${reasonOf(fault, host, port, name)}`, fault);
+  }
+  const shown = host.includes(':') ? `[${host}]` : host;
+  return `http://${shown}:${(server.server.address() as AddressInfo).port}`;
 }
 
-/** Whether this peer cannot send deliveries: it is neither a source nor a proxy that forwards those of others. */
-const isUnlisted = (
-  ip: string | null,
-  { RECEIVER_SOURCE_CHECK, RECEIVER_SOURCES, TRUSTED_PROXIES }: ServerOptions['config'],
-): boolean =>
-  RECEIVER_SOURCE_CHECK === 'enforce' && (ip === null || !(RECEIVER_SOURCES.has(ip) || TRUSTED_PROXIES.has(ip)));
+/** Throws the same Error if a server could not listen there; listens briefly to find out. */
+export async function assertListenable(host: string, port: number, name: string): Promise<void> {
+  const server = new Server();
+  const listening = {
+    server,
+    listen: (options: { host: string; port: number }) =>
+      new Promise<string>((resolve, reject) => {
+        server.once('error', reject);
+        server.listen(options, () => resolve(''));
+      }),
+  };
+  await listen(listening, host, port, name);
+  await new Promise((resolve) => server.close(resolve));
+}
 
-/** An IP in the form in which it is compared: IPv4 without `::ffff:`; null: not an IP. */
-function plainIp(text: string | undefined): string | null {
-  const ip = (text ?? '').replace(/^::ffff:(?=\d+\.)/i, '');
-  return isIP(ip) === 0 ? null : ip;
+function reasonOf({ code, message }: NodeJS.ErrnoException, host: string, port: number, name: string): string {
+  const hostName = name.replace('PORT', 'HOST');
+  switch (code) {
+    case 'EADDRINUSE':
+      return `port ${port} on ${host} is in use. Stop what uses it, or set another ${name}.`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return `${host} is not an address of this machine. Set ${hostName} to one that is, like 127.0.0.1.`;
+    case 'EACCES':
+      return `this user may not listen on port ${port}. Set ${name} to one above 1023.`;
+    default:
+      return `${message}. Set another ${name} or ${hostName}.`;
+  }
 }

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { MINUTE } from '../domain/clock.ts';
 import type { DeliveryIdentity } from '../domain/inbox.ts';
-import { signatureOf } from '../domain/signing.ts';
+import { signatureOf } from '../domain/project.ts';
 
 /**
  * A signature is refused when its time differs from now by more than this, so a recorded delivery cannot be replayed
@@ -15,13 +15,11 @@ const MAX_SIGNATURES = 8;
 /** Why a delivery is refused although its URL is right. */
 export type SignatureFault = 'missing' | 'wrong' | 'stale';
 
-/** How a delivery is signed. */
 export type SignatureCheck =
   | { status: 'unsigned' }
   | { status: 'verified'; identity: DeliveryIdentity }
   | { status: 'refused'; fault: SignatureFault };
 
-/** Checks a delivery by the signing secrets of its scope. */
 export type CheckSignature = (scope: number, headers: IncomingHttpHeaders, body: Uint8Array) => SignatureCheck;
 
 /**
@@ -35,8 +33,9 @@ export function createSignatureCheck(
   return (scope, headers, body) => {
     const secrets = secretsOf(scope);
     if (secrets === null) return { status: 'unsigned' };
-    const [id, timestamp, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) =>
-      textOf(headers, name),
+    // Svix and others write the standard's headers with their own prefix.
+    const [id, timestamp, signatures] = ['id', 'timestamp', 'signature'].map(
+      (name) => textOf(headers, `webhook-${name}`) ?? textOf(headers, `svix-${name}`),
     );
     if (!id || !timestamp || !signatures || !/^\d{1,12}$/.test(timestamp))
       return { status: 'refused', fault: 'missing' };

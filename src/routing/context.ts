@@ -1,16 +1,23 @@
-import type { ActivityStats } from '../domain/activity-stats.ts';
 import type { AddressText } from '../domain/address.ts';
+import type { CheckProgress } from '../domain/completeness.ts';
+import { outerDigitsOf } from '../domain/guard.ts';
 import type { SeenDelivery, SeenTransfer } from '../domain/identity.ts';
 import type { InboxRow } from '../domain/inbox.ts';
 import type { MatchContext } from '../domain/match.ts';
+import { FIRST_NETWORK, type Network } from '../domain/network.ts';
+import type { ChainPrices } from '../domain/price.ts';
+import { isOperatorScope, operatorScope } from '../domain/project.ts';
 import type { Learned, RoutingQuery, WatchedTransfer } from '../domain/routing.ts';
-import { OPERATOR_SCOPE } from '../domain/scope.ts';
-import type { TransferEvent } from '../domain/transfer.ts';
+import type { ActivityStats } from '../domain/silence.ts';
+import type { Asset } from '../domain/subscription.ts';
+import { isItem, type Transfer, type TransferEvent } from '../domain/transfer.ts';
 import type { Store } from '../store/store.ts';
-import { type ScamSignals, toScamSignals } from './scam-signals.ts';
-import type { TokenCatalog } from './token-catalog.ts';
+import { addCatalog, type ScamSignals, tokensLike, toScamSignals } from './scam.ts';
+import type { TokenCatalog, WantedToken } from './token-catalog.ts';
 
-/** A delivery whose body was parsed. */
+/** How long routing waits for the price of a token that the explorer just listed. */
+const PRICE_WAIT_MS = 500;
+
 export interface ParsedDelivery {
   row: InboxRow;
   event: TransferEvent;
@@ -27,46 +34,88 @@ export interface RoutingState {
   watched: Map<string, WatchedTransfer>;
   /** By guild, for guilds whose alerts may be held. */
   timezones: Map<string, string | null>;
-  context: MatchContext;
   signals: ScamSignals;
+  /** What matching depends on, on a network. */
+  contextOf(network: number): MatchContext;
+  /** The network of each scope; a project that is gone has none any more. */
+  networks: ReadonlyMap<number, number>;
+  /** How far networks were compared with their chains. */
+  compared: ReadonlyMap<number, CheckProgress>;
+  /** The chain of each network; null: unknown. */
+  chains: ReadonlyMap<number, number | null>;
   /** The id of each scope's project, where it is known. */
   projects: ReadonlyMap<number, string>;
   /** By subscription, before these deliveries. */
   stats: ReadonlyMap<number, ActivityStats>;
 }
 
-/** The source of the context. */
 export interface ContextOptions {
   store: Store;
+  /** By their ids. */
+  networks: ReadonlyMap<number, RoutedNetwork>;
+}
+
+/** What routing needs of a network. `nativeSymbol` undefined: the one in the operator's events. */
+export interface RoutedNetwork extends Pick<Network, 'chainId' | 'nativeSymbol'> {
   /** The operator's project id; null when it is not set. */
   operatorProject: string | null;
   /** null: no explorer. */
   catalog: TokenCatalog | null;
-  /** The native coin's symbol; by default the one in the operator's events. */
-  nativeSymbol: string | undefined;
+  /** What the coin and cataloged tokens are worth; null or absent: prices are not set up. */
+  prices?: ChainPrices | null;
 }
 
 /**
- * Reads everything that deciding about these deliveries needs: one call to the store, and one to the explorer for
+ * Reads everything that deciding about these deliveries needs: one call to the store, and one to each explorer for
  * unknown tokens. `covered`: how many of the deliveries the context is complete for, from the first on.
  */
 export async function readContext(
-  items: ParsedDelivery[],
-  { store, operatorProject, catalog, nativeSymbol }: ContextOptions,
+  parsed: ParsedDelivery[],
+  { store, networks }: ContextOptions,
   now: number,
 ): Promise<{ covered: number; state: RoutingState; learned: Learned }> {
+  const items = oneOrigin(parsed);
   const read = await store.routing.context(items.map(toQuery), now);
   const covered = items.slice(0, read.covered);
+  for (const { keys } of covered) keys.transfer = read.aliases.get(keys.transfer) ?? keys.transfer;
   const { knowledge } = read;
   const watched = new Map(read.watched.map((transfer) => [transfer.transferKey, transfer]));
-  const tokens = new Map<AddressText, number>();
-  for (const { row, keys, event } of covered)
-    if (event.transfer.token && watched.has(keys.transfer)) tokens.set(event.transfer.token, row.scope);
-  const known = new Map(knowledge.catalog.map((entry) => [entry.token, entry]));
-  const learned = (await catalog?.learn(tokens, known)) ?? [];
-  const usedSymbol = nativeSymbol === undefined ? nativeSymbolOf(covered) : null;
-  const symbol = nativeSymbol ?? usedSymbol ?? knowledge.nativeSymbol;
-  const signals = toScamSignals(knowledge, learned, symbol, catalog !== null);
+  const networkOf = new Map(read.scopes.map(({ scope, network }) => [scope, network]));
+  const byNetwork = Map.groupBy(covered, ({ row }) => networkOf.get(row.scope) ?? FIRST_NETWORK);
+  const used = [...byNetwork].flatMap(([network, some]) => {
+    const symbol = networks.get(network)?.nativeSymbol === undefined ? nativeSymbolOf(some) : null;
+    return symbol === null ? [] : [{ network, symbol }];
+  });
+  const nativeSymbols = new Map([
+    ...knowledge.nativeSymbols,
+    ...used.map(({ network, symbol }) => [network, symbol] as const),
+    ...[...networks].flatMap(([id, { nativeSymbol }]) =>
+      nativeSymbol === undefined ? [] : [[id, nativeSymbol] as const],
+    ),
+  ]);
+  const explorers = new Set([...networks].flatMap(([id, { catalog }]) => (catalog === null ? [] : id)));
+  const signals = toScamSignals(knowledge, nativeSymbols, explorers);
+  const news = await Promise.all(
+    [...byNetwork].map(async ([network, some]) => {
+      const wanted = wantedTokens(network, some, watched, signals);
+      const known = new Map(
+        knowledge.catalog.flatMap((entry) => (entry.network === network ? [[entry.token, entry]] : [])),
+      );
+      const { catalog } = networks.get(network) ?? {};
+      const found = (await catalog?.learn(wanted, known, covered[0]?.row.receivedAt ?? now)) ?? [];
+      return found.map((entry) => ({ network, ...entry }));
+    }),
+  );
+  addCatalog(signals, news.flat());
+  const before = new Set(knowledge.catalog.map(({ network, token }) => `${network} ${token}`));
+  await Promise.all(
+    [...byNetwork].map(([network, some]) => {
+      const transfers = some.flatMap(({ keys, event }) => (watched.has(keys.transfer) ? event.transfer : []));
+      const isListed = (token: AddressText) => signals.catalog.get(`${network} ${token}`)?.cataloged === true;
+      const isNew = (token: AddressText) => !before.has(`${network} ${token}`);
+      return addPrices(transfers, networks.get(network)?.prices, { isListed, isNew });
+    }),
+  );
   const mutes = new Set(read.mutes.map(({ guildId, token }) => `${guildId} ${token}`));
   return {
     covered: covered.length,
@@ -76,42 +125,107 @@ export async function readContext(
       watched,
       timezones: new Map(read.timezones.map(({ guildId, timezone }) => [guildId, timezone])),
       signals,
+      contextOf: (network) => ({
+        now,
+        cataloged: (token) => signals.catalog.get(`${network} ${token}`)?.cataloged ?? null,
+        isNamed: (guildId, token) =>
+          (signals.named.get(guildId + outerDigitsOf(token)) ?? []).some(({ address }) => address === token),
+        tokenMuted: (guildId, asset) => mutes.has(`${guildId} ${asset}`),
+      }),
+      networks: networkOf,
+      compared: read.compared,
+      chains: new Map([...networks].map(([id, { chainId }]) => [id, chainId])),
       projects: new Map([
-        ...read.projects.map(({ scope, projectId }) => [scope, projectId] as const),
-        ...(operatorProject === null ? [] : [[OPERATOR_SCOPE, operatorProject] as const]),
+        ...read.scopes.flatMap(({ scope, projectId }) => (projectId === null ? [] : [[scope, projectId] as const])),
+        ...[...networks].flatMap(([id, { operatorProject }]) =>
+          operatorProject === null ? [] : [[operatorScope(id), operatorProject] as const],
+        ),
       ]),
       stats: new Map(read.stats.map(({ subscription, ...stats }) => [subscription, stats])),
-      context: {
-        now,
-        cataloged: (token: AddressText) => signals.catalog.get(token)?.cataloged ?? null,
-        tokenMuted: (guildId, asset) => mutes.has(`${guildId} ${asset}`),
-      },
     },
     learned: {
-      catalog: learned,
+      catalog: news.flat(),
       counterparties: [],
-      nativeSymbol: usedSymbol === knowledge.nativeSymbol ? null : usedSymbol,
+      nativeSymbols: used.filter(({ network, symbol }) => knowledge.nativeSymbols.get(network) !== symbol),
       heads: headsOf(covered),
     },
   };
 }
 
-function toQuery({ row, event, keys }: ParsedDelivery): RoutingQuery {
-  const { txHash, from, to, token, tokenSymbol, blockNumber } = event.transfer;
-  const transfer = { txHash, from, to, token, tokenSymbol, blockNumber };
-  return { transferKey: keys.transfer, deliveryKey: keys.delivery, scope: row.scope, at: row.receivedAt, transfer };
+/**
+ * Gives transfers the price that is known now: of the coin and of listed tokens, never of a stranger's. Only that of a
+ * token that the explorer just listed is waited for, because the explorer was, too. Others are known to the next alert.
+ */
+async function addPrices(
+  transfers: readonly Transfer[],
+  prices: RoutedNetwork['prices'],
+  { isListed, isNew }: Record<'isListed' | 'isNew', (token: AddressText) => boolean>,
+): Promise<void> {
+  if (!prices) return;
+  const assetOf = (transfer: Transfer): Asset | null => {
+    const { kind, token } = transfer;
+    if (token === null) return kind === 'native' ? 'native' : null;
+    return isListed(token) && !isItem(transfer) ? token : null;
+  };
+  const assets = [...new Set(transfers.flatMap((transfer) => assetOf(transfer) ?? []))];
+  const asked = prices.ask(assets, PRICE_WAIT_MS);
+  if (assets.some((asset) => asset !== 'native' && isNew(asset))) await asked;
+  for (const transfer of transfers) {
+    const asset = assetOf(transfer);
+    transfer.price = asset && prices.of(asset, transfer.decimals);
+  }
+}
+
+/** The tokens of watched transfers on a network, which its explorer may know. */
+function wantedTokens(
+  network: number,
+  items: readonly ParsedDelivery[],
+  watched: ReadonlyMap<string, WatchedTransfer>,
+  signals: ScamSignals,
+): Map<AddressText, WantedToken> {
+  const wanted = new Map<AddressText, WantedToken>();
+  for (const { row, keys, event } of items) {
+    const { token, from, tokenSymbol } = event.transfer;
+    const watchers = watched.get(keys.transfer)?.watchers;
+    if (!token || !watchers) continue;
+    const isUrgent =
+      watchers.some(({ address }) => address === from) || tokensLike(network, tokenSymbol, signals).length > 0;
+    wanted.set(token, { scope: row.scope, isUrgent: isUrgent || wanted.get(token)?.isUrgent === true });
+  }
+  return wanted;
+}
+
+/** Whether this bot found it on the chain. */
+export const isFound = ({ row }: Pick<ParsedDelivery, 'row'>): boolean => row.identity?.minedAt !== undefined;
+
+/** The first deliveries, all of the service or all found on the chain: of two forms of a transfer one is stored first. */
+function oneOrigin(items: ParsedDelivery[]): ParsedDelivery[] {
+  const other = items.findIndex((item) => isFound(item) !== isFound(items[0]!));
+  return other === -1 ? items : items.slice(0, other);
+}
+
+function toQuery(item: ParsedDelivery): RoutingQuery {
+  const { row, event, keys } = item;
+  const { kind, txHash, from, to, token, tokenSymbol, value, tokenId, tokenIdExact, blockNumber } = event.transfer;
+  return {
+    transferKey: keys.transfer,
+    deliveryKey: keys.delivery,
+    scope: row.scope,
+    at: row.receivedAt,
+    isFound: isFound(item),
+    transfer: { kind, txHash, from, to, token, tokenSymbol, value, tokenId, tokenIdExact, blockNumber },
+  };
 }
 
 /** The native coin's symbol in the operator's events. Events of a guild's own project must not affect other guilds. */
 function nativeSymbolOf(items: ParsedDelivery[]): string | null {
   const native = items.findLast(({ row, event: { transfer } }) => {
     const { kind, tokenType } = transfer;
-    return row.scope === OPERATOR_SCOPE && kind === 'native' && tokenType !== null && !/^native$/i.test(tokenType);
+    return isOperatorScope(row.scope) && kind === 'native' && tokenType !== null && !/^native$/i.test(tokenType);
   });
   return native?.event.transfer.tokenType ?? null;
 }
 
-/** The highest block that each scope's events name. */
 function headsOf(items: ParsedDelivery[]): Learned['heads'] {
   const heads = new Map<number, Learned['heads'][number]>();
   for (const { row, event } of items) {

@@ -1,23 +1,32 @@
 import type { AddressText } from '../domain/address.ts';
-import { type Clock, DAY, inTime, MINUTE, SECOND } from '../domain/clock.ts';
+import { type Clock, createBuckets, DAY, inTime, MINUTE, SECOND } from '../domain/clock.ts';
+import { isOperatorScope } from '../domain/project.ts';
 import type { CatalogEntry } from '../domain/routing.ts';
-import { OPERATOR_SCOPE } from '../domain/scope.ts';
 import type { TokenResult } from '../domain/token.ts';
-import { createBuckets } from '../domain/token-bucket.ts';
 
 /** An entry is looked up again after this. */
 const FRESH_MS = DAY;
 /** Routing waits no longer than this for the explorer. */
 const DEADLINE_MS = 1_500;
-/** Most tokens that are looked up at once. */
 const MAX_AT_ONCE = 20;
 /** Pause for a token that got no usable response, and for all when the explorer hung or limited requests. */
 const PAUSE_MS = 3 * MINUTE;
 
-/** Most lookups for the events of one server's own project: many forged tokens must not use up the explorer. */
-const OWN_BUDGET = { burst: 20, everyMs: 3 * SECOND };
+/** Most lookups for the events of one server's own project, and of the operator's: strangers make tokens for nothing. */
+const BUDGETS = { own: { burst: 20, everyMs: 3 * SECOND }, operator: { burst: 100, everyMs: SECOND / 2 } };
+/** Waits that follow each other this closely count as one. */
+const GAP_MS = 100;
 
-/** Looks up in the explorer which tokens it knows. */
+export interface WantedToken {
+  /** Whose events name it. */
+  scope: number;
+  /** A watched address sent it, or it resembles a known token: what is known about it matters most. */
+  isUrgent: boolean;
+}
+
+type Found = Omit<CatalogEntry, 'network'>;
+
+/** Looks up in a network's explorer which tokens it knows. */
 export type TokenCatalog = ReturnType<typeof createTokenCatalog>;
 
 /** `lookUp` is the explorer's lookup of one token; it must never reject. */
@@ -29,9 +38,11 @@ export function createTokenCatalog({
   clock: Clock;
 }) {
   const pausedUntil = new Map<AddressText, number>();
-  const budgets = createBuckets(OWN_BUDGET);
+  const budgets = { own: createBuckets(BUDGETS.own), operator: createBuckets(BUDGETS.operator) };
+  /** When routing last waited, from and until. */
+  let waited = { from: Number.NEGATIVE_INFINITY, until: Number.NEGATIVE_INFINITY };
   let allPausedUntil = 0;
-  let learned: CatalogEntry[] = [];
+  let learned: Found[] = [];
 
   async function learnOne(token: AddressText): Promise<void> {
     const response = await lookUp(token);
@@ -50,33 +61,39 @@ export function createTokenCatalog({
     }
   }
 
-  /** The first of these tokens, each scope's in turn and within its budget. */
-  function chosen(tokens: readonly (readonly [AddressText, number])[], now: number): AddressText[] {
-    const byScope = [...Map.groupBy(tokens, ([, scope]) => scope)];
+  /** The first of these tokens, the urgent ones before others, each scope's in turn and within its budgets. */
+  function chosen(tokens: readonly (readonly [AddressText, WantedToken])[], now: number): AddressText[] {
+    const byScope = [...Map.groupBy(tokens, ([, { scope }]) => scope).values()].map((some) =>
+      some.toSorted(([, a], [, b]) => Number(b.isUrgent) - Number(a.isUrgent)),
+    );
     const interleaved = Array.from({ length: MAX_AT_ONCE }, (_, turn) =>
-      byScope.flatMap(([scope, waiting]) => (waiting[turn] ? [{ scope, token: waiting[turn][0] }] : [])),
+      byScope.flatMap((waiting) => (waiting[turn] ? [waiting[turn]] : [])),
     ).flat();
     const picked: AddressText[] = [];
-    for (const { scope, token } of interleaved) {
+    for (const [token, { scope, isUrgent }] of interleaved) {
       if (picked.length === MAX_AT_ONCE) break;
-      if (scope !== OPERATOR_SCOPE) {
-        if (budgets.wait(String(scope), now) > 0) continue;
-        budgets.take(String(scope), now);
-      }
+      const buckets = isOperatorScope(scope) ? budgets.operator : budgets.own;
+      const key = `${scope} ${isUrgent}`;
+      if (buckets.wait(key, now) > 0) continue;
+      buckets.take(key, now);
       picked.push(token);
     }
     return picked;
   }
 
+  /** How long the deliveries of a commit may wait, of which the first arrived at `since`: 1.5 s less what it has waited. */
+  const patience = (since: number): number => DEADLINE_MS - Math.max(0, waited.until - Math.max(waited.from, since));
+
   return {
     /**
-     * Looks up those of the tokens (with the scope that each came for) that `known` lacks or that are stale; resolves within 1.5 s with everything learned
-     * since the last call, late responses to earlier calls included.
+     * Looks up those of the tokens that `known` lacks or that are stale; resolves with everything learned since the last
+     * call, late responses to earlier calls included. Deliveries that arrived at `since` wait 1.5 s at most, over all calls.
      */
     async learn(
-      tokens: ReadonlyMap<AddressText, number>,
-      known: Map<AddressText, CatalogEntry>,
-    ): Promise<CatalogEntry[]> {
+      tokens: ReadonlyMap<AddressText, WantedToken>,
+      known: ReadonlyMap<AddressText, Found>,
+      since: number,
+    ): Promise<Found[]> {
       const now = clock.now();
       endPauses(now);
       const isWanted = (token: AddressText) =>
@@ -92,8 +109,12 @@ export function createTokenCatalog({
         for (const token of wanted) pausedUntil.set(token, now + PAUSE_MS);
         let responses = 0;
         const all = wanted.map((token) => learnOne(token).then(() => responses++));
-        await inTime(Promise.all(all), DEADLINE_MS, clock);
-        if (responses === 0) allPausedUntil = now + PAUSE_MS;
+        const wait = patience(since);
+        if (wait > 0) {
+          await inTime(Promise.all(all), wait, clock);
+          waited = { from: now <= waited.until + GAP_MS ? waited.from : now, until: clock.now() };
+          if (responses === 0 && wait === DEADLINE_MS) allPausedUntil = now + PAUSE_MS;
+        }
       }
       const entries = learned;
       learned = [];
@@ -103,7 +124,7 @@ export function createTokenCatalog({
 }
 
 /** What a response shows about the token; null: nothing. */
-function entryOf(token: AddressText, response: TokenResult, checkedAt: number): CatalogEntry | null {
+function entryOf(token: AddressText, response: TokenResult, checkedAt: number): Found | null {
   switch (response.status) {
     case 'found': {
       const { cataloged, symbol, name } = response.token;

@@ -1,15 +1,51 @@
 import type { AddressText } from '../domain/address.ts';
 import type { Alert, RenderedAlert } from '../domain/alert.ts';
-import type { ClaimOptions, DeadLetter, Joinable, MessageRef, NewBatch, NextMessage, Notice } from '../domain/batch.ts';
+import type {
+  BalanceState,
+  KeptBalances,
+  LeftBalance,
+  StatementPlan,
+  Wallet,
+  WatchedBalance,
+} from '../domain/balance.ts';
+import type {
+  ClaimOptions,
+  DeadLetter,
+  Joinable,
+  Lane,
+  MessageRef,
+  NewBatch,
+  NextMessage,
+  Notice,
+} from '../domain/batch.ts';
 import type { ChannelHead, ChannelState, Shard } from '../domain/channel.ts';
-import type { Action, Confirmation, NewConfirmation, Questions } from '../domain/confirmation.ts';
+import type { Pause } from '../domain/clock.ts';
+import type {
+  Balances,
+  BlockRange,
+  CheckProgress,
+  MissedTransfer,
+  StoredTransfer,
+  WatchedAddress,
+} from '../domain/completeness.ts';
 import type { RecentQuery, RecentTransfers } from '../domain/dry-run.ts';
-import type { AuditEntry, GuildSettings, Label, LabelAuthor, LabelRefusal } from '../domain/guild.ts';
-import type { TransferHistory } from '../domain/history.ts';
-import type { Hold } from '../domain/hold.ts';
-import type { EndedResponse, InboxRow, InboxUsage, NewDelivery, Quarantined } from '../domain/inbox.ts';
+import type {
+  Action,
+  AuditEntry,
+  Backlog,
+  Confirmation,
+  GuildOverview,
+  GuildSettings,
+  Label,
+  LabelAuthor,
+  LabelRefusal,
+  NewConfirmation,
+  Questions,
+  StoredCounts,
+} from '../domain/guild.ts';
+import type { HistoryQuery, MessageTransaction, TransferHistory } from '../domain/history.ts';
+import type { InboxRow, InboxUsage, NewDelivery, Quarantined } from '../domain/inbox.ts';
 import type { ActivityQuery, DecidedTransfer, PostedIn } from '../domain/movements.ts';
-import type { Backlog, GuildOverview, StoredCounts } from '../domain/overview.ts';
 import type { NewProject, ReceiverToken, StoredProject } from '../domain/project.ts';
 import type { RoutingContext, RoutingQuery, RoutingResult } from '../domain/routing.ts';
 import type { Silence } from '../domain/silence.ts';
@@ -25,7 +61,6 @@ import type {
 import type { AdditionRefusal, ChangeRefusal, ImportRefusal } from '../domain/subscription-limits.ts';
 import type { KnownToken } from '../domain/token.ts';
 import type { Transfer } from '../domain/transfer.ts';
-import type { Pause } from '../domain/uptime.ts';
 
 /**
  * The port to the data: everything that Ledgerbell remembers, and what can be done with it. A transfer's way through it:
@@ -34,7 +69,6 @@ import type { Pause } from '../domain/uptime.ts';
  * Each method is one whole transaction: it happens completely or not at all, and what it returns was true at one moment.
  * Those that work in short steps say so: each step is one.
  * When its promise resolves, its effect is visible to every later call. A call that fails rejects with a `StoreError`.
- * Each group names its read-only methods.
  * Times are milliseconds since 1970 and always arguments; addresses and hashes are lower-case text; Discord ids are text.
  */
 export interface Store {
@@ -56,45 +90,44 @@ export interface Store {
   metrics: Metrics;
   retention: Retention;
   uptime: Uptime;
+  chainChecks: ChainChecks;
+  balances: BalanceFacts;
   erasure: Erasure;
 }
 
-/** Deliveries as received: bytes that are on disk and wait for the router. Read-only: `next`, `usage`. */
+/** Deliveries as received: bytes that are on disk and wait for the router. */
 export interface Inbox {
   /** Stores deliveries in one durable commit; returns their ids in the same order. */
   append(deliveries: NewDelivery[]): Promise<number[]>;
-  /** Records for other processes how the responses to stored deliveries ended. Deliveries that are gone are left out. */
-  recordResponses(responses: EndedResponse[]): Promise<void>;
   /**
-   * The oldest deliveries of each scope in turn, or of one `scope`, at most `limit`. Stops after the one whose body brings
-   * them to `bytes`, but not before each scope had its turn.
+   * The oldest deliveries of each scope in turn, at most `limit`. Stops after the one whose body brings them to `bytes`, but
+   * not before each scope had its turn.
    */
-  next(limit: number, bytes?: number, scope?: number): Promise<InboxRow[]>;
+  next(limit: number, bytes?: number): Promise<InboxRow[]>;
   /** How much of the inbox each server's own project uses. */
   usage(): Promise<InboxUsage[]>;
 }
 
-/**
- * Deliveries that could not be understood, with their bytes, until somebody replays or discards them. Read-only:
- * `sizes`, `list`, `get`.
- */
+/** Deliveries that could not be understood, until somebody replays or discards them. */
 export interface Quarantine {
-  /** How much is in quarantine, by the scope it arrived for. */
-  sizes(): Promise<{ scope: number; rows: number; bytes: number }[]>;
+  /** By the scope it arrived for: how many deliveries have their bytes, how many bytes, and how many gave theirs up. */
+  sizes(): Promise<{ scope: number; rows: number; bytes: number; givenUp: number }[]>;
   /** All of them, oldest first, without their bytes. */
-  list(): Promise<(Omit<Quarantined, 'body'> & { bytes: number })[]>;
+  list(): Promise<Omit<Quarantined, 'body'>[]>;
   get(id: number): Promise<Quarantined | null>;
-  /** Puts a delivery back into the inbox; false when there is none with this id. */
-  replay(id: number): Promise<boolean>;
-  /** Discards a delivery; false when there is none with this id. */
-  discard(id: number): Promise<boolean>;
-  /** Puts everything that is there now back into the inbox, in short steps; returns how many. */
-  replayAll(): Promise<number>;
-  /** Discards everything that is there now, in short steps; returns how many. */
-  discardAll(): Promise<number>;
+  /** Why deliveries of a scope are here, of the reasons that begin like this, the latest first, each with how many. */
+  reasons(scope: number, begin: string): Promise<{ reason: string; count: number }[]>;
+  /** Puts deliveries back into the inbox, unless they gave up their bytes; returns how many. */
+  replay(ids: readonly number[]): Promise<number>;
+  discard(ids: readonly number[]): Promise<number>;
+  /**
+   * Lets some of a scope's oldest deliveries give up their bytes if they exceed what is kept; returns how many did, 0 when
+   * nothing exceeds it any more.
+   */
+  giveUp(scope: number, keep: { rows: number; bytes: number }): Promise<number>;
 }
 
-/** The step from the inbox to the outbox. Read-only: `context`. */
+/** The step from the inbox to the outbox. */
 export interface Routing {
   /** Everything that deciding about these deliveries needs. `now` decides which mutes and counterparties still count. */
   context(queries: RoutingQuery[], now: number): Promise<RoutingContext>;
@@ -114,8 +147,6 @@ export interface Routing {
  * other one of an edit by the `claim` that returns it, of any other message by `countAttempt`. An edit is counted by the
  * claim because that reads what the edit will show: whatever changes later requests another edit. It stays counted if the
  * caller then does not send it.
- *
- * Read-only: `channelsWithWork`, `due`, `alerts`.
  */
 export interface Outbox {
   /** Every channel with something to send, whatever its state; before `sleepUntil` nothing there is due. */
@@ -129,8 +160,8 @@ export interface Outbox {
     options: ClaimOptions,
     now: number,
   ): Promise<{ head: ChannelHead | null; next: NextMessage }>;
-  /** A page of a channel's due alerts with this hold, oldest first, behind the alert `after` (0: from the first). */
-  due(channelId: string, hold: Hold | null, now: number, after: number, limit: number): Promise<Alert[]>;
+  /** A page of a channel's due alerts of a lane, oldest first, behind the alert `after` (0: from the first). */
+  due(channelId: string, lane: Lane, now: number, after: number, limit: number): Promise<Alert[]>;
   /** Alerts as they are known now, in the order of the ids; deleted ones are left out. */
   alerts(ids: number[]): Promise<Alert[]>;
   /** Freezes alerts into one batch and counts its first attempt; returns its id, or null when the alerts changed. */
@@ -146,7 +177,6 @@ export interface Outbox {
   markNotSent(batchId: number): Promise<void>;
   /** Records that Discord has the message; returns whether its channel has more to send, now or later. */
   markSent(batchId: number, messageId: string | null, now: number): Promise<boolean>;
-  /** Records that the sent message was edited. */
   markEdited(editId: number, now: number): Promise<void>;
   /** Records that the message will not be edited: alerts that were to join it wait again. `reason` null: it is gone. */
   markEditFailed(editId: number, reason: string | null, now: number): Promise<void>;
@@ -164,28 +194,21 @@ export interface Outbox {
   endLongHolds(now: number): Promise<void>;
 }
 
-/** Alerts and edits that Discord refused in every form, or that waited too long. Read-only: `list`, `get`. */
+/** Alerts and edits that Discord refused in every form, or that waited too long. */
 export interface DeadLetters {
   list(limit: number): Promise<DeadLetter[]>;
-  get(id: number): Promise<DeadLetter | null>;
-  /**
-   * Puts a dead letter back among what waits, and makes its channel due now; false when there is none with this id.
-   */
+  /** Puts a dead letter back among what waits, and makes its channel due now; false when there is none with this id. */
   replay(id: number, now: number): Promise<boolean>;
-  /** Discards a dead letter; false when there is none with this id. */
-  discard(id: number, now: number): Promise<boolean>;
-  /** Discards a channel's dead letters, in short steps; returns how many. */
-  discardAll(channelId: string, now: number): Promise<number>;
+  discard(ids: readonly number[], now: number): Promise<number>;
 }
 
-/** Whether the bot can post in channels, and which guilds the bot is in. Read-only: `blocked`, `channelForNotices`. */
+/** Whether the bot can post in channels, and which guilds the bot is in. */
 export interface Channels {
   /**
    * Records a channel's state, and freezes the notice that reports it elsewhere. From then on the channel is no longer
    * blocked by a removal of the bot.
    */
   setState(head: Omit<ChannelHead, 'guildId'> & { reason: string | null }, notice?: Notice | null): Promise<void>;
-  /** A guild's channels that the bot cannot post in. */
   blocked(guildId: string): Promise<{ channelId: string; state: ChannelState; reason: string | null }[]>;
   /** Where a guild is notified of trouble in a channel; null where it has no other channel. */
   channelForNotices(guildId: string, troubledId: string): Promise<string | null>;
@@ -204,10 +227,7 @@ export interface Channels {
   postponeErasure(guildId: string, now: number): Promise<void>;
 }
 
-/**
- * Which channel watches which address. Every method but `watching` stays within one guild. Read-only: `list`, `get`,
- * `tokenMutes`, `watching`.
- */
+/** Which channel watches which address. Every method but `watching` stays within one guild. */
 export interface Subscriptions {
   /**
    * Adds one, unless the channel already watches the address, the guild is at `limit`, `channelsPerAddress` of its
@@ -236,15 +256,14 @@ export interface Subscriptions {
   /** Mutes these until then (null: unmutes); returns how many there are. */
   mute(guildId: string, ids: readonly number[], until: number | null): Promise<number>;
   remove(guildId: string, id: number): Promise<boolean>;
-  /** The tokens that are muted in a guild now. */
   tokenMutes(guildId: string, now: number): Promise<TokenMute[]>;
-  /** Mutes a token in the whole guild until then (null: unmutes). */
+  /** null: unmutes. */
   muteToken(guildId: string, token: Asset, until: number | null): Promise<void>;
   /** The subscriptions to these addresses in all guilds. */
   watching(addresses: string[]): Promise<Subscription[]>;
 }
 
-/** Each guild's address book: an address has one name, and a name one address. Read-only: `list`. */
+/** Each guild's address book: an address has one name, and a name one address. */
 export interface Labels {
   /** Sorted by name. */
   list(guildId: string): Promise<Label[]>;
@@ -254,7 +273,7 @@ export interface Labels {
   remove(guildId: string, label: Pick<Label, 'address' | 'name'>): Promise<boolean>;
 }
 
-/** What each guild's admins chose. Read-only: `settings`, `language`. */
+/** What each guild's admins chose. */
 export interface Guilds {
   settings(guildId: string): Promise<GuildSettings>;
   /** Changes what is named; returns all settings as they are then. */
@@ -265,7 +284,7 @@ export interface Guilds {
   recordLocale(guildId: string, locale: string | null): Promise<void>;
 }
 
-/** Who changed what in a guild. Read-only: `page`. */
+/** Who changed what in a guild. */
 export interface Audit {
   record(entry: AuditEntry): Promise<void>;
   /** How many entries a guild has, and some of them, latest first, from the one with this index on. */
@@ -282,50 +301,45 @@ export interface Confirmations {
   take<Asked extends Action>(confirmation: Confirmation<Asked>): Promise<Questions[Asked] | null>;
 }
 
-/**
- * Guilds' own notification projects, the receiver's path tokens, and webhook names. A project's id is its scope.
- * Read-only: `ofGuild`, `all`, `scopes`, `tokens`, `webhookNames`.
- */
+/** Guilds' own notification projects, the receiver's path tokens, and webhooks. A project's id is its scope. */
 export interface Projects {
-  ofGuild(guildId: string): Promise<StoredProject | null>;
+  /** The chain whose network is the first one: this chain's, if that was not recorded before. */
+  firstNetwork(chainId: number): Promise<number>;
+  /** By default on the first network. */
+  ofGuild(guildId: string, network?: number): Promise<StoredProject | null>;
   all(): Promise<StoredProject[]>;
-  /** The scope of every guild with a project of its own, by guild id; all others are in the operator's. */
-  scopes(): Promise<Map<string, number>>;
   /** Stores or replaces a guild's project; returns its scope. `token` becomes its first path token. */
   save(project: NewProject, token: string): Promise<number>;
   /** Stores the same keys under another seal, unless they were replaced meanwhile. */
   reseal(project: StoredProject, sealed: Uint8Array): Promise<void>;
-  /** Removes a guild's project with its path tokens and webhook names; false when there is none. */
-  remove(guildId: string): Promise<boolean>;
-  /** Every active path token. */
+  /** Removes a guild's project on a network (default: the first) with its path tokens; false when there is none. */
+  remove(guildId: string, network?: number): Promise<boolean>;
   tokens(): Promise<ReceiverToken[]>;
   addToken(token: string, scope: number): Promise<void>;
   /** Makes `token` the scope's path token and retires the present one; false while an older one still retires. */
   rotateToken(scope: number, token: string): Promise<boolean>;
   /** Ends a scope's retiring token; false when there is none. */
   revokeToken(scope: number): Promise<boolean>;
-  /** A guild's webhook names, by webhook id. */
-  webhookNames(guildId: string): Promise<Map<string, string>>;
+  /** The webhook that gets a guild's new addresses, if its project's list does not show which one it is. */
+  chosenWebhook(guildId: string, network: number): Promise<string | null>;
+  /** Chooses it; null: none. */
+  chooseWebhook(guildId: string, network: number, webhookId: string | null): Promise<void>;
+  webhookNames(guildId: string, network: number): Promise<Map<string, string>>;
   /** Names a webhook; null removes the name. */
-  nameWebhook(guildId: string, webhookId: string, name: string | null): Promise<void>;
+  nameWebhook(guildId: string, network: number, webhookId: string, name: string | null): Promise<void>;
 }
 
-/** What happened. Every method stays within one guild. Read-only. */
+/** What happened. Every method stays within one guild. */
 export interface History {
   /** What happened to a transaction's transfers that concern the guild: how many there are, and the first `max`. */
-  transfers(
-    guildId: string,
-    txHash: string,
-    ownScope: number | null,
-    now: number,
-    max: number,
-  ): Promise<{ total: number; first: TransferHistory[] }>;
-  /** The transactions that one of the guild's messages shows: how many, and the first `max` with a transfer each. */
+  transfers(query: HistoryQuery, now: number, max: number): Promise<{ total: number; first: TransferHistory[] }>;
+  /** The transactions that one of the guild's messages shows: how many, and `max` of them behind the first `skip`. */
   transactionsOfMessage(
     guildId: string,
     reference: string,
     max: number,
-  ): Promise<{ total: number; first: { txHash: string; transfers: number; transfer: Transfer }[] }>;
+    skip: number,
+  ): Promise<{ total: number; shown: MessageTransaction[] }>;
   /** The channels for which transfers of an address were decided about. */
   activityChannels(query: Omit<ActivityQuery, 'channelIds'>): Promise<string[]>;
   /**
@@ -351,7 +365,7 @@ export interface History {
   counterparties(guildId: string, decisions: number): Promise<AddressText[]>;
 }
 
-/** Busy addresses that have gone quiet, as of the latest count of events. Read-only: `current`, `unreported`. */
+/** Busy addresses that have gone quiet, as of the latest count of events. */
 export interface Silences {
   /** A guild's silent addresses, whether muted or not, the longest silence first. */
   current(guildId: string, now: number): Promise<Silence[]>;
@@ -361,65 +375,143 @@ export interface Silences {
   report(notice: Notice, subscriptions: number[]): Promise<boolean>;
 }
 
-/** What is known about tokens. Read-only. */
 export interface Tokens {
-  /** What moved at the guild's addresses, most often first, then what the explorer's catalog has. */
-  known(guildId: string): Promise<KnownToken[]>;
+  /**
+   * What moved at the guild's addresses, most often first, then what the explorers' catalogs have; on one network, or by
+   * default on each.
+   */
+  known(guildId: string, network?: number): Promise<KnownToken[]>;
 }
 
-/** Counts for operators and admins, which may take long. Read-only. */
+/** Counts for operators and admins, which may take long. */
 export interface Metrics {
   backlog(now: number): Promise<Backlog>;
   guild(guildId: string): Promise<GuildOverview>;
-  /** What is stored about a guild. */
   stored(guildId: string): Promise<StoredCounts>;
 }
 
-/** When the bot could work, and when it last began a session at Discord. Read-only: `read`, `lastIdentify`. */
+/** When the bot could work. */
 export interface Uptime {
   /** The latest time in the database (null when it is empty), and the pauses, in order. */
   read(): Promise<{ latest: number | null; pauses: Pause[] }>;
   /** Records that the bot works now, and all pauses. */
   record(now: number, pauses: readonly Pause[]): Promise<void>;
-  /** When one of the bot's shards last identified at Discord; null: never. */
-  lastIdentify(): Promise<number | null>;
-  recordIdentify(at: number): Promise<void>;
 }
 
-declare const contents: unique symbol;
-
-/** How far work in steps has come: plain data that only the engine reads. */
-export interface Cursor<Kind extends 'retention' | 'unmatched' | 'erasure'> {
-  readonly [contents]: Kind;
+/** How far networks were compared with their chains, and what that found. */
+export interface ChainChecks {
+  /** Every address that is watched on a network, with each scope whose events its guilds get, and since when. */
+  watched(network: number): Promise<WatchedAddress[]>;
+  /** How far a network was compared, and the balances at that block; null: not at all. */
+  progress(network: number): Promise<{ progress: CheckProgress; balances: Balances } | null>;
+  /** Records how far a network was compared, with all balances at that block. */
+  advance(network: number, progress: CheckProgress, balances: Balances): Promise<void>;
+  /** Transfers in a range of blocks that concern these addresses, and every transfer of these transactions. */
+  stored(network: number, range: BlockRange, addresses: AddressText[], txHashes: string[]): Promise<StoredTransfer[]>;
+  /**
+   * Transfers that were delivered after the one with the id `seen`, of blocks up to one, at most 100. `upTo`: the id of the
+   * latest transfer that this covers.
+   */
+  late(network: number, seen: number, block: number): Promise<{ upTo: number; found: StoredTransfer[] }>;
+  /** Records how many of some transfers the chain has; returns the channels in which sent messages must change. */
+  correct(wrong: { id: number; count: number }[], now: number): Promise<string[]>;
+  /** A guild's posted transfers since a time that were found on the chain, latest first, at most 1,000. */
+  missed(guildId: string, since: number): Promise<MissedTransfer[]>;
+  /** The guilds with any of these. */
+  missedIn(since: number): Promise<string[]>;
+  /** Up to when guilds were notified of the causes of these; null: never. */
+  noticed(): Promise<number | null>;
+  setNoticed(at: number): Promise<void>;
+  /** When a scope's service last delivered something before a time, and first after it. */
+  deliveredAround(scope: number, at: number): Promise<{ before: number | null; after: number | null }>;
 }
 
-/** Deletion of old data. Read-only: `prunedBefore`. */
+/** A transfer of an address of whose balance somebody wants to know. */
+export interface ConcernedBalance {
+  transferId: number;
+  network: number;
+  transfer: Transfer;
+  address: AddressText;
+  subscription: number;
+  /** Its alert shows the balance. */
+  shows: boolean;
+  /** The subscription warns of a low one. */
+  warns: boolean;
+}
+
+/** What transfers left to watched addresses, and which balances are low. */
+export interface BalanceFacts {
+  /** What was decided after a decision that concerns balances, and the last decision that this covers; null: nothing yet. */
+  concerned(after: number | null): Promise<{ last: number; concerned: ConcernedBalance[] }>;
+  /** Adds balances to their transfers; returns the channels in which sent messages must change, if their alerts show them. */
+  keep(left: LeftBalance[], isShown: boolean, now: number): Promise<string[]>;
+  /** Who wants to be warned of a low balance on a network, but for paused subscriptions. */
+  watched(network: number): Promise<WatchedBalance[]>;
+  /**
+   * Records whether a balance is low; freezes the notice if that changed. Returns whether it did. False, and nothing is
+   * recorded, if the subscription no longer wants to know.
+   */
+  record(state: BalanceState, notice: Notice): Promise<boolean>;
+  /** Who wants statements, and up to when they were posted. */
+  statements(): Promise<StatementPlan[]>;
+  /** A guild's first statement begins then, unless it has begun. */
+  beginStatements(guildId: string, until: number): Promise<void>;
+  /** Freezes a statement where the guild's alerts go; returns the channel, null: nothing is posted. */
+  postStatement(
+    posted: { guildId: string; since: number; until: number; closing: KeptBalances },
+    notice: Pick<Notice, 'nonce' | 'reference' | 'payload' | 'attachment' | 'now'> | null,
+  ): Promise<string | null>;
+  /** A guild's watched addresses on a network, and the scope whose deliveries count there. */
+  wallets(guildId: string, network: number): Promise<{ scope: number; wallets: Wallet[] }>;
+}
+
+/** Deletion of old data, in short steps that the caller repeats. */
 export interface Retention {
   /** How far deletion of old data has come, or the oldest time stored when it has not begun; null when nothing is stored. */
   prunedBefore(): Promise<number | null>;
   setPrunedBefore(time: number): Promise<void>;
   /**
-   * Deletes some of the transfers of servers' own projects that were seen from one time to another and that no
-   * subscription concerned; returns where to go on, null when nothing is left.
+   * Deletes some of the transfers with ids above `afterId` that were seen before a time and are done with; returns the id
+   * after which to go on, null when nothing is left.
    */
-  pruneUnmatched(since: number, before: number, from: Cursor<'unmatched'> | null): Promise<Cursor<'unmatched'> | null>;
+  pruneTransfers(before: number, afterId: number): Promise<number | null>;
   /**
-   * Deletes some of what was seen before a time and is done with; returns where to go on, null when nothing is left. Some
-   * engines keep transfers until their whole day (UTC) is over.
+   * Deletes some of the transfers of a server's own project that were seen from one time to another and that no subscription
+   * concerned; returns since when to go on, null when nothing is left.
    */
-  prune(before: number, from: Cursor<'retention'> | null): Promise<Cursor<'retention'> | null>;
+  pruneUnmatched(scope: number, since: number, before: number): Promise<number | null>;
+  /**
+   * Deletes some of the transfers above `afterId` that were seen before a time and concern only uncataloged tokens, with
+   * their dead letters from before that time; if the disk is low, also those of tokens that could not be looked up. Returns how
+   * many, and the id after which to go on, null when nothing is left.
+   */
+  pruneWorthless(
+    before: number,
+    afterId: number,
+    isDiskLow: boolean,
+  ): Promise<{ deleted: number; next: number | null }>;
+  /** Bytes in the database file that new rows reuse; 0 if a server has the database. */
+  reusableBytes(): Promise<number>;
+  /**
+   * Deletes some of the messages that were frozen from one time to another and show no stored alert; returns from when to go
+   * on, null when nothing is left.
+   */
+  pruneMessages(before: number, from: number): Promise<number | null>;
+  /** Deletes some of everything else from before a time; returns whether more may be left. */
+  pruneRest(before: number): Promise<boolean>;
 }
 
-/** Erasing what is stored about a guild, in steps between which others can write. Read-only: `removed`, `begun`. */
+/** Erasing what is stored about a guild, in steps between which others can write. */
 export interface Erasure {
-  /** Erases a guild's settings and everything that causes alerts; the rest is erased in steps. */
-  begin(guildId: string): Promise<void>;
+  /**
+   * Erases a guild's settings and everything that causes alerts; the rest is erased in steps. `removedBefore`: only if it is
+   * one of the {@link removed}; returns whether it was.
+   */
+  begin(guildId: string, removedBefore?: number): Promise<boolean>;
   /** Guilds that removed the bot before a time and did not add it again. */
   removed(before: number): Promise<string[]>;
-  /** Begins to erase one of these; false when it is no longer one. */
-  beginRemoved(guildId: string, before: number): Promise<boolean>;
-  /** Erases some more; returns where to go on, null when nothing is left. */
-  step(guildId: string, from?: Cursor<'erasure'>): Promise<Cursor<'erasure'> | null>;
+  /** Erases some more; returns whether more may be left. */
+  step(guildId: string): Promise<boolean>;
   /** Guilds whose erasure was begun and not finished. */
   begun(): Promise<string[]>;
 }

@@ -1,13 +1,14 @@
+import { request } from 'undici';
 import { readBody } from './http.ts';
 
 /** Where Discord keeps the files that people attach. */
 const DISCORD_FILES = ['https://cdn.discordapp.com', 'https://media.discordapp.net'];
 const TIMEOUT_MS = 10_000;
 
-/** The result of reading a file. `not-text`: it is not UTF-8, such as a spreadsheet's own format. */
+/** The result of reading a file. `not-text`: neither UTF-8 nor UTF-16; `spreadsheet`: a spreadsheet's own format. */
 export type AttachmentText =
   | { status: 'read'; text: string }
-  | { status: 'foreign' | 'too-large' | 'not-text' | 'unreachable' };
+  | { status: 'foreign' | 'too-large' | 'not-text' | 'spreadsheet' | 'json' | 'unreachable' };
 
 /** Reads a text file of at most `max` bytes that somebody attached to a command. */
 export type ReadAttachment = (url: string, max: number) => Promise<AttachmentText>;
@@ -24,12 +25,12 @@ export function createAttachmentReader(apiUrl: string): ReadAttachment {
       return { status: 'foreign' };
     }
     try {
-      const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });
-      if (response.status !== 200) {
-        await response.body?.cancel();
+      const { statusCode, body } = await request(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+      if (statusCode !== 200) {
+        await body.dump();
         return { status: 'unreachable' };
       }
-      const bytes = await readBody(response, max);
+      const bytes = await readBody(body, max);
       return bytes === null ? { status: 'too-large' } : decode(bytes);
     } catch {
       return { status: 'unreachable' };
@@ -37,10 +38,23 @@ export function createAttachmentReader(apiUrl: string): ReadAttachment {
   };
 }
 
+/** The first bytes of a ZIP archive, which modern spreadsheets are, and of Microsoft's older files. */
+const SPREADSHEETS = ['504b0304', 'd0cf11e0'];
+/** How a list or an object in JSON begins; a text list may begin with a link in brackets. */
+const JSON_LIKE = /^\s*(\{\s*["}]|\[\s*["{[\]])/;
+
 function decode(bytes: Buffer): AttachmentText {
+  if (SPREADSHEETS.includes(bytes.toString('hex', 0, 4))) return { status: 'spreadsheet' };
   try {
-    return { status: 'read', text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
+    const text = new TextDecoder(encodingOf(bytes), { fatal: true }).decode(bytes);
+    return JSON_LIKE.test(text) ? { status: 'json' } : { status: 'read', text };
   } catch {
     return { status: 'not-text' };
   }
+}
+
+/** By the byte order mark, or by a zero beside the first letter; spreadsheets write UTF-16 as "Unicode text". */
+function encodingOf([first, second]: Buffer): 'utf-8' | 'utf-16le' | 'utf-16be' {
+  if ((first === 0xff && second === 0xfe) || (second === 0 && first !== 0)) return 'utf-16le';
+  return (first === 0xfe && second === 0xff) || (first === 0 && second !== 0) ? 'utf-16be' : 'utf-8';
 }

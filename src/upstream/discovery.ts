@@ -1,7 +1,6 @@
 import { type Clock, inTime, MINUTE } from '../domain/clock.ts';
 import type { UpstreamFailure } from '../domain/upstream.ts';
-import { createCache } from './cache.ts';
-import { call, jsonOf } from './http.ts';
+import { call, createCache, jsonOf } from './http.ts';
 import { type Page, type ProviderRow, readCategories, readPage, toRow } from './providers.ts';
 
 /** The categories of the specification, for when the service cannot be asked. */
@@ -20,7 +19,6 @@ const KNOWN_CATEGORIES = [
   'storages',
 ] as const;
 
-/** Which rows are wanted. */
 export interface ProviderQuery {
   category: string;
   search: string | null;
@@ -31,7 +29,6 @@ export interface ProviderQuery {
 /** All rows of a query in the service's order; `complete` is false when a later page was missing or there are too many. */
 export type RowsResult = { status: 'ok'; rows: ProviderRow[]; complete: boolean } | UpstreamFailure;
 
-/** Where providers are looked up. */
 export interface DiscoveryOptions {
   url: string;
   /** Milliseconds since 1970. */
@@ -48,12 +45,10 @@ const CATEGORIES_CACHE_MS = 5 * MINUTE;
 const ROWS_CACHE_MS = MINUTE;
 /** Maximum number of characters in the rows of one result; a longer one is cut and not cached. */
 const MAX_CHARACTERS = 2_000_000;
-/** Maximum number of queries whose rows are cached. */
 const MAX_CACHED = 20;
 /** How a service responds to a page that does not exist. */
 const BEYOND: readonly UpstreamFailure['status'][] = ['rejected', 'unreadable'];
 
-/** The discovery interface. */
 export type Discovery = ReturnType<typeof createDiscovery>;
 
 /** Creates the client. Categories and rows are cached briefly, and equal requests share one call. */
@@ -95,10 +90,13 @@ export function createDiscovery({ url, now, after, timeoutMs = 8_000, onResponse
       return keys ? { keys, live: true } : { keys: categories?.keys ?? [...KNOWN_CATEGORIES], live: false };
     },
 
-    /** Every row that fits, from all of the service's pages. */
-    rows: (query: ProviderQuery): Promise<RowsResult> =>
+    /** Every row that fits, from all of the service's pages. `beforeCall` may throw; cached rows need no call. */
+    rows: (query: ProviderQuery, beforeCall?: () => void): Promise<RowsResult> =>
       cached(JSON.stringify([query.category, query.search, query.providers]), {
-        load: () => loadRows(query).then(reported),
+        load() {
+          beforeCall?.();
+          return loadRows(query).then(reported);
+        },
         keepMs: (response) => (response.status === 'ok' && response.complete ? ROWS_CACHE_MS : 0),
       }),
 

@@ -1,9 +1,8 @@
 import type { Logger } from 'pino';
-import { type Clock, inTime, MINUTE, SECOND } from '../domain/clock.ts';
-import { repeat } from '../domain/repeat.ts';
-import { FAILURE_REASONS, INTERFACES, type Interface, type Outage, type UpstreamFailure } from '../domain/upstream.ts';
+import { type Clock, inTime, MINUTE, repeat, SECOND } from '../domain/clock.ts';
+import type { Interface, Outage, UpstreamFailure } from '../domain/upstream.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 
-/** How often an interface that is down is probed. */
 const PROBE_MS = MINUTE;
 /** How long a person waits for a check of every interface. */
 const CHECK_TIMEOUT_MS = 6 * SECOND;
@@ -11,13 +10,22 @@ const CHECK_TIMEOUT_MS = 6 * SECOND;
 /** Makes a cheap request to an interface; its client records the result. */
 export type Probe = () => Promise<unknown>;
 
-/** Which interfaces work, and since when the others do not. */
 export type InterfaceHealth = ReturnType<typeof createInterfaceHealth>;
 
 /** Tracks which interfaces work; logs each outage once, and its end once. */
-export function createInterfaceHealth({ clock, log }: { clock: Clock; log: Logger }) {
+export function createInterfaceHealth({
+  clock,
+  log,
+  errors,
+  network,
+}: {
+  clock: Clock;
+  log: Logger;
+  /** Named in the metrics, where there are several. */
+  network?: string | undefined;
+  errors: Metrics['interfaceErrors'];
+}) {
   const outages = new Map<Interface, Outage>();
-  const errors = new Map<Interface, Map<UpstreamFailure['status'], number>>();
   const probes = new Map<Interface, Probe>();
   let stopProbes = () => {};
   let isClosed = false;
@@ -45,8 +53,7 @@ export function createInterfaceHealth({ clock, log }: { clock: Clock; log: Logge
       const outage = outages.get(name);
       log.debug({ interface: name, outcome: failure?.status ?? 'ok' }, 'interface request');
       if (failure) {
-        const counts = errors.get(name) ?? new Map();
-        errors.set(name, counts.set(failure.status, (counts.get(failure.status) ?? 0) + 1));
+        errors.inc({ interface: name, reason: failure.status, ...(network !== undefined && { network }) });
         if (outage) outage.failure = failure;
         else began(name, failure);
       } else if (outage) ended(name, outage);
@@ -59,13 +66,7 @@ export function createInterfaceHealth({ clock, log }: { clock: Clock; log: Logge
     async check(): Promise<void> {
       await inTime(Promise.all([...probes.values()].map((probe) => probe())), CHECK_TIMEOUT_MS, clock);
     },
-    /** The interfaces that are down now. */
     outages: (): ReadonlyMap<Interface, Readonly<Outage>> => outages,
-    /** Failed requests since the start, by interface and reason. */
-    errors: () =>
-      INTERFACES.flatMap((name) =>
-        FAILURE_REASONS.map((reason) => ({ name, reason, count: errors.get(name)?.get(reason) ?? 0 })),
-      ),
     /** Records results, but probes no more. */
     close(): void {
       isClosed = true;

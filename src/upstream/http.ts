@@ -1,6 +1,7 @@
 import secureJson from 'secure-json-parse';
-import { MIB } from '../domain/bytes.ts';
+import { request } from 'undici';
 import { numbersAsWritten } from '../domain/event.ts';
+import { MIB } from '../domain/units.ts';
 import type { UpstreamFailure } from '../domain/upstream.ts';
 
 /** A complete response; `json` is undefined when the body is not JSON. Numbers are their source texts. */
@@ -13,7 +14,6 @@ export interface HttpResponse {
 /** The result of a request. It contains nothing of the request or the raw body, because both may contain keys. */
 export type HttpResult = HttpResponse | { status: 'timeout' } | { status: 'unreachable' };
 
-/** One request. */
 export interface Call {
   url: URL;
   method?: 'GET' | 'POST';
@@ -30,31 +30,32 @@ const MAX_BYTES = 4 * MIB;
 export async function call({ url, method = 'GET', headers = {}, body, timeoutMs }: Call): Promise<HttpResult> {
   const signal = AbortSignal.timeout(timeoutMs);
   try {
-    const response = await fetch(url, {
+    const response = await request(url, {
       method,
       headers: {
         accept: 'application/json',
         // Without this header, a service may choose any compression.
         'accept-encoding': 'identity',
+        // Some firewalls refuse requests without it.
+        'user-agent': 'Ledgerbell',
         ...(body !== undefined && { 'content-type': 'application/json' }),
         ...headers,
       },
       body: body === undefined ? null : JSON.stringify(body),
-      redirect: 'manual',
       signal,
     });
-    const bytes = await readBody(response, MAX_BYTES);
-    return { status: 'answered', code: response.status, json: bytes ? parse(bytes.toString('utf8')) : undefined };
+    const bytes = await readBody(response.body, MAX_BYTES);
+    return { status: 'answered', code: response.statusCode, json: bytes ? parse(bytes.toString('utf8')) : undefined };
   } catch {
     return signal.aborted ? { status: 'timeout' } : { status: 'unreachable' };
   }
 }
 
 /** Reads a response's body; null if it has more than `max` bytes. */
-export async function readBody({ body }: Response, max: number): Promise<Buffer | null> {
-  const chunks: Uint8Array[] = [];
+export async function readBody(body: AsyncIterable<Buffer>, max: number): Promise<Buffer | null> {
+  const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of body ?? []) {
+  for await (const chunk of body) {
     size += chunk.length;
     if (size > max) return null;
     chunks.push(chunk);
@@ -86,4 +87,38 @@ export function jsonOf(response: HttpResult): { status: 'ok'; json: unknown } | 
   const failure = failureOf(response);
   if (failure) return failure;
   return { status: 'ok', json: 'json' in response ? response.json : undefined };
+}
+
+/** How to load a result, and for how many milliseconds it is cached (0: not at all). */
+interface Loading<Result> {
+  load(): Promise<Result>;
+  keepMs(result: Result): number;
+}
+
+/**
+ * Caches the latest `max` results by key, each for its time. Equal requests at the same time share one call. lru-cache
+ * would save no line: there a time of 0 means forever, and an entry that is evicted aborts its request.
+ */
+export function createCache<Result>(max: number, now: () => number) {
+  const cached = new Map<string, { until: number; result: Result }>();
+  const loading = new Map<string, Promise<Result>>();
+
+  return (key: string, { load, keepMs }: Loading<Result>): Promise<Result> => {
+    const found = cached.get(key);
+    if (found && found.until > now()) return Promise.resolve(found.result);
+    const underWay = loading.get(key);
+    if (underWay) return underWay;
+    const loaded = load()
+      .then((result) => {
+        const keep = keepMs(result);
+        if (keep === 0) return result;
+        cached.delete(key);
+        cached.set(key, { until: now() + keep, result });
+        if (cached.size > max) cached.delete(cached.keys().next().value!);
+        return result;
+      })
+      .finally(() => loading.delete(key));
+    loading.set(key, loaded);
+    return loaded;
+  };
 }

@@ -12,7 +12,6 @@ export interface Webhook {
   eventType: string | null;
 }
 
-/** Which project is managed, with which keys. */
 export interface NotificationOptions {
   /** Root of the interface, with its version segment. */
   url: string;
@@ -24,10 +23,8 @@ export interface NotificationOptions {
   onResponse?: ((failure: UpstreamFailure | null) => void) | undefined;
 }
 
-/** The project's webhooks, or why they could not be read. */
 export type WebhooksResult = { status: 'ok'; webhooks: Webhook[] } | UpstreamFailure;
 
-/** The addresses that a webhook watches, or why they could not be read. */
 export type AddressesResult = { status: 'ok'; addresses: AddressText[] } | UpstreamFailure;
 
 /** The webhook no longer watches the addresses, with the service's message; or why it still does. */
@@ -36,7 +33,6 @@ export type RemovalResult = { status: 'ok'; message: string | null; deletedCount
 /** A webhook was created, with its ID if the service returns it; or why not. */
 export type CreationResult = { status: 'ok'; id: string | null } | UpstreamFailure;
 
-/** The webhook watches the addresses, or why not. */
 export type AdditionResult = { status: 'ok' } | UpstreamFailure;
 
 const text = z.string().min(1).nullish().catch(null);
@@ -131,7 +127,6 @@ export function createNotification(options: NotificationOptions) {
       return read.status === 'ok' ? { status: 'ok', webhooks: read.data } : read;
     },
 
-    /** The addresses that a webhook watches. */
     async addresses(webhookId: string, withinMs: number): Promise<AddressesResult> {
       const url = at(`/webhook/addresses/${encodeURIComponent(webhookId)}`);
       const read = await request(addresses, { url, timeoutMs: Math.min(withinMs, timeoutMs) });

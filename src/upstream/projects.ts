@@ -1,10 +1,17 @@
-import type { StoredProject } from '../domain/project.ts';
-import { readInOrder } from '../domain/read-in-order.ts';
-import { OPERATOR_SCOPE } from '../domain/scope.ts';
+import { hash } from 'node:crypto';
+import { readInOrder } from '../domain/clock.ts';
+import { FIRST_NETWORK } from '../domain/network.ts';
+import { operatorScope, type StoredProject } from '../domain/project.ts';
 import type { Seal } from '../secrets.ts';
 import type { Store } from '../store/store.ts';
-import type { NotificationOptions, WebhooksResult } from './notification.ts';
-import { createProjectClients, type ProjectClient, type ProjectKeys } from './project-client.ts';
+import { createCache } from './http.ts';
+import {
+  type AddressesResult,
+  createNotification,
+  type Notification,
+  type NotificationOptions,
+  type WebhooksResult,
+} from './notification.ts';
 
 /**
  * What a guild may manage. `scope`: the one whose receiver URL it may see; null: no scope. `sealed`: the keys of its
@@ -18,32 +25,7 @@ export type ProjectAccess =
   | { status: 'off'; own: boolean; scope: number | null };
 
 /** The notification projects: the operator's, from the environment, and those stored by guilds. */
-export interface Projects {
-  /** Whether the notification service is configured. */
-  enabled: boolean;
-  /** Whether any guild may manage the operator's project. */
-  hasOperators: boolean;
-  /** The ID of the operator's project; null: not set. */
-  operatorId: string | null;
-  of(guildId: string): Promise<ProjectAccess>;
-  /**
-   * The secrets that sign a scope's deliveries, as of the last `readSigning`. null: no signature is needed; empty: none
-   * can be read.
-   */
-  signingSecrets(scope: number): readonly string[] | null;
-  /** Reads the signing secrets of all scopes; needed once before deliveries are received. */
-  readSigning(): Promise<void>;
-  /** A guild's own signing secrets; empty: it has none, or none can be read. */
-  ownSigningSecrets(guildId: string): Promise<readonly string[]>;
-  /** Checks with the service whether these keys are valid; null: the service is off. */
-  check(keys: ProjectKeys, withinMs: number): Promise<WebhooksResult | null>;
-  /** Makes a request with the operator's keys; null: the service is off or there are no keys. */
-  probe: (() => Promise<unknown>) | null;
-  /** Stores or replaces a guild's own project; returns its scope. */
-  save(guildId: string, keys: ProjectKeys): Promise<number>;
-  /** Removes a guild's own project and its receiver URLs; false when there is none. */
-  remove(guildId: string): Promise<boolean>;
-}
+export type Projects = ReturnType<typeof createProjects>;
 
 /** The keys in the form in which they are sealed. Older ones have no signing secrets. */
 type Sealed = Omit<ProjectKeys, 'projectId'>;
@@ -64,9 +46,11 @@ export async function resealProjects(store: Store, seal: Seal): Promise<{ reseal
   return { resealed, closed };
 }
 
-/** Finds each guild's notification project: its own, or the operator's if the guild may manage that. */
+/** Finds each guild's notification project on a network: its own, or the operator's if the guild may manage that. */
 export function createProjects(options: {
   store: Store;
+  /** Default: the first. */
+  network?: number;
   seal: Seal;
   /** Root of the service; undefined: the interface is off. */
   url: string | undefined;
@@ -77,11 +61,12 @@ export function createProjects(options: {
   now(): number;
   /** A path token for a new project. */
   newToken(): string;
-  /** The path tokens changed. */
   onTokens(): Promise<void>;
   onResponse?: NotificationOptions['onResponse'];
   timeoutMs?: NotificationOptions['timeoutMs'];
-}): Projects {
+}) {
+  const { network = FIRST_NETWORK } = options;
+  const operators = operatorScope(network);
   const { store, seal, url, operator, operatorSigning, operatorGuildIds, now, newToken, onTokens } = options;
   const clientOf = createProjectClients(now, options);
   let signing = new Map<number, readonly string[]>();
@@ -92,9 +77,9 @@ export function createProjects(options: {
   };
 
   function useSigning(projects: readonly StoredProject[]): void {
-    const signed = projects.filter((project) => project.signed);
+    const signed = projects.filter((project) => project.signed && project.network === network);
     signing = new Map(signed.map((project) => [project.scope, keysOf(project)?.signingSecrets ?? []]));
-    if (operatorSigning) signing.set(OPERATOR_SCOPE, operatorSigning);
+    if (operatorSigning) signing.set(operators, operatorSigning);
   }
 
   // Otherwise a read that began before a project was stored could accept its deliveries without a signature.
@@ -109,46 +94,107 @@ export function createProjects(options: {
   }
 
   return {
+    /** Reads the signing secrets of all scopes; needed once before deliveries are received. */
     readSigning,
-    signingSecrets: (scope) => signing.get(scope) ?? null,
+    /**
+     * The secrets that sign a scope's deliveries, as of the last `readSigning`. null: no signature is needed; empty: none
+     * can be read.
+     */
+    signingSecrets: (scope: number): readonly string[] | null => signing.get(scope) ?? null,
 
-    async ownSigningSecrets(guildId) {
-      const stored = await store.projects.ofGuild(guildId);
+    /** A guild's own signing secrets; empty: it has none, or none can be read. */
+    async ownSigningSecrets(guildId: string): Promise<readonly string[]> {
+      const stored = await store.projects.ofGuild(guildId, network);
       return (stored && keysOf(stored)?.signingSecrets) ?? [];
     },
 
     enabled: Boolean(url),
+    /** Whether any guild may manage the operator's project. */
     hasOperators: operatorGuildIds.length > 0,
+    /** The ID of the operator's project; null: not set. */
     operatorId: operator?.projectId ?? null,
 
-    async of(guildId) {
-      const stored = await store.projects.ofGuild(guildId);
+    async of(guildId: string): Promise<ProjectAccess> {
+      const stored = await store.projects.ofGuild(guildId, network);
       if (stored) return own(stored);
       if (!operatorGuildIds.includes(guildId)) {
         return url ? { status: 'none', own: false, scope: null } : { status: 'off', own: false, scope: null };
       }
-      if (!url || !operator) return { status: 'off', own: false, scope: OPERATOR_SCOPE };
-      return { status: 'ready', own: false, scope: OPERATOR_SCOPE, notification: clientOf(url, operator) };
+      if (!url || !operator) return { status: 'off', own: false, scope: operators };
+      return { status: 'ready', own: false, scope: operators, notification: clientOf(url, operator) };
     },
 
-    async check(keys, withinMs) {
+    /** Checks with the service whether these keys are valid; null: the service is off. */
+    async check(keys: ProjectKeys, withinMs: number): Promise<WebhooksResult | null> {
       return url ? clientOf(url, keys).webhooks(withinMs) : null;
     },
 
+    /** Makes a request with the operator's keys; null: the service is off or there are no keys. */
     probe: url && operator ? () => clientOf(url, operator).webhooks() : null,
 
-    async save(guildId, { projectId, ...keys }) {
+    /** Stores or replaces a guild's own project; returns its scope. */
+    async save(guildId: string, { projectId, ...keys }: ProjectKeys): Promise<number> {
       const sealed = seal.seal(JSON.stringify(keys satisfies Sealed), guildId);
-      const project = { guildId, projectId, sealed, signed: Boolean(keys.signingSecrets?.length) };
+      const project = { guildId, network, projectId, sealed, signed: Boolean(keys.signingSecrets?.length) };
       const scope = await store.projects.save(project, newToken());
       await Promise.all([onTokens(), readSigning()]);
       return scope;
     },
 
-    async remove(guildId) {
-      const removed = await store.projects.remove(guildId);
+    /** Removes a guild's own project and its receiver URLs; false when there is none. */
+    async remove(guildId: string): Promise<boolean> {
+      const removed = await store.projects.remove(guildId, network);
       await Promise.all([onTokens(), readSigning()]);
       return removed;
     },
+  };
+}
+
+export interface ProjectKeys {
+  projectId: string;
+  apiKey: string;
+  apiSecret: string;
+  /** The secrets that sign its deliveries: two while they are rotated. None: deliveries need no signature. */
+  signingSecrets?: readonly string[];
+}
+
+/** A project's client, which also caches for a short time what its webhooks watch. */
+export interface ProjectClient extends Notification {
+  /** A webhook's addresses, read at most 30 s ago and after the bot's last change. */
+  knownAddresses(webhookId: string, withinMs: number): Promise<AddressesResult>;
+}
+
+/** How long a webhook's addresses are cached: people add several in a row. */
+const ADDRESSES_CACHE_MS = 30_000;
+const MAX_CACHED = 50;
+
+/** Returns a function that makes the client of a project. All of these clients share one cache of addresses. */
+function createProjectClients(
+  now: () => number,
+  { onResponse, timeoutMs }: Pick<NotificationOptions, 'onResponse' | 'timeoutMs'>,
+) {
+  const cached = createCache<AddressesResult>(MAX_CACHED, now);
+  /** How often the bot changed webhooks. It is part of the cache's key, so that no outdated list is used. */
+  let changes = 0;
+
+  return (url: string, keys: ProjectKeys): ProjectClient => {
+    const client = createNotification({ url, ...keys, onResponse, timeoutMs });
+    // Hashed, so that the keys themselves stay in no cache.
+    const keyOf = (webhookId: string) => hash('sha256', JSON.stringify([keys, webhookId]));
+    const changing =
+      <Result>(change: (webhookId: string, addresses: readonly string[]) => Promise<Result>) =>
+      (webhookId: string, addresses: readonly string[]): Promise<Result> =>
+        change(webhookId, addresses).finally(() => void changes++);
+    return {
+      ...client,
+      addAddresses: changing(client.addAddresses),
+      removeAddresses: changing(client.removeAddresses),
+      knownAddresses(webhookId, withinMs) {
+        return cached(`${changes} ${keyOf(webhookId)}`, {
+          load: () => client.addresses(webhookId, withinMs),
+          keepMs: ({ status }) => (status === 'ok' ? ADDRESSES_CACHE_MS : 0),
+        });
+      },
+    };
   };
 }

@@ -34,7 +34,6 @@ export function readCategories(json: unknown): string[] {
   return [...new Set(keys.filter((key): key is string => typeof key === 'string' && /^[\w-]{1,50}$/.test(key)))];
 }
 
-/** A page of a category's rows. */
 export function readPage(response: HttpResult, category: string): Page | UpstreamFailure {
   const read = jsonOf(response);
   if (read.status !== 'ok') return read;
@@ -42,7 +41,6 @@ export function readPage(response: HttpResult, category: string): Page | Upstrea
   return rows ? { rows, total: findTotal(read.json) } : { status: 'unreadable' };
 }
 
-/** Maximum number of nested envelopes that are opened. */
 const MAX_DEPTH = 4;
 
 /** The list in any known kind of envelope. */

@@ -1,31 +1,95 @@
-import { beforeEach, expect, it } from 'vitest';
+import { request } from 'undici';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { seed } from '../../sandbox/discord/index.ts';
 import { DAY, HOUR, MINUTE } from '../../src/domain/clock.ts';
-import type { Cursor } from '../../src/store/store.ts';
 import { noGateway, readLog } from '../app.ts';
-import { HARBOR, openPipeline, type Pipeline, startPipeline } from '../pipeline/harness.ts';
+import {
+  ALERTS,
+  HARBOR,
+  openPipeline,
+  type Pipeline,
+  payment,
+  startPipeline,
+  TREASURY,
+  USDC,
+} from '../pipeline/harness.ts';
 import { GUILD, post, send, txHash } from '../store/contract/given.ts';
 import { until } from '../until.ts';
+import { startUpstream } from '../upstream/server.ts';
 
 let pipeline: Pipeline;
 beforeEach(async () => {
   pipeline = await startPipeline();
 });
 
-it('deletes transfers after 30 days', async () => {
+it('deletes transfers after 35 days', async () => {
   const { store, clock } = pipeline;
   const now = clock.now();
   for (const [n, seenAt] of [
-    [1, now - 30 * DAY - HOUR],
-    [2, now - 30 * DAY + 2 * HOUR],
+    [1, now - 35 * DAY - HOUR],
+    [2, now - 35 * DAY + 2 * HOUR],
   ] as const) {
     await post(store, [n], { now: seenAt });
     await send(store, {}, seenAt);
   }
-  const left = async (n: number) => (await store.history.transfers(GUILD, txHash(n), null, now, 9)).total;
+  const left = async (n: number) =>
+    (await store.history.transfers({ guildId: GUILD, txHash: txHash(n) }, now, 9)).total;
   await pipeline.pass(HOUR, MINUTE);
   await until('the older transfer is deleted', async () => (await left(1)) === 0);
   expect(await left(2)).toBe(1);
+});
+
+/** The bot, with an explorer that knows only USDC, after a payment in USDC and one of a token that anybody may have made. */
+async function afterDust(environment: Record<string, string> = {}) {
+  const upstream = await startUpstream(({ url }) =>
+    url!.includes(USDC)
+      ? { body: { status: '1', message: 'OK', result: { cataloged: true, symbol: 'USDC', name: 'USD Coin' } } }
+      : { body: { status: '0', message: 'Contract address not found', result: null } },
+  );
+  onTestFinished(upstream.close);
+  const bot = await startPipeline({ environment: { EXPLORER_API_URL: upstream.url, ...environment } });
+  await bot.watch(TREASURY, ALERTS);
+  const dust = payment({ tokenAddress: `0x${'f'.repeat(40)}`, tokenSymbol: 'SPAM' });
+  const genuine = payment();
+  for (const event of [dust, genuine]) await bot.receive(event);
+  await bot.turnUntilSettled();
+  const left = async ({ txHash }: Record<string, unknown>) =>
+    (await bot.store.history.transfers({ guildId: HARBOR, txHash: txHash as string }, bot.clock.now(), 9)).total;
+  const metrics = async () => (await request(`${bot.app.ops}/metrics`)).body.text();
+  return { ...bot, left: async () => [await left(dust), await left(genuine)], metrics };
+}
+
+it('deletes what concerns only uncataloged tokens after 3 days, and counts it', async () => {
+  const { left, pass, metrics } = await afterDust();
+  await pass(3 * DAY - 2 * HOUR, 10 * MINUTE);
+  expect(await left()).toEqual([1, 1]);
+  await pass(4 * HOUR, MINUTE);
+  await until('the worthless transfer is deleted', async () => (await left())[0] === 0);
+  expect(await left()).toEqual([0, 1]);
+  expect(await metrics()).toContain('ledgerbell_forgotten_total{reason="age"} 1');
+});
+
+it('deletes what concerns only uncataloged tokens after an hour while the disk is almost full', async () => {
+  // More than any disk has.
+  const { left, pass, metrics } = await afterDust({ DISK_RESERVE_MB: '999999999' });
+  await pass(HOUR - 2 * MINUTE, MINUTE);
+  expect(await left()).toEqual([1, 1]);
+  await pass(4 * MINUTE, MINUTE);
+  await until('the worthless transfer is deleted', async () => (await left())[0] === 0);
+  expect(await left()).toEqual([0, 1]);
+  expect(await metrics()).toContain('ledgerbell_forgotten_total{reason="disk"} 1');
+});
+
+it('does not count an uncataloged token as activity of an address', async () => {
+  const { store, pass, receive, routed, clock } = await afterDust();
+  const before = clock.now();
+  await pass(HOUR, 10 * MINUTE);
+  await receive(payment({ tokenAddress: `0x${'f'.repeat(40)}`, tokenSymbol: 'SPAM' }));
+  await routed();
+  expect((await store.subscriptions.list(HARBOR))[0]!.lastEventAt).toBeLessThanOrEqual(before);
+  await receive(payment());
+  await routed();
+  expect((await store.subscriptions.list(HARBOR))[0]!.lastEventAt).toBeGreaterThan(before);
 });
 
 it('deletes entries of the audit log after a year', async () => {
@@ -48,11 +112,11 @@ it('deletes nothing after it was stopped during a deletion', async () => {
       ...store,
       retention: {
         ...retention,
-        async prune() {
+        async pruneTransfers() {
           deletions.push('some transfers');
           await held.promise;
           // There are more.
-          return {} as Cursor<'retention'>;
+          return 1;
         },
         setPrunedBefore: async () => void deletions.push('all transfers'),
       },
@@ -80,10 +144,4 @@ it('logs that an erasure failed, unless it was stopped', async () => {
   await until('the failure is logged', () => logged.length > 0);
   await close();
   expect(logged).toEqual(['cannot finish erasing a server']);
-});
-
-it('deletes nothing after it was stopped between two deletions', async () => {
-  const { close, clock } = await openPipeline();
-  await close();
-  expect(clock.untilNext()).toBe(Number.POSITIVE_INFINITY);
 });

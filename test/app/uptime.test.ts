@@ -1,8 +1,7 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { openUptime } from '../../src/app/uptime.ts';
-import { DAY, HOUR, MINUTE } from '../../src/domain/clock.ts';
-import type { Pause } from '../../src/domain/uptime.ts';
+import { DAY, HOUR, MINUTE, type Pause } from '../../src/domain/clock.ts';
 
 const START = Date.UTC(2026, 0, 1);
 
@@ -15,12 +14,9 @@ async function open(latest: number | null) {
       uptime: {
         read: async () => ({ latest, pauses: [] }),
         record: async (_, pauses) => void recorded.push([...pauses]),
-        lastIdentify: async () => null,
-        recordIdentify: async () => {},
       },
     },
-    clock: { now: () => time.wall, after: () => () => {} },
-    elapsed: () => time.passed,
+    clock: { now: () => time.wall, elapsed: () => time.passed, after: () => () => {} },
     log: pino({ level: 'silent' }),
   });
   const pass = async (ms: number) => {
@@ -32,13 +28,19 @@ async function open(latest: number | null) {
     time.wall += ms;
     await uptime.tick(true);
   };
-  return { uptime, recorded, pass, jump };
+  return { time, uptime, recorded, pass, jump };
 }
 
 it('does not count the time since the latest one in the database, in which the bot was stopped', async () => {
   const { uptime, pass } = await open(START - DAY);
   await pass(MINUTE);
   expect(uptime.since(HOUR)).toBe(START + MINUTE - HOUR - DAY);
+});
+
+it('counts no time by which the clock jumped ahead, as soon as it is asked', async () => {
+  const { time, uptime } = await open(null);
+  time.wall += 30 * DAY;
+  expect(uptime.since(HOUR)).toBe(START - HOUR);
 });
 
 it('drops pauses in the future when a clock that was ahead is set back', async () => {

@@ -1,12 +1,16 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { commands } from '../../commands/index.ts';
 import type { OptionInput } from '../../sandbox/discord/index.ts';
+import { forFile } from '../for-file.ts';
+import { networksEnvironment } from '../networks-file.ts';
 import { startUpstream } from '../upstream/server.ts';
+import { defined, type Option } from './defined.ts';
 import { storeTransfers } from './stored.ts';
 import {
   A,
+  type Actor,
   B,
-  type CommandWorld,
+  buttonsOf,
   isPrivate,
   lower,
   menuOf,
@@ -19,10 +23,7 @@ import {
 
 const { harbor, orchid } = seed;
 const REFUSED = /You need the \*\*Manage Server\*\* permission/;
-const NOT_ENOUGH = /This needs \*\*Manage Server\*\*/;
-let world: CommandWorld;
-let upstream: Awaited<ReturnType<typeof startUpstream>>;
-let id: string;
+const NOT_ENOUGH = /This needs \*\*Manage Server\*\*\. The manager role is not enough\./;
 const WEBHOOK = 'f'.repeat(24);
 const RECORD = { contractAddress: A, name: 'Token', symbol: 'T', type: 'ERC-20', decimals: '18', totalSupply: '1' };
 const answer = ({ method, url }: { method: string; url: string }) => {
@@ -30,26 +31,31 @@ const answer = ({ method, url }: { method: string; url: string }) => {
   if (method === 'POST') return { status: 201, body: { acknowledged: true, deletedCount: 1 } };
   return { body: [{ _id: WEBHOOK, webhookUrl: 'https://bell.example', eventType: 'ALL', provider: 'Acme' }] };
 };
-const stack = new AsyncDisposableStack();
-beforeAll(async () => {
-  upstream = stack.adopt(await startUpstream(answer), (it) => it.close());
-  const { url } = upstream;
-  world = stack.adopt(
-    await startWorld({
-      environment: { NOTIFICATION_URL: url, EXPLORER_API_URL: url, DISCOVERY_URL: url },
-    }),
-    (it) => it.close(),
-  );
-  await world.use('setup server', { manager: harbor.watchers });
-  id = String((await world.subscribe({ label: 'Treasury' })).id);
-  const named = { address: lower(TOKEN), name: 'Coin', createdBy: seed.ada, at: 0 };
-  await world.store.labels.set(harbor.id, named, 10);
-  await storeTransfers(world.store, world.clock.now(), [{ kind: 'erc20', token: named.address, tokenSymbol: 'T' }]);
-});
+const upstream = await forFile(startUpstream(answer));
+const { url } = upstream;
+const world = await forFile(
+  startWorld({
+    // So that there is the option for the network.
+    environment: networksEnvironment([
+      {
+        name: 'fuse',
+        chainId: 122,
+        explorerApiUrl: url,
+        discoveryUrl: url,
+        notification: { url, projectId: 'p1', apiKey: 'public-key', apiSecret: 'very-secret' },
+      },
+      { name: 'base', chainId: 8453 },
+    ]),
+  }),
+);
+await world.use('setup server', { manager: harbor.watchers });
+const id = String((await world.subscribe({ label: 'Treasury' })).id);
+const named = { address: lower(TOKEN), name: 'Coin', createdBy: seed.ada, at: 0 };
+await world.store.labels.set(harbor.id, named, 10);
+await storeTransfers(world.store, world.clock.now(), [{ kind: 'erc20', token: named.address, tokenSymbol: 'T' }]);
 beforeEach(() => {
   stripToRole();
 });
-afterAll(() => stack.disposeAsync());
 
 /** Noa has Manage Server, until the test ends. */
 const promote = () =>
@@ -65,9 +71,20 @@ const stripToRole = () =>
 /** Noa is no longer a manager, until the test ends. */
 const demote = () => world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [] });
 
+/** Everything in the store that commands change. */
+const stored = async () => [
+  await world.store.projects.ofGuild(harbor.id),
+  await world.store.projects.tokens(),
+  await world.store.projects.webhookNames(harbor.id, 0),
+  await world.store.guilds.settings(harbor.id),
+  await world.store.labels.list(harbor.id),
+  await world.store.subscriptions.list(harbor.id),
+];
+
 const WATCH = 'Watch addresses in this message';
 const FILE = { filename: 'more.csv', text: `address,channel\n${TOKEN},#alerts` };
 
+const noa = { as: seed.noa };
 /** Who, and what they may: `all` only, `manage` too, or also what the manager role is not enough for: `admin`. */
 const PEOPLE = [
   { name: 'a member', who: { as: seed.mia }, may: ['all'] },
@@ -77,87 +94,44 @@ const PEOPLE = [
   { name: 'the manager role of another server', who: { as: seed.noa, in: orchid.lobby }, may: ['all'] },
 ];
 
-const uses: [string, string, (subscription: string) => Record<string, OptionInput>][] = [
-  ['token', 'all', () => ({ address: A })],
-  ['provider search', 'all', () => ({ category: 'apis' })],
-  ['provider categories', 'all', () => ({})],
-  ['help', 'all', () => ({})],
-  ['subscription list', 'all', () => ({})],
-  ['subscription add', 'manage', () => ({ address: 'x' })],
-  ['subscription edit', 'manage', (subscription) => ({ subscription })],
-  ['subscription remove', 'manage', (subscription) => ({ subscription })],
-  ['subscription pause', 'manage', (subscription) => ({ subscription })],
-  ['subscription resume', 'manage', (subscription) => ({ subscription })],
-  ['subscription mute', 'manage', (subscription) => ({ subscription, duration: 'off' })],
-  ['subscription test', 'manage', (subscription) => ({ subscription })],
-  ['subscription import', 'manage', () => ({ file: FILE })],
-  ['subscription export', 'manage', () => ({})],
-  ['webhook list', 'manage', () => ({})],
-  ['webhook remove', 'manage', () => ({ webhook: 'w', addresses: A })],
-  ['setup server', 'manage', () => ({})],
-  ['setup check', 'manage', () => ({})],
-  ['setup project', 'manage', () => ({})],
-  ['setup forget', 'admin', () => ({})],
-  ['setup audit', 'manage', () => ({})],
-  ['status', 'manage', () => ({})],
-  ['activity', 'all', () => ({ address: A })],
-  ['label set', 'manage', () => ({ address: B, name: 'Payroll' })],
-  ['label remove', 'manage', () => ({ address: A })],
-  ['label list', 'manage', () => ({})],
-  ['why', 'manage', () => ({ transaction: `0x${'a'.repeat(64)}` })],
+/** What the options of any command are given, by name or by type. */
+const GIVEN: Record<string, OptionInput> = {
+  address: A,
+  addresses: A,
+  category: 'apis',
+  duration: 'off',
+  file: FILE,
+  name: 'Payroll',
+  transaction: `0x${'a'.repeat(64)}`,
+};
+const BY_TYPE: Record<number, OptionInput> = { 4: 1, 5: true, 6: seed.ada, 7: harbor.alerts, 8: harbor.watchers };
+const given = ({ name, type }: Option): [string, OptionInput] => [
+  name,
+  name === 'subscription' ? id : (GIVEN[name] ?? BY_TYPE[type] ?? 'x'),
 ];
+const allOf = (options: readonly Option[]) => Object.fromEntries(options.filter(({ required }) => required).map(given));
 
-/** Options with choices, and who gets them. */
-const CHOOSING = [
-  ['activity', 'address', 'all'],
-  ['label remove', 'address', 'manage'],
-  ['label set', 'address', 'manage'],
-  ['provider search', 'category', 'all'],
-  ['provider search', 'provider', 'all'],
-  ['setup server', 'timezone', 'manage'],
-  ['subscription add', 'token', 'manage'],
-  ['subscription edit', 'subscription', 'manage'],
-  ['subscription edit', 'token', 'manage'],
-  ['subscription mute', 'subscription', 'manage'],
-  ['subscription mute', 'token', 'manage'],
-  ['subscription pause', 'subscription', 'manage'],
-  ['subscription remove', 'subscription', 'manage'],
-  ['subscription resume', 'subscription', 'manage'],
-  ['subscription test', 'subscription', 'manage'],
-  ['token', 'address', 'all'],
-  ['webhook remove', 'webhook', 'manage'],
-] as const;
-/** Choices that are not one server's own. */
-const HERE_TOO: readonly string[] = ['provider search'];
-
-it('lists every option with choices in the access matrix', () => {
-  type Definition = { name: string; autocomplete?: boolean; options?: Definition[] };
-  const walk = ({ name, autocomplete, options = [] }: Definition): string[] =>
-    autocomplete ? [name] : options.flatMap(walk).map((path) => `${name} ${path}`);
-  const all = commands.flatMap(({ data }) => walk(data.toJSON() as Definition));
-  expect(all.sort()).toEqual(CHOOSING.map(([command, option]) => `${command} ${option}`).sort());
+/** Commands for which the manager role is not enough. */
+const FOR_ADMINS = ['setup forget'];
+const USES = [...defined].map(([name, { access, options }]) => {
+  const needs: string = FOR_ADMINS.includes(name) ? 'admin' : access;
+  return { name, needs, options };
 });
-
-it('lists every command in the access matrix', () => {
-  const all = commands.flatMap((command) => {
-    if ('kind' in command) return [];
-    const { name, options = [] } = command.data.toJSON();
-    const subs = options.filter(({ type }) => type === 1).map((option) => `${name} ${option.name}`);
-    return subs.length > 0 ? subs : [name];
-  });
-  expect(uses.map(([name]) => name).sort()).toEqual(all.sort());
-});
+const CHOICES = USES.flatMap(({ name, needs, options }) =>
+  options.flatMap((option) => (option.autocomplete ? [{ name, needs, option: option.name, options }] : [])),
+);
 
 describe.each(PEOPLE)('commands used by $name', ({ who, may }) => {
-  it.each(uses)('lets exactly the allowed people use /%s', async (name, needs, options) => {
-    const before = await world.store.subscriptions.list(harbor.id);
-    const answer = await world.use(name, options(id), who);
+  it.each(USES)('lets exactly the allowed people use /$name', async ({ name, needs, options }) => {
+    const before = await stored();
+    const answer = await world.use(name, allOf(options), who);
     // An allowed command must not fail either: the last of these texts is that of an unexpected error.
     const failed = new RegExp(`${REFUSED.source}|${NOT_ENOUGH.source}|went wrong on my side`);
+    // What is open to everybody changes nothing.
+    if (needs === 'all' || !may.includes(needs)) expect(await stored()).toEqual(before);
     if (may.includes(needs)) return expect(textOf(answer)).not.toMatch(failed);
     expect(textOf(answer)).toMatch(needs === 'admin' && may.includes('manage') ? NOT_ENOUGH : REFUSED);
     expect(answer).toSatisfy(isPrivate);
-    expect(await world.store.subscriptions.list(harbor.id)).toEqual(before);
   });
 
   it('lets exactly the allowed people use the command in a message’s menu', async () => {
@@ -169,16 +143,24 @@ describe.each(PEOPLE)('commands used by $name', ({ who, may }) => {
     expect(menuOf(answer).options).toHaveLength(1);
   });
 
-  it.each(CHOOSING)('offers choices of /%s %s to exactly the allowed people', async (name, option, needs) => {
-    const offered = await world.choices(name, option, option === 'provider' ? { category: 'apis' } : {}, who);
-    const isAllowed = may.includes(needs) && (who.in === undefined || HERE_TOO.includes(name));
-    if (isAllowed) expect(offered).not.toEqual([]);
-    else expect(offered).toEqual([]);
+  it.each(CHOICES)('offers choices of /$name $option to exactly the allowed people', async (choice) => {
+    const others = choice.options.filter(({ name }) => name !== choice.option);
+    const offeredTo = (person: Actor) => world.choices(choice.name, choice.option, allOf(others), person);
+    const offered = await offeredTo(who);
+    if (!may.includes(choice.needs)) expect(offered).toEqual([]);
+    else if (who.in === undefined) expect(offered).not.toEqual([]);
+    else expect(offered).toEqual(await offeredTo({ ...who, as: seed.ada }));
   });
 });
 
+/** The buttons or menus that only people who manage the bot may use, as their custom IDs begin. */
+const partsFor = (kind: 'buttons' | 'menus'): string[] =>
+  commands.flatMap((command) => {
+    const parts = Object.entries(command[kind] ?? {});
+    return parts.flatMap(([action, { access }]) => (access === 'all' ? [] : [`${command.data.name}:${action}`]));
+  });
+
 describe('buttons', () => {
-  const noa = { as: seed.noa };
   const keys = { projectId: 'own', apiKey: 'own-key', apiSecret: 'own-secret' };
   beforeEach(() => world.services.projects.save(harbor.id, keys));
   afterEach(() => world.services.projects.remove(harbor.id));
@@ -193,72 +175,18 @@ describe('buttons', () => {
     promote();
     return world.use('setup forget', {}, noa);
   };
-  const state = async () => [
-    await world.store.projects.ofGuild(harbor.id),
-    await world.store.projects.tokens(),
-    await world.store.guilds.settings(harbor.id),
-    await world.store.labels.list(harbor.id),
-    await world.store.subscriptions.list(harbor.id),
-  ];
-  const buttons: [string, () => Promise<Shown>][] = [
-    ['subscription:drop', () => world.use('subscription remove', { subscription: id }, noa)],
-    ['subscription:import', () => world.use('subscription import', { file: FILE }, noa)],
-    ['subscription:discard', () => world.use('subscription import', { file: FILE }, noa)],
-    ['subscription:keep', () => world.use('subscription remove', { subscription: id }, noa)],
-    ['webhook:confirm', () => world.use('webhook remove', { webhook: 'w', addresses: A }, noa)],
-    ['webhook:cancel', () => world.use('webhook remove', { webhook: 'w', addresses: A }, noa)],
-    [
-      'webhook:forget',
-      async () =>
-        world.press(await world.use('webhook remove', { webhook: 'w', addresses: A }, noa), 'webhook:confirm', noa),
-    ],
-    [
-      'webhook:restore',
-      async () =>
-        world.press(await world.use('webhook remove', { webhook: 'w', addresses: A }, noa), 'webhook:confirm', noa),
-    ],
-    ['setup:receiver', () => world.use('webhook list', {}, noa)],
-    ['setup:rotate', fullPanel],
-    ['setup:remove', panel],
-    ['setup:removed', async () => world.press(await panel(), 'setup:remove', noa)],
-    ['setup:kept', async () => world.press(await panel(), 'setup:remove', noa)],
-    ['setup:revoke', rotated],
-    ['setup:revoked', async () => world.press(await rotated(), 'setup:revoke', noa)],
-    ['label:drop', () => world.post(`label:drop:${A}`)],
-    ['label:keep', () => world.post(`label:keep:${A}`)],
-    ['label:list', () => world.post('label:list:0')],
-    ['setup:erase', forgetting],
-    ['setup:unset', () => world.use('setup server', { channel: harbor.general }, noa)],
-    ['setup:spare', forgetting],
-    ['token:watch', () => world.use('token', { address: A }, noa)],
-    ['setup:audit', () => world.post('setup:audit:0')],
-    ['subscription:save', () => world.post('subscription:save:1')],
-    ['subscription:revert', () => world.post('subscription:revert:1')],
-    ...['filters', 'lists', 'pings', 'schedule', 'mute', 'test', 'remove'].map(
-      (action): [string, () => Promise<Shown>] => [
-        `subscription:${action}`,
-        () => world.post(`subscription:${action}:${id}`),
-      ],
-    ),
-    ['webhook:fill', () => world.post('webhook:fill:all')],
-    ['webhook:create', () => world.post('webhook:create')],
-    ['webhook:drain', () => world.post(`webhook:drain:${A}`)],
-    ['webhook:id', () => world.post('webhook:id:all')],
-  ];
-
-  it.each(buttons)('refuses the button %s to people who no longer manage the bot', async (start, show) => {
-    const shown = await show();
+  it.each(partsFor('buttons'))('refuses the button %s to people who no longer manage the bot', async (customId) => {
+    const shown = await world.post(customId);
     const before = textOf(shown);
     const posts = upstream.requests.length;
-    const project = await state();
+    const project = await stored();
     demote();
-    const pressed = await world.press(shown, start, noa);
-    expect(await state()).toEqual(project);
+    const pressed = await world.press(shown, customId, noa);
+    expect(await stored()).toEqual(project);
     expect(textOf(pressed)).toMatch(REFUSED);
     // The message with the button stays as it was.
     if (pressed.reply!.id === shown.reply!.id) expect(textOf(pressed)).toContain(before);
     expect(upstream.requests.slice(posts).filter(({ method }) => method === 'POST')).toEqual([]);
-    expect(await world.store.subscriptions.list(harbor.id)).toHaveLength(1);
   });
 
   const admins: [string, () => Promise<Shown>][] = [
@@ -270,11 +198,11 @@ describe('buttons', () => {
 
   it.each(admins)('requires Manage Server, not just the manager role, for %s', async (start, show) => {
     const shown = await show();
-    const project = await state();
+    const project = await stored();
     stripToRole();
     const pressed = await world.press(shown, start, noa);
     expect(textOf(pressed)).toMatch(NOT_ENOUGH);
-    expect(await state()).toEqual(project);
+    expect(await stored()).toEqual(project);
   });
 
   it('refuses the menu of addresses to watch to people who no longer manage the bot', async () => {
@@ -287,24 +215,25 @@ describe('buttons', () => {
     expect(await world.store.subscriptions.list(harbor.id)).toHaveLength(1);
   });
 
-  it('lists every button that needs a manager', () => {
-    const needing = commands.flatMap(({ data, buttons: own = {} }) =>
-      Object.entries(own).flatMap(([action, { access }]) => (access === 'manage' ? [`${data.name}:${action}`] : [])),
-    );
-    expect(buttons.map(([start]) => start).sort()).toEqual(needing.sort());
-  });
-
-  it('leaves only commands that change nothing open to everybody', () => {
+  it('leaves nothing open to everybody but these', () => {
     const open = commands.flatMap((command) => {
       const parts = { buttons: {}, menus: {}, forms: {}, ...command };
       const own: [string, { access: string }][] = [parts.buttons, parts.menus, parts.forms].flatMap(Object.entries);
       return own.flatMap(([action, { access }]) => (access === 'all' ? [`${command.data.name}:${action}`] : []));
     });
-    expect(open.sort()).toEqual([
+    const typed = USES.flatMap(({ name, needs }) => (needs === 'all' ? [`/${name}`] : []));
+    expect([...typed, ...open].sort()).toEqual([
+      '/activity',
+      '/help',
+      '/provider categories',
+      '/provider search',
+      '/subscription list',
+      '/token',
       'activity:csv',
       'activity:show',
       'provider:page',
       'subscription:list',
+      'why:page',
       'why:pick',
       'why:show',
     ]);
@@ -312,27 +241,20 @@ describe('buttons', () => {
 });
 
 describe('menus and forms', () => {
-  const noa = { userId: seed.noa, channelId: harbor.alerts };
-  const state = async () => [
-    await world.store.projects.ofGuild(harbor.id),
-    await world.store.projects.webhookNames(harbor.id),
-    await world.store.guilds.settings(harbor.id),
-    await world.store.subscriptions.list(harbor.id),
-    upstream.requests.length,
-  ];
+  const acting = { userId: seed.noa, channelId: harbor.alerts };
   const pick = async () => {
-    const listed = await world.use('webhook list', {}, { as: seed.noa });
+    const listed = await world.use('webhook list', {}, noa);
     const menu = { kind: 'select', customId: 'webhook:name', values: [WEBHOOK] as string[] } as const;
-    return () => world.discord.use({ ...menu, ...noa, messageId: listed.reply!.id });
+    return () => world.discord.use({ ...menu, ...acting, messageId: listed.reply!.id });
   };
   const formFrom = async (customId: string) => {
     const { reply } = await world.post(customId);
     const button = { kind: 'button', customId, messageId: reply!.id } as const;
-    return (await world.discord.use({ ...button, ...noa })).until(({ modal }) => modal !== null);
+    return (await world.discord.use({ ...button, ...acting })).until(({ modal }) => modal !== null);
   };
   const KEYS = { projectId: 'stolen', apiKey: 'k', apiSecret: 's' };
   const forms: [string, Record<string, string>, () => Promise<{ id: string }>][] = [
-    ['setup:project', KEYS, () => world.use('setup project', {}, { as: seed.noa })],
+    ['setup:project', KEYS, () => world.use('setup project', {}, noa)],
     ['webhook:name', { name: 'Mine' }, async () => (await (await pick())()).until(({ modal }) => modal !== null)],
     ['webhook:id', { id: WEBHOOK }, () => formFrom('webhook:id:all')],
     ['subscription:filters', { minimum: '5' }, () => formFrom(`subscription:filters:${id}`)],
@@ -341,37 +263,26 @@ describe('menus and forms', () => {
     ['subscription:schedule', { quiet: '22:00-07:00' }, () => formFrom(`subscription:schedule:${id}`)],
   ];
 
-  const menus = ['Watch addresses in this message:add', 'subscription:act', 'webhook:name', 'webhook:pick'];
-  it.each(menus)('refuses the menu %s to people who no longer manage the bot', async (customId) => {
+  it.each(partsFor('menus'))('refuses the menu %s to people who no longer manage the bot', async (customId) => {
     const posted = await world.post(customId, harbor.alerts, WEBHOOK);
     demote();
     const menu = { kind: 'select' as const, customId, values: [WEBHOOK], messageId: posted.reply!.id };
-    const chosen = await world.discord.use({ ...menu, ...noa });
+    const chosen = await world.discord.use({ ...menu, ...acting });
     const refused = await chosen.until((state) => REFUSED.test(textOf(state)) || state.modal !== null);
     expect(refused.modal).toBeNull();
   });
 
   it.each(forms)('refuses the form %s to people who no longer manage the bot', async (name, values, open) => {
     const { id: interactionId } = await open();
-    const before = await state();
+    const before = [await stored(), upstream.requests.length];
     demote();
-    const sent = await world.discord.use({ kind: 'modal', interactionId, values, unchecked: true, ...noa });
+    const sent = await world.discord.use({ kind: 'modal', interactionId, values, unchecked: true, ...acting });
     const refused = await sent.until((seen) => REFUSED.test(textOf(seen)));
     expect(refused.name.slice(0, name.length)).toBe(name);
     // What a form would have replaced stays, and the refusal is next to it.
     const { reply, followups } = refused;
     expect({ reply: followups.length > 0 ? null : reply, followups }).toSatisfy(isPrivate);
-    expect(await state()).toEqual(before);
-  });
-
-  it('lists every menu and every form that needs a manager', () => {
-    const needing = (kind: 'menus' | 'forms') =>
-      commands.flatMap((command) => {
-        const own = Object.entries((kind in command && command[kind as 'menus']) || {});
-        return own.flatMap(([action, { access }]) => (access === 'manage' ? [`${command.data.name}:${action}`] : []));
-      });
-    expect(needing('forms').sort()).toEqual(forms.map(([name]) => name).sort());
-    expect(needing('menus').sort()).toEqual(menus);
+    expect([await stored(), upstream.requests.length]).toEqual(before);
   });
 });
 
@@ -411,4 +322,33 @@ it('makes nobody a manager by a role that everybody has', async () => {
   expect(textOf(await world.use('status', {}, { as: seed.mia, in: orchid.lobby }))).toMatch(REFUSED);
   await world.use('setup server', { manager: orchid.id }, { in: orchid.lobby });
   expect(await world.store.guilds.settings(orchid.id)).toMatchObject({ managerRole: null });
+});
+
+it('refuses to let the manager role appoint another role or remove itself', async () => {
+  for (const manager of [harbor.watchers, harbor.id])
+    expect(textOf(await world.use('setup server', { manager }, noa))).toMatch(NOT_ENOUGH);
+  expect((await world.store.guilds.settings(harbor.id)).managerRole).toBe(harbor.watchers);
+  expect(textOf(await world.use('setup server', { timezone: 'UTC' }, noa))).toContain('Saved');
+});
+
+it('shows the manager role the project without its receiver URL, and refuses changes', async () => {
+  const panelFor = async (who: object) => world.press(await world.use('setup check', {}, who), 'setup:receiver', who);
+  const shown = await panelFor({ as: seed.max });
+  expect(shown).toSatisfy(isPrivate);
+  expect(textOf(shown)).toContain('/hooks/');
+  const hidden = await panelFor(noa);
+  expect(JSON.stringify(hidden)).not.toContain('/hooks/');
+  expect(textOf(hidden)).toContain('Only people with **Manage Server** can see it');
+  expect(buttonsOf(hidden).filter((one) => one.startsWith('setup:'))).toEqual([]);
+});
+
+it('shows the receiver URL only after a press on its button', async () => {
+  const answers = [
+    await world.use('setup check'),
+    await world.use('status'),
+    await world.use('subscription add', { address: B }),
+    await world.use('subscription list'),
+    await world.use('help'),
+  ];
+  for (const answer of answers) expect(JSON.stringify(answer)).not.toContain('/hooks/');
 });

@@ -1,20 +1,16 @@
 import { loadImage } from '@napi-rs/canvas';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { readActivity, readActivityFile } from '../../commands/activity/read.ts';
 import { shownIn } from '../discord/shown.ts';
-import { ALERTS, ALICE, HARBOR, type Pipeline, payment, TREASURY, USDC } from '../pipeline/harness.ts';
+import { forFile } from '../for-file.ts';
+import { ALERTS, ALICE, HARBOR, payment, TREASURY, USDC } from '../pipeline/harness.ts';
 import { decision, newAlert, routed, storedTransfer } from '../store/contract/given.ts';
 import { until } from '../until.ts';
-import { type CommandWorld, isPrivate, type Shown, seed, startWorld, textOf } from './world.ts';
+import { isPrivate, type Shown, seed, startWorld, textOf } from './world.ts';
 
 const DAY = 86_400_000;
-let pipeline: Pipeline;
-let world: CommandWorld;
-beforeAll(async () => {
-  world = await startWorld();
-  ({ pipeline } = world);
-});
-afterAll(() => world.close());
+const world = await forFile(startWorld());
+const { pipeline } = world;
 beforeEach(async () => {
   await world.services.eraseGuild(HARBOR);
   await pipeline.watch(TREASURY, ALERTS, { label: 'Treasury', minimum: '2' });
@@ -114,7 +110,7 @@ describe('visibility', () => {
         timezone: 'UTC',
         max: 100,
       };
-      const { largest, messages } = await readActivity(pipeline.store, question);
+      const { largest, messages } = await readActivity(pipeline.store, question, []);
       const { csv } = await readActivityFile(pipeline.store, question);
       const reported = csv.split('\r\n').slice(1);
       return [
@@ -162,7 +158,7 @@ it('links each of the largest transfers to its message and marks only imitations
   for (const value of ['3000000', '4000000']) await receive({ to: address, value });
   const now = pipeline.clock.now();
   const place = { guildId: HARBOR, channelId: ALERTS };
-  const matches = [{ subscription, perspective: 'incoming' as const }];
+  const matches = [{ subscription, perspective: 'incoming' as const, isKnown: true, mayMention: true }];
   await pipeline.store.routing.commit(
     routed({
       now,
@@ -171,7 +167,7 @@ it('links each of the largest transfers to its message and marks only imitations
       decisions: [decision(5, { ...place, subscription, address, at: now })],
     }),
   );
-  pipeline.deliverer.wake([ALERTS]);
+  pipeline.deliverer.wake([{ channelId: ALERTS }]);
   await pipeline.idle();
   const [three, four, five] = pipeline.discord.messages(ALERTS).slice(-3);
   const question = {
@@ -183,7 +179,7 @@ it('links each of the largest transfers to its message and marks only imitations
     timezone: 'UTC',
     max: 9,
   };
-  const { largest, messages } = await readActivity(pipeline.store, question);
+  const { largest, messages } = await readActivity(pipeline.store, question, []);
   expect(largest.map(({ transferId, imitation }) => [messages.get(transferId)?.messageId, imitation])).toEqual(
     [five, four, three].map((one) => [one!.message.id, false]),
   );
@@ -232,8 +228,8 @@ it('reads only the latest of very many transfers for /activity, and reports that
     until: now,
     timezone: 'UTC',
   } as const;
-  const all = await readActivity(pipeline.store, { ...question, max: 100 });
-  const some = await readActivity(pipeline.store, { ...question, max: 2 });
+  const all = await readActivity(pipeline.store, { ...question, max: 100 }, []);
+  const some = await readActivity(pipeline.store, { ...question, max: 2 }, []);
   expect([all.cut, some.cut]).toEqual([null, 2]);
   expect(some.incoming + some.outgoing).toBeLessThan(all.incoming + all.outgoing);
   const [whole, part] = await Promise.all(

@@ -1,25 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { commands } from '../../commands/index.ts';
-import { type CommandWorld, isPrivate, seed, startWorld, textOf } from './world.ts';
+import { describe, expect, it } from 'vitest';
+import { forFile } from '../for-file.ts';
+import { defined } from './defined.ts';
+import { isPrivate, seed, startWorld, textOf } from './world.ts';
 
-let world: CommandWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.close());
+const world = await forFile(startWorld());
 
 describe('/help', () => {
   it('lists every command and no other in the help', async () => {
     const answer = await world.use('help', {}, { as: seed.mia });
     expect(answer).toSatisfy(isPrivate);
     const reported = [...textOf(answer).matchAll(/^`\/([a-z ]+)` – .+$/gm)].map(([, path]) => path!);
-    const known = commands.flatMap((command) => {
-      if ('kind' in command) return [];
-      const { name, options = [] } = command.data.toJSON();
-      const subs = options.filter((option) => option.type === 1).map((option) => `${name} ${option.name}`);
-      return subs.length > 0 ? subs : [name];
-    });
-    expect(reported.toSorted()).toEqual(known.filter((path) => path !== 'help').toSorted());
+    expect(reported.toSorted()).toEqual([...defined.keys()].filter((path) => path !== 'help').toSorted());
   });
 
   it('starts the help with the first steps, as clickable commands', async () => {
@@ -27,6 +18,13 @@ describe('/help', () => {
     const id = world.discord.state.commands[0]!.commands.find(({ name }) => name === 'setup')!.id;
     expect(reply!.message.embeds[0]!.description).toMatch(new RegExp(`### Start here\\n1\\. .*</setup check:${id}>`));
     expect(textOf(await world.use('help', {}, { as: seed.mia }))).toContain('Ask a manager');
+  });
+
+  it('names commands in the reader’s language, not as mentions that show another', async () => {
+    world.speak('de');
+    const { description } = (await world.use('help')).reply!.message.embeds[0]!;
+    expect(description).toContain('1. `/einrichten prüfen`');
+    expect(description).not.toContain('</setup');
   });
 
   it('marks commands that need a manager in the help', async () => {

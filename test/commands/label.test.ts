@@ -36,9 +36,16 @@ it('warns when a labeled address could be mistaken for another known one', async
   expect(textOf(await set(B, 'Vendor'))).not.toContain('Look-alike');
 });
 
+it('takes an ENS name, and shows it', async () => {
+  expect(textOf(await set(A, 'pay.treasury.eth'))).toContain('🏷️ pay.treasury.eth\n');
+  expect(textOf(await world.use('label list'))).toContain('pay.treasury.eth');
+  expect(textOf(await world.use('subscription add', { address: B, label: 'vitalik.eth' }))).toContain('vitalik.eth');
+});
+
 describe('refused names', () => {
   it.each([
     ['\u200b\u2800', /no visible characters/],
+    ['https://vitalik.eth', /looks like a link/],
     ['claim-now.example', /You entered `claim-now.example`.*looks like a link/],
     ['x'.repeat(61), /at most 60 characters/],
   ])('refuses the name %j', async (name, reason) => {

@@ -148,6 +148,7 @@ export function textOf({ reply, followups }: Shown): string {
     .flatMap(({ message: { content, embeds } }) => [
       content,
       ...embeds.flatMap((embed) => [
+        embed.author?.name,
         embed.title,
         embed.description,
         ...(embed.fields ?? []).flatMap(({ name, value }) => [name, value]),

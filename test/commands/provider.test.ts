@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { linksOf as linksToShow } from '../../commands/provider/show.ts';
+import { MINUTE } from '../../src/domain/clock.ts';
 import { translator } from '../../src/languages/index.ts';
+import { forFile } from '../for-file.ts';
 import { type Given, HTML, startUpstream } from '../upstream/server.ts';
-import { buttonsOf, type CommandWorld, isPrivate, linksOf, seed, startWorld, textOf } from './world.ts';
+import { buttonsOf, isPrivate, linksOf, seed, startWorld, textOf } from './world.ts';
 
-let world: CommandWorld;
-let upstream: Awaited<ReturnType<typeof startUpstream>>;
-const stack = new AsyncDisposableStack();
-beforeAll(async () => {
-  upstream = stack.adopt(await startUpstream(() => null), (it) => it.close());
-  world = stack.adopt(await startWorld({ environment: { DISCOVERY_URL: upstream.url } }), (it) => it.close());
-});
-afterAll(() => stack.disposeAsync());
+const upstream = await forFile(startUpstream(() => null));
+const world = await forFile(startWorld({ environment: { DISCOVERY_URL: upstream.url } }));
 beforeEach(async () => {
   // The client caches what it fetched, and probes the service after another test's fault.
   await world.restart();
@@ -41,14 +37,17 @@ describe('/provider search', () => {
         supportedChains: ['A', 'B'],
         description: 'Fast nodes',
       },
-      { provider: 'Beta', planName: 'TBD', price: 'NULL' },
-      { provider: 'Acme', planName: 'Growth', price: '$49', starred: true },
+      { provider: 'Beta', planName: 'TBD', price: 'NULL', region: 'EU' },
+      { provider: 'Acme', planName: 'Growth', price: '$49', starred: true, queryPrice: 'Custom pricing' },
+      { provider: 'Beta', planName: 'Pro', region: 'EU' },
     ]);
     const text = textOf(await world.use('provider search', { category: 'apis' }, { as: seed.mia }));
     expect(text).toContain('### 1. `Acme` `RPC`');
     expect(text).toContain('`Fast nodes`');
     expect(text).toContain('Plans: `Free` `0` · `Growth` `$49`');
-    expect(text).toContain('Supported chains: `A, B`');
+    // What only some plans have is not said of all.
+    expect(text).toContain('Supported chains: `Free` `A, B` · Query price: `Growth` `Custom pricing`');
+    expect(text).toContain('Region: `EU`');
     expect(text).toContain('### 2. `Beta`');
     expect(text).not.toMatch(/TBD|NULL/);
     expect(text).toContain('2 providers');
@@ -116,6 +115,22 @@ describe('/provider search', () => {
     expect(textOf(await world.use('provider search', { category: 'apis', page: 99 }))).toMatch(
       /There is no page 99\. This is the last one of 3[\s\S]*page 3 of 3/,
     );
+  });
+
+  it('counts only searches that no cache answers, and no turned page', async () => {
+    directory(providers(12));
+    let counted = 0;
+    const cooldown = { take: () => (++counted > 1 ? ({ who: 'person', until: 0 } as const) : null), limited: () => {} };
+    world.replace({ cooldown });
+    const first = await world.use('provider search', { category: 'apis', search: 'cached' });
+    expect(textOf(await world.use('provider search', { category: 'apis', search: 'cached' }))).toContain(
+      '12 providers',
+    );
+    world.clock.advance(10 * MINUTE);
+    expect(textOf(await world.press(first, 'provider:page:apis:1'))).toContain('`Provider 6`');
+    expect(textOf(await world.use('provider search', { category: 'apis', search: 'new' }))).toContain('many lookups');
+    expect(textOf(await world.use('provider categories'))).toContain('`brandnew`');
+    expect(counted).toBe(2);
   });
 
   it('works in direct messages for people who installed the app for themselves', async () => {

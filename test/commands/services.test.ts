@@ -1,50 +1,41 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Chain, startChain } from '../../sandbox/chain/index.ts';
-import { createWebhook, type Webhook } from '../../sandbox/webhook.ts';
-import { type Services, startServices } from '../../services/start.ts';
+import { afterAll, expect, it } from 'vitest';
+import { startChain } from '../../sandbox/chain/index.ts';
+import { createWebhook } from '../../sandbox/webhook.ts';
+import { startServices } from '../../services/start.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
-import { type CommandWorld, linksOf, lower, RECEIVER_URL, startWorld, textOf } from './world.ts';
+import { forFile } from '../for-file.ts';
+import { linksOf, lower, RECEIVER_URL, startWorld, textOf } from './world.ts';
 
 /** The commands against the services that come with the bot, over a local chain. */
 const PROJECT = { id: 'harbor', key: 'public-key', secret: 'very-secret' };
-let chain: Chain;
-let services: Services;
-let webhook: Webhook;
-let world: CommandWorld;
-const stack = new AsyncDisposableStack();
-beforeAll(async () => {
-  const made = await mkdtemp(join(tmpdir(), 'ledgerbell-services-'));
-  const dir = stack.adopt(made, (it) => rm(it, { recursive: true }));
-  chain = stack.adopt(await startChain(), (it) => it.close());
-  services = stack.adopt(
-    await startServices({
-      rpcUrl: chain.rpcUrl,
-      dir,
-      projects: [PROJECT],
-      webhookAllow: ['127.0.0.1'],
-      cataloged: [chain.tokens.dollar.address],
-    }),
-    (it) => it.close(),
-  );
-  webhook = await createWebhook(services.notificationUrl, PROJECT, RECEIVER_URL);
-  world = stack.adopt(
-    await startWorld({
-      environment: {
-        NOTIFICATION_URL: services.notificationUrl,
-        NOTIFICATION_PROJECT_ID: PROJECT.id,
-        NOTIFICATION_API_KEY: PROJECT.key,
-        NOTIFICATION_API_SECRET: PROJECT.secret,
-        EXPLORER_API_URL: services.explorerApiUrl,
-        DISCOVERY_URL: services.discoveryUrl,
-      },
-    }),
-    (it) => it.close(),
-  );
-});
-afterAll(() => stack.disposeAsync());
+const dir = await mkdtemp(join(tmpdir(), 'ledgerbell-services-'));
+afterAll(() => rm(dir, { recursive: true }));
+const chain = await forFile(startChain());
+const services = await forFile(
+  startServices({
+    rpcUrl: chain.rpcUrl,
+    dir,
+    projects: [PROJECT],
+    webhookAllow: ['127.0.0.1'],
+    cataloged: [chain.tokens.dollar.address],
+  }),
+);
+const webhook = await createWebhook(services.notificationUrl, PROJECT, RECEIVER_URL);
+const world = await forFile(
+  startWorld({
+    environment: {
+      NOTIFICATION_URL: services.notificationUrl,
+      NOTIFICATION_PROJECT_ID: PROJECT.id,
+      NOTIFICATION_API_KEY: PROJECT.key,
+      NOTIFICATION_API_SECRET: PROJECT.secret,
+      EXPLORER_API_URL: services.explorerApiUrl,
+      DISCOVERY_URL: services.discoveryUrl,
+    },
+  }),
+);
 
 it('shows a token of the chain for /token', async () => {
   const { address } = chain.tokens.dollar;

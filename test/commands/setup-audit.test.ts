@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type CommandWorld, isPrivate, seed, startWorld, textOf } from './world.ts';
+import { expect, it } from 'vitest';
+import { forFile } from '../for-file.ts';
+import { A, B, isPrivate, lower, seed, startWorld, textOf } from './world.ts';
 
 const { harbor, orchid } = seed;
 const HERE = { in: orchid.lobby };
-let world: CommandWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.close());
+const world = await forFile(startWorld());
 
 it('reports that the audit log is empty', async () => {
   expect(textOf(await world.use('setup audit', {}, HERE))).toContain('Nothing was changed yet');
@@ -49,4 +46,41 @@ it('hides watched addresses in the audit log from the manager role, and not from
   const text = textOf(await world.use('setup audit', {}, { as: seed.noa }));
   expect(text).toContain('Subscription added');
   expect(text).not.toContain('0xhidden');
+});
+
+it('names what changed in the reader’s language, with names, mentions and times', async () => {
+  await world.use('subscription add', { address: A, label: 'Treasury', channel: harbor.alerts });
+  const [added] = (await world.store.subscriptions.list(harbor.id)).filter(({ address }) => address === lower(A));
+  const subscription = String(added!.id);
+  await world.use('subscription edit', {
+    subscription,
+    direction: 'outgoing',
+    zero: true,
+    channel: harbor.whales,
+    'mention-cooldown': 9,
+  });
+  await world.use('subscription edit', { subscription, counterparties: B, 'exclude-tokens': 'native' });
+  await world.use('subscription edit', { subscription, counterparties: 'none' });
+  await world.use('subscription mute', { subscription, duration: '8h' });
+  await world.use('subscription mute', { subscription, duration: 'off' });
+  await world.use('label set', { address: A, name: 'Vault' });
+  await world.use('setup server', { manager: harbor.manager, channel: harbor.alerts, language: 'de' });
+  await world.use('setup server', { language: 'en-US' });
+  world.speak('de');
+  const first = await world.use('setup audit');
+  const all = textOf(first) + textOf(await world.press(first, 'setup:audit:1'));
+  for (const phrase of [
+    `Vault \`${A.slice(0, 6)}…${A.slice(-4)}\` · Treasury → Vault`,
+    `Vault (#${subscription}) · 🔕 stumm bis <t:`,
+    'Ab jetzt wird wieder gemeldet.',
+    'gegenseiten: —',
+    `gegenseiten: \`${B}\``,
+    'richtung: `ausgehend`',
+    'null: ja',
+    `<#${harbor.whales}>`,
+    `<@&${harbor.manager}>`,
+    'sprache: Deutsch',
+  ])
+    expect(all).toContain(phrase);
+  expect(all).not.toMatch(/[{}"[\]]|mutedUntil|defaultChannel|filters|watchSilence|mentionCooldown/);
 });

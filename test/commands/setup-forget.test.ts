@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { forFile } from '../for-file.ts';
 import { until } from '../until.ts';
-import { A, buttonsOf, type CommandWorld, isPrivate, seed, startWorld, textOf } from './world.ts';
+import { A, buttonsOf, isPrivate, seed, startWorld, textOf } from './world.ts';
 
 const { harbor, orchid } = seed;
 const HERE = { in: orchid.lobby };
-let world: CommandWorld;
-beforeAll(async () => {
-  world = await startWorld({ environment: { NOTIFICATION_URL: 'http://127.0.0.1:1' } });
-});
-afterAll(() => world.close());
+const world = await forFile(startWorld({ environment: { NOTIFICATION_URL: 'http://127.0.0.1:1' } }));
 beforeEach(async () => {
   await world.services.eraseGuild(orchid.id);
   await world.use('subscription add', { address: A, channel: orchid.alerts }, HERE);
@@ -36,7 +33,7 @@ it('shows what is stored about a server, erases it on the button, and reports wh
 });
 
 it('closes the receiver URL as soon as an erasure has begun', async () => {
-  const scope = (await world.store.projects.scopes()).get(orchid.id)!;
+  const { scope } = (await world.store.projects.ofGuild(orchid.id))!;
   const url = () => world.services.receiver.urls(scope).current;
   expect(url()).not.toBeNull();
   const { erasure } = world.store;

@@ -1,38 +1,21 @@
 import { request } from 'undici';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { quarantine } from '../store/contract/given.ts';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { forFile } from '../for-file.ts';
 import { until } from '../until.ts';
 import { type Given, startUpstream } from '../upstream/server.ts';
-import {
-  A,
-  buttonsOf,
-  type CommandWorld,
-  isPrivate,
-  RECEIVER_URL,
-  secretsKey,
-  seed,
-  startWorld,
-  textOf,
-} from './world.ts';
+import { A, buttonsOf, isPrivate, RECEIVER_URL, secretsKey, seed, startWorld, textOf } from './world.ts';
 
 const { harbor, orchid } = seed;
 const HERE = { in: orchid.lobby };
 const KEYS = { projectId: '64b7f2a1c3d4e5f6a7b8c9d0', apiKey: 'orchids-key', apiSecret: 'orchids-secret' };
 const OPERATORS = ['public-key', 'very-secret'];
-let world: CommandWorld;
-let upstream: Awaited<ReturnType<typeof startUpstream>>;
 let list: Given;
-const stack = new AsyncDisposableStack();
-beforeAll(async () => {
-  upstream = stack.adopt(await startUpstream(() => list), (it) => it.close());
-  world = stack.adopt(
-    await startWorld({
-      environment: { NOTIFICATION_URL: upstream.url, QUOTA_BURST: '2', QUOTA_RATE: '1' },
-    }),
-    (it) => it.close(),
-  );
-});
-afterAll(() => stack.disposeAsync());
+const upstream = await forFile(startUpstream(() => list));
+const world = await forFile(
+  startWorld({
+    environment: { NOTIFICATION_URL: upstream.url, QUOTA_BURST: '2', QUOTA_RATE: '1' },
+  }),
+);
 beforeEach(() => {
   // What is remembered of the service's earlier responses is too old then.
   world.clock.advance(60_000);
@@ -84,6 +67,13 @@ describe('/setup project', () => {
     expect(await tokens()).toHaveLength(1);
   });
 
+  it('opens a refused form again with its ID, but without its keys', async () => {
+    const refused = await store({ projectId: 'not an ID' });
+    const again = JSON.stringify((await world.openFrom(refused, 'again')).modal);
+    expect(again).toContain('"value":"not an ID"');
+    expect(again).not.toContain(KEYS.apiKey);
+  });
+
   it('replaces a project’s keys without changing the receiver URL', async () => {
     const first = urlIn(textOf(await store()));
     const again = await world.use('setup project', {}, HERE);
@@ -107,19 +97,6 @@ describe('/setup project', () => {
       expect(text).toMatch(/rejected deliveries \(2 since the bot started, .*more than 1 per second/);
       expect(textOf(await world.use(command))).not.toMatch(/rejected deliveries|1\.9 of 256/);
     }
-  });
-
-  it('shows in /status and /setup check why a server’s own URL refuses everything while its quarantine is full', async () => {
-    const path = new URL(urlIn(textOf(await store()))!).pathname;
-    const { scope } = (await world.store.projects.ofGuild(orchid.id))!;
-    await quarantine(world.store, Array<string>(1_000).fill('x'), scope);
-    await world.pipeline.pass(60_000);
-    await until('the quarantine was measured', () => JSON.stringify(world.logged).includes('quarantine is full'));
-    const answer = await request(world.pipeline.app.receiver + path, { method: 'POST', body: 'x' });
-    await answer.body.dump();
-    expect(answer.statusCode).toBe(503);
-    for (const command of ['status', 'setup check'])
-      expect(textOf(await world.use(command, {}, HERE))).toMatch(/rejected deliveries \(\d+ since .*in quarantine/);
   });
 
   it('keeps signing secrets when the keys change, replaces them, and removes them with `off`', async () => {

@@ -1,37 +1,18 @@
 import { ChannelType } from 'discord.js';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { BOT_PERMISSIONS } from '../../sandbox/discord/seed.ts';
+import { forFile } from '../for-file.ts';
 import { post } from '../store/contract/given.ts';
 import { type Given, startUpstream } from '../upstream/server.ts';
 import { blockChannels } from './stored.ts';
-import {
-  A,
-  type Actor,
-  B,
-  buttonsOf,
-  type CommandWorld,
-  isPrivate,
-  lower,
-  RECEIVER_URL,
-  seed,
-  startWorld,
-  textOf,
-} from './world.ts';
+import { A, type Actor, B, buttonsOf, isPrivate, lower, RECEIVER_URL, seed, startWorld, textOf } from './world.ts';
 
 const { harbor, orchid } = seed;
-let world: CommandWorld;
-let upstream: Awaited<ReturnType<typeof startUpstream>>;
 let list: Given;
 let scope: Given;
 const ID = 'f'.repeat(24);
-const stack = new AsyncDisposableStack();
-beforeAll(async () => {
-  upstream = stack.adopt(
-    await startUpstream(({ url }) => (url.startsWith('/webhook/addresses/') ? scope : list)),
-    (it) => it.close(),
-  );
-  world = stack.adopt(await startWorld({ environment: { NOTIFICATION_URL: upstream.url } }), (it) => it.close());
-});
+const upstream = await forFile(startUpstream(({ url }) => (url.startsWith('/webhook/addresses/') ? scope : list)));
+const world = await forFile(startWorld({ environment: { NOTIFICATION_URL: upstream.url } }));
 beforeEach(async () => {
   list = { body: [] };
   scope = { status: 404, body: {} };
@@ -40,7 +21,6 @@ beforeEach(async () => {
     world.discord.act({ do: 'channel.update', channelId, overwrites: [] });
   for (const { id } of [harbor, orchid]) await world.services.eraseGuild(id);
 });
-afterAll(() => stack.disposeAsync());
 
 describe('/setup server', () => {
   it('saves the given settings, keeps the others, and shows all of them', async () => {
@@ -54,13 +34,16 @@ describe('/setup server', () => {
       managerRole: harbor.watchers,
       timezone: 'Europe/Lisbon',
       language: 'de',
-      webhook: null,
+      statement: null,
     });
     const shown = textOf(await world.use('setup server'));
     for (const part of [`<#${harbor.whales}>`, `<@&${harbor.watchers}>`, 'Europe/Lisbon', 'Deutsch']) {
       expect(shown).toContain(part);
     }
     expect(await world.store.guilds.settings(orchid.id)).toMatchObject({ defaultChannel: null, managerRole: null });
+    // Without a node.
+    expect(shown).not.toContain('Statement');
+    expect(textOf(await world.use('setup server', { statement: 'monthly' }))).toMatch(/monthly.*need a node/);
   });
 
   it('resets the default channel, but not another one that was chosen since', async () => {
@@ -72,7 +55,7 @@ describe('/setup server', () => {
     expect(await defaultChannel()).toBe(harbor.general);
     await world.store.guilds.changeSettings(harbor.id, { defaultChannel: harbor.whales });
     const taken = await world.press(shown, 'setup:unset');
-    expect(textOf(taken)).toMatch(/Saved\nAlerts go to\nthe channel where/);
+    expect(textOf(taken)).toMatch(/Saved\n.*\nAlerts go to\nthe channel where/);
     expect(buttonsOf(taken)).toEqual([]);
     expect(await defaultChannel()).toBeNull();
   });
@@ -83,6 +66,18 @@ describe('/setup server', () => {
     expect(textOf(await world.use('setup server', { timezone: 'Berlni' }))).toContain('Did you mean `Europe/Berlin`?');
     expect(textOf(await world.use('setup server', { language: 'xx' }))).toMatch(/`language` must be .*`en-US`/);
     expect(textOf(await world.use('setup server', { channel: harbor.council }))).toMatch(/View Channel/);
+  });
+
+  it.each([
+    ['kolkata', 'asia/kolkata', 'Asia/Kolkata'],
+    ['kiev', 'Europe/Kyiv', 'Europe/Kyiv'],
+    ['kathmandu', 'Asia/Kathmandu', 'Asia/Kathmandu'],
+    ['mendoza', 'America/Argentina/Mendoza', 'America/Argentina/Mendoza'],
+    ['são paulo', 'america/são paulo', 'America/Sao_Paulo'],
+  ])('offers and keeps time zones by their names of today: %s', async (city, typed, name) => {
+    expect(await world.choices('setup server', 'timezone', { timezone: city })).toEqual([{ name, value: name }]);
+    expect(textOf(await world.use('setup server', { timezone: typed }))).toContain(name);
+    expect((await world.store.guilds.settings(harbor.id)).timezone).toBe(name);
   });
 
   it('offers time zones by city', async () => {
@@ -208,11 +203,12 @@ describe('/setup check', () => {
   it('compares watched addresses with the webhooks’ addresses if the service shows them', async () => {
     await world.subscribe();
     await world.subscribe({ address: lower(B) });
+    await world.use('label set', { address: B, name: 'Vault' });
     list = { body: [{ _id: ID, webhookUrl: RECEIVER_URL, eventType: 'ALL' }] };
     expect(textOf(await world.use('setup check'))).not.toContain('is in a webhook');
     scope = { body: [{ _id: 'x', webhookId: ID, address: A }] };
     const lacking = textOf(await world.use('setup check'));
-    expect(lacking).toMatch(new RegExp(`❌ 1 watched address is not in any webhook[^]*:\n\\[\`${B}`));
+    expect(lacking).toMatch(new RegExp(`❌ 1 watched address is not in any webhook[^]*:\n\\*\\*Vault\\*\\* \\[\`${B}`));
     expect(lacking.split('⏳')[0]).not.toContain(A);
     expect(lacking.split('⏳')[1]).toMatch(/No event for 1 address since it was added\. It’s in a webhook/);
     expect(lacking.split('⏳')[1]).not.toContain(B);
@@ -221,7 +217,9 @@ describe('/setup check', () => {
     scope = { body: [A, B] };
     const complete = await world.use('setup check');
     expect(textOf(complete)).toContain('✅ Every watched address is in a webhook');
-    expect(textOf(complete)).toMatch(/⏳ No event for 2 addresses since they were added\. They’re in webhooks/);
+    expect(textOf(complete)).toMatch(
+      /⏳ No event for 2 addresses since they were added\. They’re in webhooks[\s\S]*\n\*\*Vault\*\* \[`0x/,
+    );
     expect(textOf(complete)).not.toContain('The last event');
     expect(buttonsOf(complete)).toEqual(['setup:receiver']);
     const [one] = await world.store.subscriptions.list(harbor.id);
@@ -343,6 +341,7 @@ describe('/setup check', () => {
     const text = textOf(await world.use('setup check'));
     expect(text).toContain('Everything looks good');
     expect(text).toContain('✅ Every watched address has had an event. The last one arrived <t:60:R>.');
+    expect(text).toContain('-# No explorer is set up, so a token counts as known only if you name its contract');
     expect(text).not.toMatch(/❌|⏳/u);
   });
 
@@ -393,7 +392,7 @@ describe('a server whose channels wait together', () => {
     async (name) => {
       await world.subscribe();
       world.replace({
-        sendingHold: (guildId) => (guildId === harbor.id ? { since: 0, probeAt: 90_000, refusals: 12 } : null),
+        guildPause: (guildId) => (guildId === harbor.id ? { since: 0, probeAt: 90_000, refusals: 12 } : null),
       });
       expect(textOf(await world.use(name))).toMatch(/Discord rejected 12 of my messages.*I stopped posting.*<t:90:R>/);
       expect(textOf(await world.use(name, {}, { in: orchid.lobby }))).not.toContain('together');

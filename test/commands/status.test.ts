@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { freeze, post, send, txHash } from '../store/contract/given.ts';
+import { beforeEach, expect, it } from 'vitest';
+import { forFile } from '../for-file.ts';
+import { freeze, post, quarantine, send, txHash } from '../store/contract/given.ts';
 import { blockChannels } from './stored.ts';
 import { type CommandWorld, isPrivate, seed, startWorld, textOf } from './world.ts';
 
 const { harbor, orchid } = seed;
-let world: CommandWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
+const world = await forFile(startWorld());
 beforeEach(async () => {
   await world.reset();
   for (const channelId of [harbor.general, harbor.alerts, harbor.whales])
     world.discord.act({ do: 'channel.update', channelId, overwrites: [] });
   for (const { id } of [harbor, orchid]) await world.services.eraseGuild(id);
 });
-afterAll(() => world.close());
 
 /** Three alerts wait: one is due, one is held, and one joins a sent message that another edit waits for too. One is dead. */
 async function storeAlertsOfEveryKind({ store }: CommandWorld): Promise<void> {
@@ -44,10 +41,27 @@ it('lists as many silent addresses as fit, however long the explorer’s links a
   expect(textOf(await world.use('status'))).toMatch(/Unusually quiet\n(\[`0x\d{40}`\].*\n){3,4}…and [23] more/);
 });
 
+it('shows how many deliveries could not be read, to those whose receiver URL it was', async () => {
+  await quarantine(
+    world.store,
+    [1, 2, 3].map(() => Buffer.from('{')),
+  );
+  await world.store.quarantine.giveUp(0, { rows: 1, bytes: 1_000 });
+  const text = textOf(await world.use('status'));
+  expect(text).toContain('3 deliveries could not be read and are set aside\n2 of them lost their bytes');
+  const scope = await world.store.projects.save(
+    { guildId: harbor.id, projectId: 'own', sealed: Buffer.alloc(0) },
+    'url',
+  );
+  expect(textOf(await world.use('status'))).not.toContain('could not be read');
+  await quarantine(world.store, [Buffer.from('{')], scope);
+  expect(textOf(await world.use('status'))).toContain('1 delivery could not be read and is set aside');
+});
+
 it('shows only the server’s own figures', async () => {
   const { id } = await world.subscribe({ channelId: harbor.general });
   await world.subscribe({ channelId: harbor.whales });
-  await world.store.subscriptions.change(harbor.id, id, { paused: true });
+  await world.store.subscriptions.change(harbor.id, id, { paused: true, quiet: '22:00-07:00', holdAll: true });
   await world.recordActivity(id, { lastEventAt: world.clock.now() });
   const wont = await world.subscribe({ channelId: harbor.treasury, label: 'Payroll' });
   const longAgo = world.clock.now() - 90 * 86_400_000;
@@ -69,6 +83,7 @@ it('shows only the server’s own figures', async () => {
   expect(text).toContain('Waiting to be sent\n3 alerts\n1 of them held for a digest');
   expect(text).toContain('Failed to send\n1 alert\n');
   expect(text).toContain('3 of 1,000 subscriptions\n1 of them paused');
+  expect(text).toContain('1 of them also holds payments out: one would wait until 07:00');
   expect(text).toMatch(/Unusually quiet\n\*\*Payroll\*\*: last event <t:\d+:R>/);
   expect(text).toContain(`<#${harbor.whales}>: Discord rejected my messages <t:60:R>`);
   expect(text).not.toContain('66666');

@@ -1,5 +1,6 @@
 import { seed } from '../../sandbox/discord/index.ts';
 import type { AddressText } from '../../src/domain/address.ts';
+import { isOperatorScope, networkOfOperator } from '../../src/domain/project.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
 import type { Store } from '../../src/store/store.ts';
 import { decision, newAlert, routed, send, storedTransfer } from '../store/contract/given.ts';
@@ -23,7 +24,8 @@ let serial = 0;
 function nextTransfer(given: Partial<Transfer>, scope: number, seenAt: number) {
   const n = 0xfeed_0000 + ++serial;
   const txHash = `0x${n.toString(16).padStart(64, '0')}`;
-  return { n, stored: storedTransfer(n, { scope, seenAt, transfer: { ...PAYMENT, txHash, ...given } }) };
+  const network = isOperatorScope(scope) ? networkOfOperator(scope) : 0;
+  return { n, stored: storedTransfer(n, { scope, network, seenAt, transfer: { ...PAYMENT, txHash, ...given } }) };
 }
 
 /** Stores transfers and decisions about them, as routing does. */
@@ -39,9 +41,22 @@ export async function storeTransfers({ routing }: Store, now: number, transfers:
 }
 
 /** Stores what the explorer returned about a token. */
-export async function storeToken({ routing }: Store, token: string, symbol: string, cataloged: boolean): Promise<void> {
-  const entry = { token: token.toLowerCase() as AddressText, cataloged, symbol, name: symbol, checkedAt: 0 };
-  await routing.commit(routed({ learned: { catalog: [entry], counterparties: [], nativeSymbol: null, heads: [] } }));
+export async function storeToken(
+  { routing }: Store,
+  token: string,
+  symbol: string,
+  cataloged: boolean,
+  network = 0,
+): Promise<void> {
+  const entry = {
+    network,
+    token: token.toLowerCase() as AddressText,
+    cataloged,
+    symbol,
+    name: symbol,
+    checkedAt: 0,
+  };
+  await routing.commit(routed({ learned: { catalog: [entry], counterparties: [], nativeSymbols: [], heads: [] } }));
 }
 
 /** Posts an alert in each of these channels, and then records that Discord refuses messages there. */

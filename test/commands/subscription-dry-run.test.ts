@@ -1,10 +1,11 @@
-import { afterAll, afterEach, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { afterEach, expect, it, onTestFinished } from 'vitest';
 import type { OptionInput } from '../../sandbox/discord/index.ts';
 import { dryRun } from '../../src/domain/dry-run.ts';
 import { DEFAULT_CHOICES } from '../../src/domain/subscription.ts';
-import { wordingsOf } from '../../src/languages/definitions.ts';
+import { wordingsOf } from '../../src/languages/index.ts';
+import { forFile } from '../for-file.ts';
 import { storeTransfers } from './stored.ts';
-import { type CommandWorld, lower, seed, startWorld, textOf } from './world.ts';
+import { lower, seed, startWorld, textOf } from './world.ts';
 
 const { harbor, orchid } = seed;
 const HOUR = 3_600_000;
@@ -13,16 +14,19 @@ const WALLET = '0x00000000000000000000000000000000000000dd';
 const watch = (options: Record<string, OptionInput>, channel = harbor.alerts) =>
   world.use('subscription add', { address: WALLET, ...options }, { in: channel });
 
-let world: CommandWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.close());
+const world = await forFile(startWorld());
 afterEach(() => world.reset());
 const all = () => world.store.subscriptions.list(harbor.id);
 
 it('reports in the dry run that nothing was seen', async () => {
   expect(textOf(await watch({}))).toContain('No transfers recorded at this address in the last 7 days');
+});
+
+it('names the option in which people type dollars', async () => {
+  world.configure({ hasPrices: true });
+  const address = `0x${'d'.repeat(40)}`;
+  await storeTransfers(world.store, world.clock.now(), [{ to: lower(address), price: '2000' }]);
+  expect(textOf(await watch({ address, minimum: '$20000' }))).toContain('Filtered out by `minimum` (1).');
 });
 
 it('shows in the dry run how many of the last 7 days’ transfers would have been posted, with the latest', async () => {

@@ -1,31 +1,28 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { OptionInput } from '../../sandbox/discord/index.ts';
 import { DEFAULT_FILTERS } from '../../src/domain/subscription.ts';
-import { wordingsOf } from '../../src/languages/definitions.ts';
+import { wordingsOf } from '../../src/languages/index.ts';
+import { forFile } from '../for-file.ts';
 import { blockChannels, PAYER, storeToken, storeTransfers } from './stored.ts';
-import { A, B, type CommandWorld, lower, seed, startWorld, TOKEN, textOf } from './world.ts';
+import { A, B, buttonsOf, lower, seed, startWorld, TOKEN, textOf } from './world.ts';
 
 const { harbor } = seed;
 /** Two tokens of one symbol: the explorer's catalog lists the first. */
 const USDC = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48';
 const FAKE = '0x00000000000000000000000000000000000FA4E0'.toLowerCase();
-let world: CommandWorld;
-beforeAll(async () => {
-  world = await startWorld();
-  const erc20 = { kind: 'erc20', tokenType: 'ERC-20' } as const;
-  await storeTransfers(world.store, world.clock.now(), [
-    {},
-    { ...erc20, token: lower(FAKE), tokenSymbol: 'USDC' },
-    { ...erc20, token: lower(TOKEN), tokenSymbol: 'G$' },
-    { ...erc20, token: lower(A), tokenSymbol: 'TWIN' },
-    { ...erc20, token: lower(B), tokenSymbol: 'Twin' },
-    { ...erc20, token: lower(USDC), tokenSymbol: 'ELSEWHERE', guilds: [seed.orchid.id] },
-  ]);
-  await storeToken(world.store, USDC, 'USDC', true);
-  await storeToken(world.store, FAKE, 'USDC', false);
-  await storeToken(world.store, PAYER, 'USDC', false);
-});
-afterAll(() => world.close());
+const world = await forFile(startWorld());
+const erc20 = { kind: 'erc20', tokenType: 'ERC-20' } as const;
+await storeTransfers(world.store, world.clock.now(), [
+  {},
+  { ...erc20, token: lower(FAKE), tokenSymbol: 'USDC' },
+  { ...erc20, token: lower(TOKEN), tokenSymbol: 'G$' },
+  { ...erc20, token: lower(A), tokenSymbol: 'TWIN' },
+  { ...erc20, token: lower(B), tokenSymbol: 'Twin' },
+  { ...erc20, token: lower(USDC), tokenSymbol: 'ELSEWHERE', guilds: [seed.orchid.id] },
+]);
+await storeToken(world.store, USDC, 'USDC', true);
+await storeToken(world.store, FAKE, 'USDC', false);
+await storeToken(world.store, PAYER, 'USDC', false);
 afterEach(() => world.reset());
 const all = () => world.store.subscriptions.list(harbor.id);
 /** The options of `/subscription add`; the others are only options of `edit`. */
@@ -169,13 +166,16 @@ it('offers tokens that moved at this server’s addresses', async () => {
     { name: `G$ · ${TOKEN.slice(0, 6)}…${TOKEN.slice(-4)}`, value: TOKEN },
   ]);
   const called = await world.choices('subscription add', 'token', { token: 'usdc' });
-  expect(called).toEqual([{ name: expect.stringMatching(/^⚠️ Imitation! USDC · 0x0000…/), value: expect.anything() }]);
+  expect(called).toMatchObject([
+    { name: expect.stringMatching(/^USDC · 0xA0b8…/) },
+    { name: expect.stringMatching(/^⚠️ Imitation! USDC · 0x0000…/) },
+  ]);
 });
 
 describe('refused filters', () => {
   it.each<[string, Record<string, OptionInput>, RegExp]>([
     ['a minimum without a token', { minimums: '100' }, /can’t read `100` in `minimums`.*`USDC=100, ETH=0.5`/],
-    ['a minimum with separators', { minimums: 'G$=1,000' }, /can’t read `000`/],
+    ['a minimum with separators', { minimums: 'G$=1,000' }, /can’t read `1,000`/],
     ['a counterparty that is none', { counterparties: `${B} bob` }, /`bob` isn’t a valid address.*40 hexadecimal/],
     ['a name in the place of an address', { counterparties: 'treasury.eth' }, /`treasury.eth` isn’t a valid address/],
     ['hours that are none', { quiet: '22-7' }, /`22:00-07:00`, or `off`/],
@@ -189,15 +189,30 @@ describe('refused filters', () => {
     ['a token both asked for and left out', { tokens: 'G$ native', 'exclude-tokens': 'native' }, /ETH is both/],
     ['a party both asked for and left out', { counterparties: B, 'exclude-counterparties': B }, /is both included/],
     ['a token not among the tokens', { token: TOKEN, tokens: 'native' }, /is not in `tokens`/],
-    ['the native coin and tokens only', { kind: 'native', tokens: TOKEN }, /ever match \(`kind: native` with `G\$`/],
-    ['tokens and the native coin only', { kind: 'erc20', tokens: 'native' }, /ever match \(`kind: erc20` with ETH\)/],
-    ['a minimum with a currency', { minimum: '$250' }, /You entered `\$250`.*Did you mean `250`/],
+    [
+      'the native coin and tokens only',
+      { kind: 'native', tokens: TOKEN },
+      /ever match \(`kind: native coin` with `G\$`/,
+    ],
+    [
+      'tokens and the native coin only',
+      { kind: 'erc20', tokens: 'native' },
+      /ever match \(`kind: ERC-20 tokens` with ETH\)/,
+    ],
+    ['a minimum with a currency', { minimum: '$250' }, /`\$250` is an amount in US dollars/],
+    ['a minimum with a currency behind', { minimum: '100 $' }, /`100 \$` is an amount in US dollars/],
+    [
+      'a minimum of an unknown token',
+      { minimum: '100 XYZ' },
+      /^You entered `100 XYZ` in `minimum`\. No token is called/,
+    ],
+    ['everyone to ping', { mention: harbor.id }, /^I never ping @everyone/],
     ['a minimum with a decimal comma', { minimum: '1,5' }, /Did you mean `1\.5`/],
     ['a minimum in groups of digits', { minimum: '1,000,000' }, /Did you mean `1000000`/],
     ['a minimum that may be a thousand', { minimum: '1,000' }, /no thousands separators or symbol\.$/],
     ['a misspelled token', { token: 'ETT' }, /No token is called `ETT`.*Did you mean `ETH`/],
     ['the native coin without itself', { kind: 'native', 'exclude-tokens': 'native' }, /ETH is both included/],
-    ['the native coin as a token', { token: 'native' }, /choose `kind: native`/],
+    ['the native coin as a token', { token: 'native' }, /choose `kind: native coin`/],
     [
       'too many',
       { tokens: Array.from({ length: 51 }, (_, n) => `0x${n.toString(16).padStart(40, 'a')}`).join() },
@@ -281,7 +296,7 @@ describe('decimal commas', () => {
     const text = textOf(
       await add({ minimum: '1.2340', minimums: 'G$=1234.5', mention: harbor.watchers, 'mention-minimum': '20000' }),
     );
-    expect(text).toContain('- mindestens `1,2340`\n');
+    expect(text).toContain('- mindestens `1,2340` von jedem Token');
     expect(text).toContain('- mindestens `1234,5` `G$`');
     expect(text).toContain(' ab `20000`');
     expect(await all()).toMatchObject([{ minimum: '1.2340', mentionMinimum: '20000' }]);
@@ -305,6 +320,76 @@ describe('decimal commas', () => {
   ])('asks about an amount that may be thousands: %o', async (options, whole, exact) => {
     expect(textOf(await add(options))).toContain(`Schreibe \`${whole}\` ohne Punkt, oder \`${exact}\``);
     expect(await all()).toEqual([]);
+  });
+
+  it.each([
+    ['en-US', { minimum: '1,5' }, '15', { minimum: '15' }],
+    ['en-US', { minimum: '1,000' }, '1', { minimum: '1' }],
+    ['de', { minimum: '1.000' }, '1.000', { minimum: '1000' }],
+    ['de', { minimum: '1,125' }, '1,125', { minimum: '1.1250' }],
+    ['en-US', { minimum: '1,000 G$' }, '1,000', { minimum: null, filters: { minimums: { [lower(TOKEN)]: '1000' } } }],
+    ['de', { minimum: 'G$ 1.000' }, '1', { filters: { minimums: { [lower(TOKEN)]: '1' } } }],
+  ])(
+    'offers both readings of an amount as buttons, and a click applies one (%s, %o)',
+    async (locale, options, label, kept) => {
+      world.speak(locale);
+      const refused = await add(options);
+      const buttons = JSON.parse(JSON.stringify(refused.reply!.message.components))[0].components;
+      expect(buttons).toHaveLength(2);
+      const { custom_id } = buttons.find((button: { label: string }) => button.label === label);
+      expect(await all()).toEqual([]);
+      const added = await world.press(refused, custom_id);
+      expect(textOf(added)).toMatch(/(Subscription|Abo) #/);
+      expect(await all()).toMatchObject([kept]);
+    },
+  );
+
+  const editOne = async (minimums: string) =>
+    world.use('subscription edit', { subscription: String((await world.subscribe()).id), minimums });
+  const minimumsNow = async () => (await all())[0]!.filters.minimums;
+
+  it.each([
+    ['en-US', 'eth=2, G$ = 1,000, native=3', '1,000', { [lower(TOKEN)]: '1000', native: '3' }],
+    ['en-US', 'G$=1,500 eth=2', '1.5', { [lower(TOKEN)]: '1.5', native: '2' }],
+    ['de', 'G$=1.000; eth=2', '1.000', { [lower(TOKEN)]: '1000', native: '2' }],
+  ])('offers both readings of one of several minimums (%s: %s)', async (locale, minimums, label, kept) => {
+    world.speak(locale);
+    const refused = await editOne(minimums);
+    const buttons = JSON.parse(JSON.stringify(refused.reply!.message.components))[0].components;
+    await world.press(refused, buttons.find((button: { label: string }) => button.label === label).custom_id);
+    expect(await minimumsNow()).toEqual(kept);
+  });
+
+  it.each([
+    ['de', 'G$=1.000,5'],
+    ['en-US', 'G$=1,000.5'],
+    ['en-US', 'G$=1,000,000'],
+  ])('offers no readings of %s: %s', async (locale, minimums) => {
+    world.speak(locale);
+    expect(buttonsOf(await editOne(minimums))).toEqual([]);
+    expect(await minimumsNow()).toEqual({});
+  });
+
+  it('reads an amount right behind a comma as its own entry', async () => {
+    world.speak('en-US');
+    await editOne('G$=1,100 ETH');
+    expect(await minimumsNow()).toEqual({ [lower(TOKEN)]: '1', native: '100' });
+  });
+
+  it('applies a reading to a form, too', async () => {
+    world.speak('en-US');
+    const refused = await world.fillFrom(await add({ token: TOKEN }), 'subscription:filters', { minimum: '2,50' });
+    const shown = { reply: refused.followups[0]!, followups: [] };
+    await world.press(await world.press(shown, buttonsOf(shown)[0]!), 'subscription:save');
+    expect(await all()).toMatchObject([{ minimum: '2.5' }]);
+  });
+
+  it('takes an amount with its token as the ping’s minimum if only that token is watched', async () => {
+    world.speak('en-US');
+    const text = textOf(await add({ 'mention-minimum': '100 G$' }));
+    expect(text).toMatch(/`mention-minimum` counts the units of whatever moves\. Enter `100`, and name `G\$`/);
+    await add({ 'mention-minimum': 'G$ 100', token: TOKEN });
+    expect(await all()).toMatchObject([{ mentionMinimum: '100' }]);
   });
 
   it.each(['0.125', '1234.567', '1.25', '1000'])('accepts the unambiguous amount %s', async (minimum) => {
@@ -340,4 +425,78 @@ it('shows in the list where alerts wait, and why', async () => {
   const text = textOf(await world.use('subscription list'));
   expect(text).toMatch(new RegExp(`### <#${harbor.alerts}>\\n.*doesn’t let me post here.*/setup check`));
   expect(text).toMatch(new RegExp(`### <#${harbor.whales}>\\n.*deleted, or I can’t see it.*/subscription edit`));
+});
+
+describe('a reply about what is not as it seems', () => {
+  it('warns of a token that is none, and shows what a minimum counts', async () => {
+    const subscription = String((await world.subscribe()).id);
+    const edit = async (options: Record<string, OptionInput>) =>
+      textOf(await world.use('subscription edit', { subscription, ...options }));
+    const wallet = `0x${'9'.repeat(40)}`;
+    const looked: string[] = [];
+    const token = async (address: string) => {
+      looked.push(address);
+      return { status: 'not-found' as const };
+    };
+    world.replace({ explorer: { token } });
+    expect(await edit({ token: wallet })).toMatch(
+      /The explorer has no token at .*0x9999.*choose transfers with a wallet with `counterparties`/,
+    );
+    const panel = await world.use('subscription edit', { subscription });
+    const asked = await world.fillFrom(panel, 'subscription:filters', { token: `0x${'8'.repeat(40)}` });
+    expect(textOf(asked)).toMatch(/has no token at .*0x8888/);
+    expect(await edit({ token: 'none', preset: 'large' })).toContain('- at least `1000` of any token');
+    expect(looked).toEqual([wallet, `0x${'8'.repeat(40)}`]);
+    expect(await edit({ minimum: '0' })).toContain('- any amount above zero');
+    expect(await edit({ zero: true })).toContain('- at least `0`\n');
+    expect(await edit({ mention: harbor.watchers })).toContain('pings <@&');
+    expect(await edit({ mention: harbor.id })).toMatch(/I never ping @everyone.*nobody is pinged/);
+  });
+
+  it('names the channels that already watch the address, as far as the person sees them', async () => {
+    const { id } = await world.subscribe({ channelId: harbor.whales });
+    await world.subscribe({ channelId: harbor.treasury });
+    await world.makeManager(seed.noa);
+    const shown = textOf(await world.use('subscription add', { address: A }, { as: seed.noa }));
+    expect(shown).toContain(`already watches this address: <#${harbor.whales}> (#${id}).`);
+  });
+});
+
+describe('dollars', () => {
+  it('takes dollars as a minimum of value where prices are set up, instead of one in units', async () => {
+    world.configure({ hasPrices: true });
+    await add({ minimum: '250', mention: harbor.watchers, 'mention-minimum': '1000' });
+    const text = textOf(await add({ minimum: '$100', 'mention-minimum': '2.5k $' }));
+    expect(text).toContain('- worth at least $100, or without a known price');
+    expect(text).toContain('- pings only for at least $2,500, or without a known price');
+    expect(await all()).toMatchObject([
+      { minimum: null, minimumUsd: '100', mentionMinimum: null, mentionMinimumUsd: '2500' },
+    ]);
+    await world.use('subscription edit', { subscription: A, minimum: 'none' });
+    expect(await all()).toMatchObject([{ minimumUsd: null, mentionMinimumUsd: '2500' }]);
+  });
+
+  it('offers both readings of an unclear amount of dollars, as dollars', async () => {
+    world.configure({ hasPrices: true });
+    const refused = await add({ minimum: 'US$1,000' });
+    const [, thousands] = buttonsOf(refused);
+    await world.press(refused, thousands!);
+    expect(await all()).toMatchObject([{ minimum: null, minimumUsd: '1000' }]);
+  });
+
+  it('names dollars when it refuses an amount of them', async () => {
+    world.configure({ hasPrices: true });
+    const panel = await add({});
+    expect(textOf(await add({ minimum: '$ten' }))).toMatch(/`minimum` must be an amount in US dollars/);
+    expect(textOf(await add({ minimum: 'ten' }))).toMatch(/`minimum` must be an amount in token units/);
+    const refused = await world.fillFrom(panel, 'subscription:balance', { 'mention-minimum-usd': '100 USDC' });
+    expect(textOf(refused)).toMatch(/`Ping only from this value, in US dollars` must be an amount in US dollars/);
+  });
+
+  it('refuses dollars for each token, and any without prices', async () => {
+    expect(textOf(await add({ minimum: '$100' }))).toMatch(/prices are not set up/);
+    world.configure({ hasPrices: true });
+    expect(textOf(await add({ minimums: 'G$=$100' }))).toMatch(/Enter dollars as `minimum`/);
+    expect(await all()).toEqual([]);
+  });
 });

@@ -1,28 +1,13 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { writeFiles } from '../../commands/subscription/file.ts';
 import type { InteractionState } from '../../sandbox/discord/index.ts';
 import { MAX_LABELS } from '../../src/domain/guild.ts';
 import { DEFAULT_FILTERS, FOREVER, type Subscription } from '../../src/domain/subscription.ts';
-import {
-  A,
-  B,
-  buttonsOf,
-  type CommandWorld,
-  isPrivate,
-  LIKE_A,
-  lower,
-  seed,
-  startWorld,
-  TOKEN,
-  textOf,
-} from './world.ts';
+import { forFile } from '../for-file.ts';
+import { A, B, buttonsOf, isPrivate, LIKE_A, lower, seed, startWorld, TOKEN, textOf } from './world.ts';
 
 const { harbor, orchid } = seed;
-let world: CommandWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.close());
+const world = await forFile(startWorld());
 afterEach(() => world.reset());
 const all = () => world.store.subscriptions.list(harbor.id);
 const bring = (text: string | Buffer, who = {}): Promise<InteractionState> =>
@@ -65,6 +50,8 @@ describe('/subscription export and import', () => {
       mentionMinimum: '10',
       mentionCooldown: 0,
       watchSilence: true,
+      showBalance: true,
+      warnBelow: `100 ${lower(TOKEN)}`,
     });
     const { id } = await world.subscribe({ channelId: harbor.whales });
     await world.store.subscriptions.change(harbor.id, id, { paused: true, mutedUntil: FOREVER });
@@ -82,6 +69,7 @@ describe('/subscription export and import', () => {
     for (const label of await world.store.labels.list(harbor.id)) await world.store.labels.remove(harbor.id, label);
     const asked = await bring(file);
     expect(asked).toSatisfy(isPrivate);
+    expect(textOf(asked)).toContain('balances need a node');
     expect(textOf(asked)).toMatch(
       /2 subscriptions to add[\s\S]*`=Treasury, "main"`\*\* `0x[0-9a-fA-F]{40}` → <#\d+>[\s\S]*1 label to set[\s\S]*Payroll.*`\*\* `0x[0-9a-fA-F]{40}`/,
     );
@@ -174,7 +162,7 @@ describe('/subscription export and import', () => {
     ['as large as Discord takes them', 15, 1_000_000, 2, 10 * 1024 * 1024],
   ])('exports many subscriptions as several files: %s', async (_, rows, length, files, most) => {
     const labels = Array.from({ length: rows }, () => ({ address: lower(A), name: 'é'.repeat(length / 2) }));
-    const made = await writeFiles([], labels, 0);
+    const made = await writeFiles([], labels, 0, world.services.settings);
     expect(made).toHaveLength(files);
     for (const text of made) expect(Buffer.byteLength(text)).toBeLessThanOrEqual(most);
     const count = made.flatMap((text) => text.trimEnd().split('\r\n').slice(1)).length;
@@ -191,7 +179,7 @@ describe('/subscription export and import', () => {
       if (!isDone) setImmediate(turn);
     };
     setImmediate(turn);
-    const [text] = await writeFiles(Array<Subscription>(200).fill(one!), [], 0);
+    const [text] = await writeFiles(Array<Subscription>(200).fill(one!), [], 0, world.services.settings);
     isDone = true;
     expect(text!.split('\r\n')).toHaveLength(202);
     expect(turns).toBeGreaterThan(10);
@@ -199,13 +187,13 @@ describe('/subscription export and import', () => {
 
   it('reads a file with endless blanks without blocking', async () => {
     const text = `address,channel,minimums\n${A},#alerts,ETH${' '.repeat(200_000)}1`;
-    expect(textOf(await bring(text))).toMatch(/can’t read `ETH`/);
+    expect(textOf(await bring(text))).toMatch(/No token is called `ETH`/);
   });
 
   it('requests new renderings once after an import of names, however many messages show them', async () => {
     const asked: (readonly string[])[] = [];
     world.replace({
-      async onRelabeled(_, addresses) {
+      async relabel(_, addresses) {
         asked.push(addresses);
         return { messages: 0, isAll: true };
       },
@@ -379,8 +367,9 @@ describe('/subscription export and import', () => {
     [
       'a spreadsheet’s own format',
       Buffer.from([0x50, 0x4b, 0x03, 0x04, 0xff, 0xfe]),
-      /isn’t a text file.*CSV \(UTF-8\)/,
+      /spreadsheet’s own format.*CSV \(UTF-8\)/,
     ],
+    ['bytes that are no text', Buffer.from([0x41, 0xff, 0xff]), /isn’t a text file.*CSV \(UTF-8\)/],
     ['a file that is too large', 'a'.repeat(256 * 1024 + 1), /larger than 256 KiB/],
     ['nothing', '', /first line must contain the column names/],
   ])('refuses to import %s', async (_name, text, sentence) => {
@@ -446,6 +435,16 @@ describe('/subscription export and import', () => {
     for (let n = 0; n < 9; n++) await file('Another');
     expect(textOf(await world.press(first, 'subscription:import'))).toMatch(/it expired/);
     expect(textOf(await world.press(second, 'subscription:import'))).toContain('1 label');
+  });
+
+  it('keeps minimums in dollars where there are no prices, and reports that they have no effect', async () => {
+    await world.subscribe();
+    expect(await exported()).not.toContain('-usd');
+    const asked = await bring(`address,channel,minimum-usd,mention-minimum-usd\n${B},<#${harbor.alerts}>,$100,2500`);
+    expect(textOf(asked)).toMatch(/minimums in dollars have no effect/);
+    await world.press(asked, 'subscription:import');
+    expect(await all()).toMatchObject([{ minimumUsd: null }, { minimumUsd: '100', mentionMinimumUsd: '2500' }]);
+    expect(await exported()).toMatch(/,minimum-usd,.*,mention-minimum-usd,[\s\S]*,100,.*,2500,/);
   });
 
   it('exports and imports nothing of other servers', async () => {

@@ -1,16 +1,13 @@
 import { ChannelType } from 'discord.js';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { DEFAULT_FILTERS } from '../../src/domain/subscription.ts';
-import { wordingsOf } from '../../src/languages/definitions.ts';
+import { wordingsOf } from '../../src/languages/index.ts';
+import { forFile } from '../for-file.ts';
 import { blockChannels, storeTransfers } from './stored.ts';
-import { A, B, buttonsOf, type CommandWorld, isPrivate, lower, seed, startWorld, TOKEN, textOf } from './world.ts';
+import { A, B, buttonsOf, isPrivate, lower, seed, startWorld, TOKEN, textOf } from './world.ts';
 
 const { harbor, orchid } = seed;
-let world: CommandWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.close());
+const world = await forFile(startWorld());
 afterEach(() => world.reset());
 const all = () => world.store.subscriptions.list(harbor.id);
 
@@ -23,6 +20,7 @@ describe('/subscription list', () => {
     const answer = await world.use('subscription list', {}, { as: seed.mia });
     const text = textOf(answer);
     expect(answer).toSatisfy(isPrivate);
+    expect(JSON.stringify(answer.reply!.message.components)).not.toContain('subscription:act');
     expect(text).toContain('2 subscriptions');
     expect(text).toMatch(
       new RegExp(`### <#${harbor.alerts}>\\n.*Treasury.*\\n.*${A}.*\\n.*\\n.*no event since it was added`),
@@ -59,12 +57,6 @@ describe('/subscription list', () => {
     expect(textOf(listed)).toContain('1 subscription');
     expect(options).toContain(`"value":"${long.id}"`);
     expect(options).toMatch(/👍🏽?…/u);
-  });
-
-  it('shows members the list without a menu', async () => {
-    await world.subscribe();
-    const listed = await world.use('subscription list', {}, { as: seed.mia });
-    expect(JSON.stringify(listed.reply!.message.components)).not.toContain('subscription:act');
   });
 
   it('shows the time of the last event in the list, the check and the status', async () => {
@@ -186,30 +178,6 @@ describe('the manager role', () => {
       reported.push(asked().length);
     }
     expect(reported).toEqual([10, 12, 12]);
-  });
-
-  it('asks Discord rarely about channels hidden from the bot, because it bans bots for too many refusals', async () => {
-    const { discord, clock } = world;
-    const made = { type: 11, guildId: harbor.id, parentId: harbor.whales };
-    const threads = Array.from(
-      { length: 25 },
-      (_, n) => discord.act({ do: 'channel.create', name: `t${n}`, ...made }).id!,
-    );
-    for (const channelId of threads) await world.subscribe({ channelId });
-    for (const channelId of threads) discord.act({ do: 'channel.update', channelId, archived: true });
-    discord.act({ do: 'channel.forbid', channelId: harbor.whales });
-    await world.restart();
-    await world.makeManager(seed.noa);
-    const from = discord.requests().at(-1)!.number;
-    const refused = () => discord.requests(from).filter(({ status }) => status === 403).length;
-    const type = () => world.choices('subscription edit', 'subscription', {}, { as: seed.noa });
-    await Promise.all([type(), type(), type()]);
-    for (let key = 0; key < 5; key++) await type();
-    expect(refused()).toBe(20);
-    clock.advance(2 * 60_000);
-    await type();
-    expect(refused()).toBe(30);
-    discord.act({ do: 'channel.allow', channelId: harbor.whales });
   });
 
   it('shows the manager role closed threads after a restart, but no private ones', async () => {

@@ -1,20 +1,17 @@
 import { PermissionFlagsBits, PermissionsBitField } from 'discord.js';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import type { Asker } from '../../commands/shared/visibility.ts';
-import { requireMention } from '../../commands/subscription/mention.ts';
+import { requireMention } from '../../commands/subscription/save.ts';
 import { translator } from '../../src/languages/index.ts';
+import { forFile } from '../for-file.ts';
 import { CHANNELS, createGuild, MODERATORS } from './guild.ts';
-import { A, B, type CommandWorld, lower, seed, startWorld, TOKEN, textOf } from './world.ts';
+import { A, B, lower, seed, startWorld, TOKEN, textOf } from './world.ts';
 
 const { harbor } = seed;
 const REFUSED = /You can’t ping <@&\d+> in that channel yourself/;
 /** Noa has the manager role and nothing else. */
 const noa = { as: seed.noa };
-let world: CommandWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.close());
+const world = await forFile(startWorld());
 beforeEach(async () => {
   await world.reset();
   await world.makeManager(seed.noa);
@@ -73,4 +70,10 @@ it('does not count the right to ping in one channel for another, unknown one', (
   const ping = (who: Asker) => requireMention(who, MODERATORS, CHANNELS.gone, translator('en-US'));
   expect(() => ping(asker)).toThrow('You can’t ping');
   expect(() => ping({ ...asker, channelId: CHANNELS.gone })).not.toThrow();
+});
+
+it('says that there is no pause between pings instead of one of no minutes', async () => {
+  const { id } = await world.subscribe({ mention: harbor.watchers });
+  const edited = await world.use('subscription edit', { subscription: String(id), 'mention-cooldown': 0 });
+  expect(textOf(edited)).toContain('no pause between pings');
 });

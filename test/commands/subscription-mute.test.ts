@@ -1,13 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { FOREVER } from '../../src/domain/subscription.ts';
-import { type CommandWorld, seed, startWorld, TOKEN, textOf } from './world.ts';
+import { forFile } from '../for-file.ts';
+import { seed, startWorld, TOKEN, textOf } from './world.ts';
 
 const { harbor, orchid } = seed;
-let world: CommandWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.close());
+const world = await forFile(startWorld());
 afterEach(() => world.reset());
 const all = () => world.store.subscriptions.list(harbor.id);
 
@@ -36,6 +33,25 @@ describe('/subscription pause, resume, mute', () => {
     expect((await all())[0]).toMatchObject({ mutedUntil: now + 168 * 3_600_000 });
     await world.use('subscription mute', { subscription: 'all', duration: 'off' });
     expect((await all()).map(({ mutedUntil }) => mutedUntil)).toEqual([null, null]);
+  });
+
+  it('undoes a mute of all and of a token with a button, and says if nothing was muted', async () => {
+    await world.subscribe();
+    await world.subscribe({ channelId: harbor.whales });
+    const every = await world.use('subscription mute', { subscription: 'all', duration: '7d' });
+    expect(textOf(await world.press(every, 'subscription:mute:all:off'))).toContain('Unmuted 2 subscriptions');
+    const again = textOf(await world.use('subscription mute', { subscription: 'all', duration: 'off' }));
+    expect(again).toMatch(/^🔔 No subscription was muted/);
+    const subscription = String((await all())[0]!.id);
+    const neverMuted = textOf(await world.use('subscription mute', { subscription, duration: 'off' }));
+    expect(neverMuted).toContain('was not muted');
+    expect(neverMuted).not.toContain('back on');
+    expect(textOf(await world.use('subscription resume', { subscription }))).toContain('Nothing changed');
+    const token = { subscription: 'all', token: TOKEN };
+    const one = await world.use('subscription mute', { ...token, duration: '8h' });
+    expect(textOf(await world.press(one, `subscription:mute:${TOKEN}:off`))).toContain('Alerts about it are back on');
+    expect(await world.store.subscriptions.tokenMutes(harbor.id, 0)).toEqual([]);
+    expect(textOf(await world.use('subscription mute', { ...token, duration: 'off' }))).toContain('was not muted');
   });
 
   it('mutes and unmutes for a manager only what they see, and counts the others', async () => {
@@ -78,7 +94,7 @@ describe('/subscription pause, resume, mute', () => {
     await world.use('subscription pause', { subscription });
     for (const asked of [subscription, 'all']) {
       const unmuted = textOf(await world.use('subscription mute', { subscription: asked, duration: 'off' }));
-      expect(unmuted).toMatch(/right now: ⏸️ paused|Alerts are back on\.\n1 of them paused/);
+      expect(unmuted).toMatch(/right now: ⏸️ paused|No subscription was muted\n1 of them paused/);
     }
     expect(textOf(await world.use('subscription edit', { subscription, label: 'Ops' }))).toContain('⏸️ paused');
   });

@@ -1,32 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { imitationsAmong } from '../../commands/shared/tokens.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { tokenChoices } from '../../commands/shared/tokens.ts';
 import type { Asset } from '../../src/domain/subscription.ts';
+import { translator } from '../../src/languages/index.ts';
+import { forFile } from '../for-file.ts';
 import { type Given, startUpstream } from '../upstream/server.ts';
 import { storeTransfers } from './stored.ts';
-import {
-  A,
-  B,
-  buttonsOf,
-  type CommandWorld,
-  isPrivate,
-  linksOf,
-  lower,
-  seed,
-  startWorld,
-  TOKEN,
-  textOf,
-} from './world.ts';
+import { A, B, buttonsOf, isPrivate, linksOf, lower, seed, startWorld, TOKEN, textOf } from './world.ts';
 
 const { harbor, orchid } = seed;
-let world: CommandWorld;
-let upstream: Awaited<ReturnType<typeof startUpstream>>;
-const stack = new AsyncDisposableStack();
-beforeAll(async () => {
-  upstream = stack.adopt(await startUpstream(() => null), (it) => it.close());
-  const environment = { EXPLORER_API_URL: upstream.url, EXPLORER_API_KEY: 'query-key' };
-  world = stack.adopt(await startWorld({ environment }), (it) => it.close());
-});
-afterAll(() => stack.disposeAsync());
+const upstream = await forFile(startUpstream(() => null));
+const environment = { EXPLORER_API_URL: upstream.url, EXPLORER_API_KEY: 'query-key' };
+const world = await forFile(startWorld({ environment }));
 beforeEach(async () => {
   // The client caches what it fetched, and probes the service after another test's fault.
   await world.restart();
@@ -45,22 +29,14 @@ const RECORD = {
 const frame = (result: unknown, message = 'OK', status = '1'): Given => ({ body: { message, result, status } });
 
 describe('/token', () => {
-  it('warns of a token that only calls itself like a cataloged one, as alerts do', async () => {
+  it('warns of a token that copies a cataloged one, as alerts do, in the server’s language', async () => {
+    world.speak('de');
     upstream.set(() => frame({ ...RECORD, cataloged: false, symbol: 'USDC' }));
-    const known = [{ token: lower(B), symbol: 'USDC', cataloged: true, seen: true }];
+    const known = [{ token: lower(B), network: 0, symbol: 'USDC', cataloged: true, seen: true }];
     world.replace({ tokens: { known: async () => known } });
     const text = textOf(await world.use('token', { address: TOKEN }));
     expect(text).toContain('⚠️ Imitation! `GoodDollar` `USDC`');
     expect(text).toContain(`This token only calls itself \`USDC\`. The known one is \`${B}\`.`);
-  });
-
-  it('warns of an imitation in the server’s language, like the rest of a public reply', async () => {
-    upstream.set(() => frame({ ...RECORD, cataloged: false, symbol: 'USDC' }));
-    world.replace({
-      tokens: { known: async () => [{ token: lower(B), symbol: 'USDC', cataloged: true, seen: true }] },
-    });
-    world.speak('de');
-    expect(textOf(await world.use('token', { address: TOKEN }))).toContain('This token only calls itself `USDC`');
   });
 
   it('shows what the explorer knows about a token, in public', async () => {
@@ -213,19 +189,49 @@ describe('/token', () => {
   });
 });
 
+it('suggests a genuine token by its symbol first, also one that is watched under another name', async () => {
+  await world.use('subscription add', { address: TOKEN, label: 'Dollar' });
+  world.replace({
+    tokens: {
+      ...world.services.tokens,
+      known: async () => [
+        { token: `0x${'f'.repeat(40)}`, network: 0, symbol: 'HUSD', cataloged: false, seen: true },
+        { token: lower(TOKEN), network: 0, symbol: 'HUSD', cataloged: true, seen: false },
+      ],
+    },
+  });
+  const offered = await world.choices('token', 'address', { address: 'husd' });
+  expect(offered.map(({ name }) => name)).toEqual([
+    expect.stringMatching(/^Dollar · HUSD · 0x5Df2/),
+    expect.stringMatching(/^⚠️ Imitation! HUSD/),
+  ]);
+  expect(await world.choices('subscription add', 'token', { token: 'husd' })).toMatchObject([{ value: TOKEN }, {}]);
+});
+
 it('calls a token an imitation only if it copies a cataloged symbol and is neither cataloged nor the coin', () => {
   const known = (token: string, symbol: string | null, cataloged: boolean) => {
-    return { token: token as Asset, symbol, cataloged, seen: true };
+    return {
+      token: (token === 'native' ? token : `0x${token.repeat(40)}`) as Asset,
+      network: 0,
+      symbol,
+      cataloged,
+      seen: true,
+    };
   };
   const tokens = [
-    known('0x1', 'USDC', true),
-    known('0x2', 'USDС', false),
-    known('0x3', 'USDC', true),
-    known('0x4', null, true),
-    known('0x5', null, false),
-    known('0x6', 'ETH', true),
+    known('1', 'USDC', true),
+    known('2', 'USDС', false),
+    known('3', 'USDC', true),
+    known('4', null, true),
+    known('5', null, false),
+    known('6', 'ETH', true),
     known('native', 'ETH', false),
-    known('0x7', 'DAI', false),
+    known('7', 'DAI', false),
   ];
-  expect([...imitationsAmong(tokens)]).toEqual(['0x2']);
+  const choices = tokenChoices(tokens, translator('en-US'), new Map([[`0x${'3'.repeat(40)}`, 'Dollar'] as const])).map(
+    ({ choice }) => choice.name,
+  );
+  expect(choices.filter((name) => name.includes('Imitation!'))).toEqual([choices.at(-1)]);
+  // Genuine ones are first, with the server's name and the symbol.
+  expect(choices.indexOf('Dollar · USDC · 0x3333…3333')).toBe(1);
 });

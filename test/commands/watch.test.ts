@@ -1,26 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import {
-  A,
-  B,
-  buttonsOf,
-  type CommandWorld,
-  isPrivate,
-  LIKE_A,
-  lower,
-  menuOf,
-  seed,
-  startWorld,
-  TOKEN,
-  textOf,
-} from './world.ts';
+import { afterEach, describe, expect, it } from 'vitest';
+import { forFile } from '../for-file.ts';
+import { A, B, buttonsOf, isPrivate, LIKE_A, lower, menuOf, seed, startWorld, TOKEN, textOf } from './world.ts';
 
 const { harbor } = seed;
 const WATCH = 'Watch addresses in this message';
-let world: CommandWorld;
-beforeAll(async () => {
-  world = await startWorld();
-});
-afterAll(() => world.close());
+const world = await forFile(startWorld());
 afterEach(() => world.reset());
 const all = () => world.store.subscriptions.list(harbor.id);
 const say = (content: string, channelId = harbor.alerts) =>
@@ -36,8 +20,8 @@ describe('watching the addresses in a message', () => {
     );
     expect(asked).toSatisfy(isPrivate);
     expect(menuOf(asked).options).toEqual([
-      { label: A, value: A },
-      { label: B, value: B, description: 'Payroll' },
+      { label: A, value: A, default: true },
+      { label: B, value: B, default: true, description: 'Payroll' },
     ]);
     expect(textOf(asked)).toMatch(
       new RegExp(`2 addresses to watch[\\s\\S]*Already watched here\\*\\*\\n-# .*${TOKEN}`),
@@ -85,11 +69,21 @@ describe('watching the addresses in a message', () => {
     expect(menuOf(asked).options.map(({ value }) => value)).toEqual([expect.stringMatching(/^0x1{40}$/)]);
   });
 
-  it('offers at most 25 addresses of a message and counts the others', async () => {
+  it('watches all addresses of a message on one press, also more than a menu has room for', async () => {
     const many = Array.from({ length: 27 }, (_, n) => `0x${(n + 16).toString(16).padStart(40, 'd')}`);
     const asked = await on(many.join(' '));
-    expect(menuOf(asked).options).toHaveLength(25);
-    expect(textOf(asked)).toContain('2 more addresses don’t fit');
+    expect(textOf(asked)).toMatch(/27 addresses to watch[\s\S]*…and 2 more[\s\S]*Dry run/);
+    await world.press(asked, 'subscription:group');
+    expect(await all()).toHaveLength(27);
+  });
+
+  it('takes the text before each address of a list as its name, unless it has one', async () => {
+    await world.store.labels.set(harbor.id, { address: lower(TOKEN), name: 'HUSD', createdBy: seed.ada, at: 0 }, 10);
+    const asked = await on(`Our wallets:\n- Treasury: ${A}\n- **Ops** ${B}\n- Stablecoin ${TOKEN}`);
+    expect(textOf(asked)).toMatch(/\*\*Treasury\*\*[\s\S]*\*\*Ops\*\*[\s\S]*\*\*HUSD\*\*/);
+    expect(await all()).toEqual([]);
+    await world.press(asked, 'subscription:group');
+    expect((await all()).map(({ label }) => label)).toEqual(['Treasury', 'Ops', 'HUSD']);
   });
 
   it('reports that a message has nothing to watch', async () => {
@@ -103,7 +97,6 @@ describe('watching the addresses in a message', () => {
     world.configure({ maxSubscriptions: 1 });
     const done = await world.choose(asked, [A, B, `0x${'e'.repeat(40)}`]);
     expect(textOf(done)).toMatch(new RegExp(`Watching 1 more[\\s\\S]*Not added.*limit \\(1\\)\\*\\*\\n-# .*${B}`));
-    expect(textOf(done)).toMatch(/stands for the native coin/);
     expect(await all()).toHaveLength(1);
   });
 

@@ -1,10 +1,10 @@
 import { expect, onTestFinished } from 'vitest';
-import type { CommandContext, CommandServices, CommandSettings } from '../../commands/shared/services.ts';
+import type { CommandServices, CommandSettings, Context } from '../../commands/shared/services.ts';
 import { seed } from '../../sandbox/discord/index.ts';
-import type { AppOverrides } from '../../src/app/overrides.ts';
+import type { AppOverrides } from '../../src/app/context.ts';
 import type { AnyCommand } from '../../src/discord/command.ts';
 import { startGateway } from '../../src/discord/gateway.ts';
-import type { ActivityStats } from '../../src/domain/activity-stats.ts';
+import type { ActivityStats } from '../../src/domain/silence.ts';
 import type { NewSubscription } from '../../src/domain/subscription.ts';
 import { readLog } from '../app.ts';
 import { openPipeline, type Restart } from '../pipeline/harness.ts';
@@ -30,9 +30,11 @@ export const secretsKey = (number: number): string => Buffer.alloc(32, number).t
 /** What a test replaces. */
 interface WorldOptions {
   /** By default all of the bot's. */
-  commands?: readonly AnyCommand<CommandContext>[];
+  commands?: readonly AnyCommand<Context>[];
   /** What differs from the usual environment; an empty text leaves a variable out. */
   environment?: Record<string, string>;
+  /** What the clock says at first. */
+  startAt?: number;
 }
 
 /** Starts the bot, with its gateway, over a Discord stand-in, so that every command can be used. */
@@ -61,6 +63,7 @@ export async function startWorld(options: WorldOptions = {}) {
   };
   const pipeline = await openPipeline({
     ...usual,
+    ...(options.startAt !== undefined && { startAt: options.startAt }),
     log,
     connect,
     services: {

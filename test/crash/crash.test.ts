@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { crash } from './crash.ts';
 
-it('shows everything acknowledged, and nothing twice, after 30 kills at any point', async () => {
-  const { rounds, acknowledged, shown, lost, doubled, problems, points } = await crash(30);
+it('shows everything acknowledged, and nothing twice, after 20 kills at any point', async () => {
+  const { rounds, acknowledged, shown, lost, doubled, problems, points } = await crash(20);
   expect({ rounds, shown, lost, doubled, problems }).toEqual({
-    rounds: 30,
+    rounds: 20,
     shown: acknowledged,
     lost: 0,
     doubled: 0,
@@ -12,5 +12,5 @@ it('shows everything acknowledged, and nothing twice, after 30 kills at any poin
   });
   // However slow the machine is, a round without any work would show nothing.
   expect(acknowledged).toBeGreaterThan(rounds);
-  expect(points.size).toBeGreaterThan(10);
+  expect(points.size).toBeGreaterThan(8);
 }, 900_000);

@@ -32,8 +32,8 @@ interface CrashOptions {
   onRound?(round: number): void;
 }
 
-/** A point that is not reached by then is given up, and the process is ended wherever it is. */
-const PATIENCE_MS = 900;
+/** A point that is not reached by then is given up, and the process is ended wherever it is. Alerts gather for half a second. */
+const PATIENCE_MS = 3 * SECOND;
 /** On a busy machine, not before the bot acknowledged this many bodies, unless it has enough to post. */
 const PATIENCE_BODIES = 20;
 const MAX_PATIENCE_MS = 20 * SECOND;
@@ -138,7 +138,7 @@ async function endBot(bot: BotProcess, point: string, points: Map<string, number
 
 async function endSometime(bot: BotProcess): Promise<void> {
   if (Math.random() < 0.8) await bot.started();
-  await wait(Math.random() * PATIENCE_MS);
+  await wait(Math.random() * SECOND);
   bot.kill('SIGKILL');
   await mustBeKilled(bot);
 }

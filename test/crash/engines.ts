@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { openPostgresStore } from '../../src/store/postgres/client.ts';
+import { openForTest } from '../store/postgres/opened.ts';
 import { isSound, openExistingStore } from '../store/sqlite/database-file.ts';
 import { COMMIT_POINTS, EVENT_POINTS, FIRST_POINTS, THREAD_POINTS } from './point-names.ts';
 import type { OpenedStore } from './watched.ts';
@@ -32,6 +32,6 @@ export const postgresEngine = (url: string): CrashEngine => ({
   url,
   points: [...COMMIT_POINTS, ...EVENT_POINTS],
   firstPoints: [],
-  open: () => openPostgresStore(url),
+  open: () => openForTest(url),
   isSound: () => true,
 });

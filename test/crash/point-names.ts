@@ -1,9 +1,11 @@
-/** Calls to the database on an event's path that read, or write one row: they have no transaction. */
-const SINGLE = ['inbox.next', 'routing.context', 'outbox.claim', 'outbox.countAttempt'];
-/** Calls that are one transaction. */
-const WHOLE = [
+/** Calls to the database on an event's path; each is one transaction. */
+const CALLS = [
+  'inbox.next',
   'inbox.append',
+  'routing.context',
   'routing.commit',
+  'outbox.claim',
+  'outbox.countAttempt',
   'outbox.freeze',
   'outbox.markSent',
   'outbox.join',
@@ -15,8 +17,7 @@ const WHOLE = [
  * `answered` in the main thread, `begun` and `done` in the database's thread, `uncommitted` before the commit.
  */
 export const THREAD_POINTS: readonly string[] = [
-  ...SINGLE.flatMap((call) => ['asked', 'begun', 'done', 'answered'].map((when) => `${call} ${when}`)),
-  ...WHOLE.flatMap((call) => ['asked', 'begun', 'uncommitted', 'done', 'answered'].map((when) => `${call} ${when}`)),
+  ...CALLS.flatMap((call) => ['asked', 'begun', 'uncommitted', 'done', 'answered'].map((when) => `${call} ${when}`)),
   'lock taken',
   'journal mode set',
   'database ready',

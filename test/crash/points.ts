@@ -2,7 +2,7 @@ import diagnostics from 'node:diagnostics_channel';
 import { Server, ServerResponse } from 'node:http';
 import { parentPort, Worker } from 'node:worker_threads';
 import { watchCommits } from '../store/postgres/crash-points.ts';
-import { type Post, type PostedCall, watchEngine } from '../store/sqlite/crash-points.ts';
+import { type Post, watchEngine } from '../store/sqlite/crash-points.ts';
 
 /**
  * Preloaded into the bot (`node --import`) and into its database thread: ends the process with SIGKILL when it passes
@@ -16,26 +16,27 @@ function pass(point: string): void {
   if (point === wanted && --left === 0) process.kill(process.pid, 'SIGKILL');
 }
 
-/** The calls in a message; it holds several only while the disk is slow. */
-const callsIn = (message: unknown): PostedCall[] => (Array.isArray(message) ? (message as PostedCall[]) : []);
+/** The name of the method that a message calls; null: it is no call. */
+function calledIn(message: unknown): string | null {
+  if (typeof message !== 'object' || message === null || !('call' in message)) return null;
+  const { group, method } = message.call as { group: string; method: string };
+  return `${group}.${method}`;
+}
 
 function watchStore(): void {
-  const names = new Map<number, string>();
+  const running = new Map<Worker, string>();
   const { postMessage, emit } = Worker.prototype;
   Worker.prototype.postMessage = function (this: Worker, message: unknown, ...rest: []) {
-    for (const { id, call } of callsIn(message)) {
-      const name = `${call.group}.${call.method}`;
-      names.set(id, name);
+    const name = calledIn(message);
+    if (name !== null) {
+      running.set(this, name);
       pass(`${name} asked`);
     }
     postMessage.call(this, message, ...rest);
   };
   Worker.prototype.emit = function (this: Worker, event: string, ...args: unknown[]) {
     const posted: Post | null = event === 'message' ? (args[0] as Post) : null;
-    for (const { id } of posted && 'results' in posted ? posted.results : []) {
-      pass(`${names.get(id)} answered`);
-      names.delete(id);
-    }
+    if (posted && 'syncMs' in posted) pass(`${running.get(this)} answered`);
     if (posted && 'ready' in posted) pass('database ready');
     return (emit as (...all: unknown[]) => boolean).call(this, event, ...args);
   } as typeof emit;
@@ -47,14 +48,15 @@ function watchThread(port: NonNullable<typeof parentPort>): void {
   const post = port.postMessage.bind(port);
   port.on = ((event: 'message', listener: (message: unknown) => void) =>
     on(event, (message: unknown) => {
-      for (const { call } of callsIn(message)) {
-        current = `${call.group}.${call.method}`;
-        pass(`${current} begun`);
+      const name = calledIn(message);
+      if (name !== null) {
+        current = name;
+        pass(`${name} begun`);
       }
       listener(message);
     })) as typeof port.on;
-  port.postMessage = (message: unknown) => {
-    if (typeof message === 'object' && message !== null && 'results' in message) pass(`${current} done`);
+  port.postMessage = (message: Post) => {
+    if ('syncMs' in message) pass(`${current} done`);
     post(message);
   };
   watchEngine(pass, () => current);

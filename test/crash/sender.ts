@@ -64,7 +64,8 @@ export function startSender(
       later(Math.random() * 800, () => post(event, moved));
     }
     if (Math.random() < 0.2) {
-      later(Math.random() * 800, () => {
+      // Some gather with the first transfer, the others join its message.
+      later(Math.random() * 1_600, () => {
         const nft = createNft(body, event.channelIds[0]!);
         sent.set(nft.transfer.text, nft.transfer);
         post(nft.transfer, nft.body);

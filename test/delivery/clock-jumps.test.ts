@@ -1,9 +1,15 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createManualClock } from '../../sandbox/discord/index.ts';
-import { createRateLimit } from '../../src/delivery/rate-limit.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/domain/clock.ts';
-import type { SendOutcome } from '../../src/domain/send-outcome.ts';
-import { ALERTS, MESSAGES, type Pipeline, payment, startPipeline, TREASURY, WHALES } from '../pipeline/harness.ts';
+import {
+  ALERTS,
+  HARBOR,
+  MESSAGES,
+  type Pipeline,
+  payment,
+  startPipeline,
+  TREASURY,
+  WHALES,
+} from '../pipeline/harness.ts';
 
 const JUMPS: [string, number[]][] = [
   ['forward', [HOUR]],
@@ -30,9 +36,9 @@ describe.each(JUMPS)('a clock that is set %s', (_name, jumps) => {
 
   it('counts a repeated delivery once after a clock jump', async () => {
     const event = payment();
-    await pipeline.receive(event, 20);
+    await pipeline.receive(event);
     await jump();
-    await pipeline.receive(event, 20);
+    await pipeline.receive(event);
     await pipeline.pass(MINUTE);
     expect(pipeline.alerts(ALERTS)).toMatchObject([{ title: expect.not.stringMatching(/×\d/) }]);
   });
@@ -77,51 +83,38 @@ describe.each(JUMPS)('a clock that is set %s', (_name, jumps) => {
   });
 });
 
+it('dead-letters nothing when the clock jumps a month ahead while Discord is down or the channel is closed', async () => {
+  await pipeline.watch(TREASURY, WHALES);
+  pipeline.discord.act({ do: 'channel.forbid', channelId: WHALES });
+  const fault = pipeline.discord.fault({ fault: { kind: 'error', status: 500 }, channelId: ALERTS });
+  await pipeline.pay(1);
+  await pipeline.pass(10 * SECOND);
+  pipeline.jump(30 * DAY);
+  pipeline.deliverer.guildChanged(HARBOR);
+  await pipeline.pass(20 * SECOND);
+  expect((await pipeline.backlog()).deadLetters).toBe(0);
+  fault.clear();
+  pipeline.discord.act({ do: 'channel.allow', channelId: WHALES });
+  pipeline.deliverer.guildChanged(HARBOR);
+  await pipeline.pass(90 * SECOND);
+  expect([ALERTS, WHALES].map(pipeline.numbers)).toEqual([['1'], ['1']]);
+});
+
 describe.each([7, 20])('a clock that is set %i seconds back', (seconds) => {
   const copies = () => pipeline.alerts(ALERTS).map(({ title }) => Number(/×(\d+)/.exec(title)?.[1] ?? 1));
 
   it('counts neither a retry as a second transfer nor a second transfer as a retry after a clock jump', async () => {
     const [event, twice] = [payment(), payment({ value: '7000000' })];
-    await pipeline.receive(event, 20);
+    await pipeline.receive(event);
     await pipeline.pass(5 * SECOND);
     pipeline.jump(-seconds * SECOND);
-    await pipeline.receive(twice, 20);
+    await pipeline.receive(twice);
     await pipeline.pass(3 * SECOND);
-    await pipeline.receive(twice, 20);
+    await pipeline.receive(twice);
     await pipeline.pass(7 * SECOND);
-    await pipeline.receive(event, 20);
+    await pipeline.receive(event);
     await pipeline.pass(MINUTE);
     expect(copies()).toEqual([1, 2]);
-  });
-});
-
-describe('the rate limit', () => {
-  it('frees its slots in time after the clock was set back', () => {
-    const clock = createManualClock();
-    let wrong = 0;
-    const rateLimit = createRateLimit({ now: () => clock.now() + wrong, after: clock.after.bind(clock) });
-    /** Takes a request slot; returns how long a request would have to wait, 0 when it got one. */
-    const send = () => {
-      const slot = rateLimit.take({ spacingMs: 0, reservedSlots: 0, recheckMs: Number.POSITIVE_INFINITY });
-      if (typeof slot === 'number') return slot;
-      slot.countRequest();
-      return 0;
-    };
-    const burst = () => Array.from({ length: 60 }, send).filter((wait) => wait === 0).length;
-    expect(burst()).toBe(40);
-    for (let n = 0; n < 499; n++) rateLimit.recordResponse('refused');
-    wrong = -HOUR;
-    clock.advance(SECOND);
-    expect(send()).toBe(SECOND);
-    clock.advance(2 * SECOND);
-    expect(burst()).toBe(40);
-    // Invalid requests still count.
-    rateLimit.recordResponse('refused');
-    expect(rateLimit.state().invalidRequests).toBe(500);
-    clock.advance(9 * MINUTE);
-    expect(send()).toBeGreaterThan(0);
-    clock.advance(MINUTE + SECOND);
-    expect(send()).toBe(0);
   });
 });
 
@@ -134,45 +127,4 @@ it('posts a digest that a clock a year ahead had postponed at the next start', a
   await pipeline.restart();
   await pipeline.turnUntil('#whales has 1 message', () => pipeline.discord.messages(WHALES).length === 1, 60);
   expect(pipeline.discord.messages(WHALES)).toHaveLength(1);
-});
-
-describe('a clock that is set back after a request was sent', () => {
-  const limited: SendOutcome = { status: 'rate-limited', global: false, local: false, retryAfterMs: MINUTE };
-  it.each<[string, SendOutcome, 'sending' | 'storing']>([
-    ['429 while the request is in flight', limited, 'sending'],
-    ['503 while the request is in flight', { status: 'unsure', reason: '503', retryAfterMs: MINUTE }, 'sending'],
-    ['429 while the response is recorded', limited, 'storing'],
-  ])('waits for the Retry-After of a %s, not longer and not shorter', async (_, outcome, jumpsWhile) => {
-    let attempts = 0;
-    pipeline = await startPipeline({
-      sender: (real) => ({
-        ...real,
-        async create(...message) {
-          attempts++;
-          if (attempts > 1) return real.create(...message);
-          if (jumpsWhile === 'sending') pipeline.jump(-HOUR);
-          return outcome;
-        },
-      }),
-      store: ({ outbox, ...others }) => ({
-        ...others,
-        outbox: {
-          ...outbox,
-          async markNotSent(id) {
-            await outbox.markNotSent(id);
-            if (jumpsWhile !== 'storing') return;
-            pipeline.jump(-HOUR);
-            // Something else happens before this response is applied.
-            pipeline.deliverer.wake([]);
-          },
-        },
-      }),
-    });
-    await pipeline.watch(TREASURY, ALERTS);
-    await pipeline.pay(1);
-    await pipeline.pass(MINUTE - SECOND);
-    expect(attempts).toBe(1);
-    await pipeline.pass(2 * SECOND);
-    expect(pipeline.numbers(ALERTS)).toEqual(['1']);
-  });
 });

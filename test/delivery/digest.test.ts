@@ -1,6 +1,5 @@
-import { request } from 'undici';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { renderDigest } from '../../src/discord/digest.ts';
+import { renderDigest } from '../../src/discord/render/digest.ts';
 import { MINUTE } from '../../src/domain/clock.ts';
 import {
   ALERTS,
@@ -49,16 +48,6 @@ describe('a backlog', () => {
     const { text } = digests()[0]!;
     const total = (arrow: string) => Number(new RegExp(`${arrow} ([\\d,]+) .USDC. in (\\d+) transfers`).exec(text)![2]);
     expect(total('📥') + total('📤')).toBe(counted);
-  });
-
-  it('attaches a file that lists every alert to a digest of more than 500', async () => {
-    await pileUp(620, 10);
-    await pipeline.turnUntil('1 digest is posted', () => digests().length === 1);
-    const message = pipeline.discord.messages(ALERTS).find(({ message }) => message.attachments.length > 0)!.message;
-    const csv = await (await request(message.attachments[0]!.url)).body.text();
-    const rows = csv.split('\r\n').slice(1);
-    expect(rows.length + alone()).toBe(620);
-    expect(new Set(rows.map((row) => row.split(',')[1])).size).toBe(rows.length);
   });
 
   it('posts alerts that do not fit into one digest in the next ones, each once', async () => {

@@ -1,11 +1,11 @@
 import pino from 'pino';
 import { request } from 'undici';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { createRenderers } from '../../src/app/sending.ts';
 import { alertsOf } from '../../src/delivery/compose.ts';
-import { renderAlerts } from '../../src/discord/render.ts';
+import { GATHER_MS } from '../../src/delivery/schedule.ts';
 import type { Alert } from '../../src/domain/alert.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/domain/clock.ts';
-import { shownIn } from '../discord/shown.ts';
 import {
   ALERTS,
   ALICE,
@@ -18,6 +18,7 @@ import {
   ROLE,
   startPipeline,
   TREASURY,
+  USDC,
 } from '../pipeline/harness.ts';
 import { until } from '../until.ts';
 
@@ -35,7 +36,7 @@ const again = (change: object = {}) => pipeline.receive({ ...event, ...change })
 
 /** Receives `event` and this many others for a digest that is due in three seconds. */
 async function gather(others: number, mention: string | null = null): Promise<void> {
-  await pipeline.watch(TREASURY, ALERTS, { digest: 'hourly', mention });
+  await pipeline.watch(TREASURY, ALERTS, { digest: 'hourly', mention, token: USDC });
   await pipeline.pass(HOUR - 3 * SECOND, HOUR);
   await again();
   for (let n = 0; n < others; n++) await pipeline.receive(payment());
@@ -64,7 +65,7 @@ describe('an equal transfer of one in a digest', () => {
     await pipeline.turnUntilSettled();
     expect(titles()).toEqual(['🗂️ Digest · 4 transfers']);
     expect(pipeline.alerts(ALERTS)[0]!.text).toMatch(/\+7 \[?`USDC`[^×]*×2/);
-    expect(messages()[0]).toMatchObject({ content: `<@&${ROLE}>` });
+    expect(messages()[0]).toMatchObject({ content: expect.stringContaining(`<@&${ROLE}>`) });
   });
 
   it('counts an equal transfer in a digest’s file, which replaces the old one', async () => {
@@ -141,7 +142,7 @@ describe('an equal transfer of one in a digest', () => {
       'whether the dead letter was there',
     ).toBe(true);
     expect(await letters()).toEqual([]);
-    await pipeline.restart();
+    await pipeline.deliverer.rescan();
     await pipeline.turnUntilSettled();
     expect(titles()).toEqual(['🗂️ Digest · 5 transfers']);
     await refuse();
@@ -209,12 +210,7 @@ describe('an equal transfer of one in a single alert', () => {
     expect(messages()).toMatchObject([{ content: expect.stringContaining('2 identical transfers'), embeds: [] }]);
     await again({ value: '8000000' });
     await pipeline.turnUntilSettled();
-    expect(
-      messages().map((message) => [message.content.includes('2 identical transfers'), shownIn(message).length]),
-    ).toEqual([
-      [true, 0],
-      [false, 1],
-    ]);
+    expect(messages().map(({ content }) => content.includes('2 identical transfers'))).toEqual([true, false]);
   });
 
   it('counts an equal transfer whose alert joined the message of its transaction', async () => {
@@ -294,6 +290,8 @@ describe('an edit of a sent message', () => {
     await again();
     await pipeline.turnUntilSettled();
     await again();
+    await pipeline.routed();
+    pipeline.clock.advance(GATHER_MS);
     await until('the first edit is made', () => titles()[0]!.includes('×2'));
     await again();
     await pipeline.routed();
@@ -305,9 +303,7 @@ describe('an edit of a sent message', () => {
   it('dead-letters an edit that does not fit into its message', async () => {
     const settings = { explorerUrl: undefined, nativeSymbol: undefined };
     pipeline = await startPipeline({
-      renderers: {
-        render: (alerts, reference, now, frozen) => renderAlerts(alerts, reference, settings, now, frozen),
-      },
+      renderers: createRenderers(settings),
     });
     await pipeline.store.guilds.changeSettings(HARBOR, { style: 'full' });
     await pipeline.watch(TREASURY, ALERTS);
@@ -339,9 +335,9 @@ describe('an edit of a sent message', () => {
       pipeline = await startPipeline({
         log: pino({ level: 'info' }, { write }),
         renderers: {
-          render: (alerts, reference, now, frozen) => {
+          renderAgain(...again) {
             if (isBroken) throw new Error('no words for it');
-            return renderAlerts(alerts, reference, settings, now, frozen);
+            return createRenderers(settings).renderAgain(...again);
           },
         },
       });

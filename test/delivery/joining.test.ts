@@ -13,6 +13,7 @@ import {
   ROLE,
   startPipeline,
   TREASURY,
+  USDC,
   WHALES,
 } from '../pipeline/harness.ts';
 import { NOTHING_WAITS } from '../pipeline/time.ts';
@@ -47,6 +48,23 @@ const posted = () =>
 const mentionsIn = (channel: string) =>
   pipeline.discord.messages(channel).map(({ message }) => /<@&\d+>/.exec(textOf(message))?.[0] ?? '');
 const edits = () => pipeline.discord.requests().filter(({ method }) => method === 'PATCH').length;
+
+it('gathers the alerts of a swap or a sweep for half a second, so that one message needs no edit', async () => {
+  const tx = hash();
+  await receive(tx, 1);
+  await pipeline.routed();
+  for (const units of [2, 3, 4]) {
+    pipeline.clock.advance(150);
+    await receive(tx, units);
+    await pipeline.routed();
+  }
+  pipeline.clock.advance(49);
+  await pipeline.deliverer.idle();
+  expect(posted()).toEqual([]);
+  pipeline.clock.advance(1);
+  await pipeline.deliverer.idle();
+  expect([posted(), edits()]).toEqual([[[[1, 2, 3, 4]]], 0]);
+});
 
 it('groups the waiting alerts of one transaction into one message, whatever arrived between them', async () => {
   const [first, second, third] = [hash(), hash(), hash()];
@@ -127,7 +145,7 @@ it('appends later alerts to their transaction’s message although another trans
 });
 
 it('appends later alerts to their message although earlier ones cannot join theirs', async () => {
-  await pipeline.watch(ALICE, ALERTS, { mention: ROLE, mentionCooldown: 0 });
+  await pipeline.watch(ALICE, ALERTS, { mention: ROLE, mentionCooldown: 0, token: USDC });
   const [pinging, plain] = [hash(), hash()];
   const quiet = { from: STRANGER };
   await send(pinging, 1);
@@ -152,7 +170,7 @@ it('posts alerts of a transaction that arrive ten minutes later in a message of 
 });
 
 it('posts alerts that mention a role in a message of their own', async () => {
-  await pipeline.watch(ALICE, ALERTS, { mention: ROLE, mentionCooldown: 0 });
+  await pipeline.watch(ALICE, ALERTS, { mention: ROLE, mentionCooldown: 0, token: USDC });
   const tx = hash();
   await send(tx, 1);
   await send(tx, 2);
@@ -174,7 +192,7 @@ async function sendForty(): Promise<void> {
 it('sums up the transfers of a large transaction in one compact alert', async () => {
   await sendForty();
   await pipeline.turnUntilSettled();
-  expect(pipeline.alerts(ALERTS).map(({ title }) => title)).toEqual(['📥 0x1111…1111 +820 `USDC` in 40 transfers']);
+  expect(pipeline.alerts(ALERTS).map(({ title }) => title)).toEqual(['📥 0x111111…111111 +820 `USDC` in 40 transfers']);
 });
 
 it('posts alerts that do not fit into their message in a further one, and nothing twice', async () => {

@@ -10,6 +10,7 @@ import {
   ROLE,
   startPipeline,
   TREASURY,
+  USDC,
   WHALES,
 } from '../pipeline/harness.ts';
 
@@ -27,7 +28,7 @@ const mentions = () =>
   pipeline.discord.messages(WHALES).map(({ message }) => /<@&\d+>/.exec(textOf(message))?.[0] ?? '');
 
 it('mentions the role of a subscription and nothing else', async () => {
-  await pipeline.watch(TREASURY, WHALES, { mention: ROLE });
+  await pipeline.watch(TREASURY, WHALES, { mention: ROLE, token: USDC });
   await pipeline.receive(payment({ tokenSymbol: '@everyone <@&1>' }));
   await pipeline.turnUntil('#whales shows 1 alert', () => pipeline.numbers(WHALES).length === 1);
   const [text] = pipeline.discord.messages(WHALES).map(({ message }) => textOf(message));
@@ -36,7 +37,7 @@ it('mentions the role of a subscription and nothing else', async () => {
 });
 
 it('mentions a role for amounts from its threshold on, once per cooldown, across restarts', async () => {
-  await pipeline.watch(TREASURY, WHALES, { mention: ROLE, mentionMinimum: '100', mentionCooldown: 30 });
+  await pipeline.watch(TREASURY, WHALES, { mention: ROLE, token: USDC, mentionMinimum: '100', mentionCooldown: 30 });
   await pay(99);
   await pay(100);
   await pay(500);
@@ -49,7 +50,7 @@ it('mentions a role for amounts from its threshold on, once per cooldown, across
 });
 
 it('mentions a role in the message that replaces a refused one', async () => {
-  await pipeline.watch(ALICE, WHALES, { mention: ROLE });
+  await pipeline.watch(ALICE, WHALES, { mention: ROLE, token: USDC });
   pipeline.discord.fault({ fault: REFUSED, channelId: WHALES, method: 'POST', path: MESSAGES, times: 1 });
   pipeline.discord.fault({ fault: { kind: 'rate-limit', retryAfterMs: 2_000 }, path: MESSAGES, times: 2 });
   for (const n of [1, 2]) await pipeline.pay(n);
@@ -59,7 +60,7 @@ it('mentions a role in the message that replaces a refused one', async () => {
 });
 
 it('mentions a role once, even if Discord refuses the first message', async () => {
-  await pipeline.watch(TREASURY, WHALES, { mention: ROLE, mentionCooldown: 60 });
+  await pipeline.watch(TREASURY, WHALES, { mention: ROLE, token: USDC, mentionCooldown: 60 });
   pipeline.discord.fault({ fault: REFUSED, channelId: WHALES, method: 'POST', path: MESSAGES, times: 1 });
   await pipeline.storeTogether([payment(), payment()]);
   await pipeline.pay(3);

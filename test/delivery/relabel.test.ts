@@ -1,5 +1,4 @@
 import { beforeEach, expect, it } from 'vitest';
-import { relabel } from '../../src/delivery/relabel.ts';
 import { HOUR, SECOND } from '../../src/domain/clock.ts';
 import {
   ALERTS,
@@ -42,16 +41,11 @@ it('shows a new label in the server’s messages of the last day that name the a
   await label();
   // A message is edited once, although two requests ask for it.
   const others = [`0x${'8'.repeat(40)}`, ALICE] as const;
-  const request = () => relabel(pipeline.store, HARBOR, others, pipeline.clock.now());
-  const { channels, ...done } = await request();
-  expect(done).toEqual({ messages: 2, isAll: true });
-  expect(channels.toSorted()).toEqual([ALERTS, WHALES].sort());
-  expect((await request()).channels).toEqual(channels);
-  const elsewhere = await relabel(pipeline.store, 'another server', [ALICE], pipeline.clock.now());
-  expect(elsewhere).toEqual({ messages: 0, isAll: true, channels: [] });
+  const { relabel } = pipeline.deliverer;
+  for (let n = 0; n < 2; n++) expect(await relabel(HARBOR, others)).toEqual({ messages: 2, isAll: true });
+  expect(await relabel('another server', [ALICE])).toEqual({ messages: 0, isAll: true });
   const forgotten = [{ channelId: ALERTS, reference: 'FORGOTTEN' }];
   expect(await pipeline.store.outbox.requestRerender(forgotten, pipeline.clock.now())).toEqual([]);
-  pipeline.deliverer.wake(channels);
   await pipeline.pass(SECOND);
   expect([ALERTS, WHALES].map(names)).toEqual([
     [false, true, false],
@@ -64,45 +58,16 @@ it('shows a new label in an alert that was rendered before and is sent later', a
   pipeline.discord.fault({ fault: { kind: 'error', status: 500 }, path: MESSAGES, times: 1 });
   await pay(1);
   await label();
-  const { channels, ...done } = await relabel(pipeline.store, HARBOR, [ALICE], pipeline.clock.now());
-  expect(done).toEqual({ messages: 1, isAll: true });
+  expect(await pipeline.deliverer.relabel(HARBOR, [ALICE])).toEqual({ messages: 1, isAll: true });
   expect(names(ALERTS)).toEqual([]);
-  pipeline.deliverer.wake(channels);
   await pipeline.turnUntilSettled();
   expect(names(ALERTS)).toEqual([true]);
-});
-
-it('leaves half of the requests to new alerts while messages are edited for a new label', async () => {
-  const { discord, clock } = pipeline;
-  const channels = Array.from({ length: 60 }, (_, n) => {
-    return discord.act({ do: 'channel.create', guildId: HARBOR, name: `many-${n}` }).id!;
-  });
-  for (const channel of channels) await pipeline.watch(ALICE, channel);
-  for (const n of [1, 2]) {
-    await pipeline.pay(n);
-    await pipeline.turnUntilSettled();
-  }
-  await pipeline.pass(SECOND);
-  await label();
-  const labeledAt = clock.now();
-  pipeline.deliverer.wake((await relabel(pipeline.store, HARBOR, [ALICE], labeledAt)).channels);
-  await pipeline.pass(SECOND / 2, 10);
-  // One edit every 50 ms, even if a channel has several.
-  expect(edits()).toBeGreaterThanOrEqual(8);
-  expect(edits()).toBeLessThanOrEqual(11);
-  for (const channel of channels.slice(0, 10)) await pipeline.watch(STRANGER, channel);
-  await pipeline.receive(payment({ from: STRANGER }));
-  await pipeline.idle();
-  expect(channels.filter((channel) => pipeline.alerts(channel).length === 3)).toEqual(channels.slice(0, 10));
-  await pipeline.turnUntilSettled();
-  expect(edits()).toBe(122);
-  expect(clock.now() - labeledAt).toBeLessThan(9 * SECOND);
 });
 
 it('posts new alerts before it edits messages for a new label, also after a restart', async () => {
   for (let n = 1; n <= 5; n++) await pay(n);
   await label();
-  await relabel(pipeline.store, HARBOR, [ALICE], pipeline.clock.now());
+  await pipeline.deliverer.relabel(HARBOR, [ALICE]);
   const before = pipeline.discord.requests().at(-1)!.number;
   await pipeline.pay(6);
   await pipeline.routed();

@@ -1,9 +1,5 @@
-import pino from 'pino';
 import { expect, it } from 'vitest';
-import { createManualClock } from '../../sandbox/discord/index.ts';
-import { type DelivererOptions, startDeliverer } from '../../src/delivery/deliver.ts';
 import { StoreError } from '../../src/errors.ts';
-import type { Store } from '../../src/store/store.ts';
 import { startPipeline } from '../pipeline/harness.ts';
 
 it('rescans again only once per second while the store fails, however often it was asked to', async () => {
@@ -39,19 +35,4 @@ it('rescans again only once per second while the store fails, however often it w
   await second();
   await second();
   expect(rescans).toBe(5);
-});
-
-it('leaves no retry behind when the deliverer is closed', async () => {
-  const clock = createManualClock();
-  const endLongHolds = () => Promise.reject(new StoreError('database is locked', 'SQLITE_BUSY'));
-  const { loaded, close } = startDeliverer({
-    ...({} as DelivererOptions),
-    store: { outbox: { endLongHolds } } as unknown as Store,
-    clock,
-    log: pino({ enabled: false }),
-  });
-  await loaded;
-  expect(clock.untilNext()).toBe(1_000);
-  await close();
-  expect(clock.untilNext()).toBe(Number.POSITIVE_INFINITY);
 });

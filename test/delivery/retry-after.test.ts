@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { SECOND } from '../../src/domain/clock.ts';
-import type { Sender, SendOutcome } from '../../src/domain/send-outcome.ts';
+import { HOUR, SECOND } from '../../src/domain/clock.ts';
+import type { Sender, SendOutcome } from '../../src/domain/sender.ts';
 import { StoreError } from '../../src/errors.ts';
 import { ALERTS, GENERAL, HARBOR, startPipeline, TREASURY, WHALES } from '../pipeline/harness.ts';
 
@@ -36,6 +36,8 @@ it('waits for a channel’s Retry-After whatever else happens there, while other
   for (let n = 2; n <= 9; n++) {
     await pipeline.pay(n);
     pipeline.deliverer.guildChanged(HARBOR);
+    // In memory, waits do not depend on the wall clock.
+    pipeline.jump(n % 2 ? -HOUR : HOUR);
     await pipeline.pass(10 * SECOND);
   }
   expect(asked.filter((channel) => channel === ALERTS)).toHaveLength(1);
@@ -47,7 +49,7 @@ it('waits for a channel’s Retry-After whatever else happens there, while other
 });
 
 it('waits for the Retry-After of a 503', async () => {
-  const { asked, sender } = scripted({ status: 'unsure', reason: 'HTTP 503', retryAfterMs: 90 * SECOND });
+  const { asked, sender } = scripted({ status: 'unconfirmed', reason: 'HTTP 503', retryAfterMs: 90 * SECOND });
   const pipeline = await startPipeline({ sender });
   await pipeline.watch(TREASURY, ALERTS);
   await pipeline.pay(1);

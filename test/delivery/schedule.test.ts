@@ -9,6 +9,7 @@ import {
   ROLE,
   startPipeline,
   TREASURY,
+  USDC,
   WHALES,
 } from '../pipeline/harness.ts';
 
@@ -100,13 +101,13 @@ describe('a subscription with a digest', () => {
   });
 
   it('mentions a role with a digest if one of its alerts reaches the role’s minimum', async () => {
-    await pipeline.watch(TREASURY, ALERTS, { digest: 'hourly', mention: ROLE, mentionMinimum: '100' });
+    await pipeline.watch(TREASURY, ALERTS, { digest: 'hourly', token: USDC, mention: ROLE, mentionMinimum: '100' });
     for (const n of [1, 100]) await send(n);
     await until(HOUR + MINUTE);
     for (const n of [2, 3]) await send(n);
     await until(2 * HOUR + MINUTE);
     const contents = pipeline.discord.messages(ALERTS).map(({ message }) => message.content);
-    expect(contents).toEqual([`<@&${ROLE}>`, '']);
+    expect(contents).toEqual([`🗂️ Digest · 2 transfers <@&${ROLE}>`, '']);
   });
 
   it('keeps a digest of a blocked channel for seven days after it was due', async () => {
@@ -144,7 +145,7 @@ describe('bursts', () => {
   /** One alert every five seconds. */
   const rush = async (alerts: number) => {
     for (let n = 1; n <= alerts; n++) {
-      await send(n);
+      await pipeline.pay(n);
       await pipeline.pass(5 * SECOND);
     }
   };
@@ -156,7 +157,7 @@ describe('bursts', () => {
     expect(titles()).toHaveLength(61);
     await send(1);
     expect(titles()).toHaveLength(61);
-    await pipeline.pass(5 * SECOND);
+    await pipeline.pass(6 * SECOND);
     expect(titles().slice(61)).toEqual(['1']);
     await rush(2 + 4 + 8);
     // A restart takes six seconds.

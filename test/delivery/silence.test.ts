@@ -11,7 +11,7 @@ beforeEach(async () => {
 async function hours(count: number, change?: object): Promise<void> {
   for (let hour = 0; hour < count; hour++) {
     if (change) await pipeline.receive(payment(change));
-    await pipeline.pass(HOUR, 10 * MINUTE);
+    await pipeline.pass(HOUR, 30 * MINUTE);
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { renderAlerts, renderPlain } from '../../src/discord/render.ts';
+import { createRenderers } from '../../src/app/sending.ts';
 import type { Alert } from '../../src/domain/alert.ts';
 import { StoreError } from '../../src/errors.ts';
 import {
@@ -15,21 +15,25 @@ import {
 import { NOTHING_WAITS } from '../pipeline/time.ts';
 
 /** Renderers that fail for an alert of 2 USDC while `isBroken`. */
-function createRenderers(isBroken: boolean) {
+function brokenRenderers(isBroken: boolean) {
   const state = { isBroken };
   function check(alerts: readonly Alert[]): void {
     const isBad = alerts.some(({ transfer }) => transfer.value === '2000000');
     if (state.isBroken && isBad) throw new Error('no words for it');
   }
-  const settings = { explorerUrl: undefined, nativeSymbol: undefined };
+  const working = createRenderers({ explorerUrl: undefined, nativeSymbol: undefined });
   const renderers = {
-    render(alerts, reference, now) {
-      check(alerts);
-      return renderAlerts(alerts, reference, settings, now);
+    render(...first) {
+      check(first[0]);
+      return working.render(...first);
+    },
+    renderAgain(...again) {
+      check(again[0]);
+      return working.renderAgain(...again);
     },
     renderPlain(alert, reference) {
       check([alert]);
-      return renderPlain(alert, reference);
+      return working.renderPlain(alert, reference);
     },
   } satisfies PipelineOptions['renderers'];
   return { state, ...renderers };
@@ -42,7 +46,7 @@ function hold({ discord }: Pipeline): () => void {
 }
 
 it('posts an alert that cannot be rendered as plain text, without delaying its channel or others', async () => {
-  const { render } = createRenderers(true);
+  const { render } = brokenRenderers(true);
   const pipeline = await startPipeline({ renderers: { render } });
   for (const channel of [ALERTS, WHALES]) await pipeline.watch(TREASURY, channel);
   const release = hold(pipeline);
@@ -65,7 +69,7 @@ it('posts an alert that cannot be rendered as plain text, without delaying its c
 });
 
 it('dead-letters an alert that cannot be rendered even as plain text, and posts it at a replay', async () => {
-  const { state, ...renderers } = createRenderers(true);
+  const { state, ...renderers } = brokenRenderers(true);
   const pipeline = await startPipeline({ renderers });
   await pipeline.watch(TREASURY, ALERTS);
   const release = hold(pipeline);
@@ -83,13 +87,13 @@ it('dead-letters an alert that cannot be rendered even as plain text, and posts 
     await pipeline.store.deadLetters.replay(letter!.id, pipeline.clock.now()),
     'whether the dead letter was there',
   ).toBe(true);
-  pipeline.deliverer.wake([ALERTS]);
+  pipeline.deliverer.wake([{ channelId: ALERTS }]);
   await pipeline.turnUntil('#alerts shows 4 alerts', () => pipeline.numbers(ALERTS).length === 4);
   expect(pipeline.numbers(ALERTS)).toEqual(['1', '3', '4', '2']);
 });
 
 it('posts alerts in one message although the store failed to freeze it at first', async () => {
-  const { render } = createRenderers(false);
+  const { render } = brokenRenderers(false);
   let rendered = 0;
   const pipeline = await startPipeline({
     store: (real) => ({
@@ -101,9 +105,9 @@ it('posts alerts in one message although the store failed to freeze it at first'
       },
     }),
     renderers: {
-      render(alerts, reference, now) {
+      render(...first) {
         rendered++;
-        return render(alerts, reference, now);
+        return render(...first);
       },
     },
   });
@@ -117,8 +121,8 @@ it('posts alerts in one message although the store failed to freeze it at first'
 });
 
 it('leaves a posted alert as it is if it cannot be rendered again, and posts later ones', async () => {
-  const { state, render } = createRenderers(false);
-  const pipeline = await startPipeline({ renderers: { render } });
+  const { state, render, renderAgain } = brokenRenderers(false);
+  const pipeline = await startPipeline({ renderers: { render, renderAgain } });
   await pipeline.watch(TREASURY, ALERTS);
   const event = payment({ value: '2000000' });
   await pipeline.receive(event);

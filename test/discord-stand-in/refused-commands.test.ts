@@ -8,44 +8,50 @@ const option = (more: object) => ({ type: 3, name: 'a', description: 'd', ...mor
 const options = (...list: object[]) => command({ options: list });
 const choices = (count: number) => Array.from({ length: count }, (_, i) => ({ name: `n${i}`, value: `v${i}` }));
 
+const subcommand = (name: string, ...list: object[]) => ({ type: 1, name, description: 'd', options: list });
+const text = (length: number) => 'x'.repeat(length);
+const several = (count: number, more: object = {}) =>
+  Array.from({ length: count }, (_, index) => option({ name: `o${index}`, ...more }));
+
 /** Returns 25 options with long texts in German and French only; each has `count` choices of 100 characters there. */
 const localized = (count: number) => {
-  const long = { de: 'd'.repeat(100), fr: 'f'.repeat(100) };
+  const long = { de: text(100), fr: text(100) };
   const named = choices(count).map((choice) => ({ ...choice, name_localizations: long }));
-  return Array.from({ length: 25 }, (_, i) =>
-    option({ name: `o${i}`, description_localizations: long, choices: named }),
-  );
+  return several(25, { description_localizations: long, choices: named });
 };
+const long = choices(25).map((choice) => ({ ...choice, value: choice.value.padEnd(100) }));
+
+/** What is refused from one more than the limit on. */
+const LIMITS: [name: string, limit: number, make: (size: number) => object, path: string][] = [
+  ['its name is longer than 32 characters', 32, (size) => command({ name: text(size) }), 'name'],
+  ['its description is longer than 100', 100, (size) => command({ description: text(size) }), 'description'],
+  ['it has more than 25 options', 25, (size) => options(...several(size)), 'options'],
+  [
+    'an option has more than 25 choices',
+    25,
+    (size) => options(option({ choices: choices(size) })),
+    'options.0.choices',
+  ],
+  [
+    'a translated description is longer than 100 characters',
+    100,
+    (size) => options(option({ description_localizations: { de: text(size) } })),
+    'options.0.description_localizations.de',
+  ],
+  [
+    'a translated name of a choice is longer than 100 characters',
+    100,
+    (size) => options(option({ choices: [{ name: 'a', value: 'a', name_localizations: { de: text(size) } }] })),
+    'options.0.choices.0.name_localizations.de',
+  ],
+];
 
 const COMMANDS: Case[] = [
   ['it has no name', { description: 'd' }, 'name', command({})],
   ['its name contains a space', command({ name: 'to ken' }), 'name', command({ name: 'to-ken_2' })],
   ['its name is not in lower case', command({ name: 'Token' }), 'name', command({ name: 'tökén' })],
-  [
-    'its name is longer than 32 characters',
-    command({ name: 'x'.repeat(33) }),
-    'name',
-    command({ name: 'x'.repeat(32) }),
-  ],
   ['it has no description', { name: 'token' }, 'description', command({})],
-  [
-    'its description is longer than 100 characters',
-    command({ description: 'x'.repeat(101) }),
-    'description',
-    command({ description: 'x'.repeat(100) }),
-  ],
-  [
-    'it has more than 25 options',
-    options(...Array.from({ length: 26 }, (_, i) => option({ name: `o${i}` }))),
-    'options',
-    options(...Array.from({ length: 25 }, (_, i) => option({ name: `o${i}` }))),
-  ],
-  [
-    'the name of an option contains a space',
-    options(option({ name: 'An Option' })),
-    'options.0.name',
-    options(option({})),
-  ],
+  ['the name of an option contains a space', options(option({ name: 'An Option' })), 'options.0.name', command({})],
   [
     'two options have the same name',
     options(option({}), option({})),
@@ -59,19 +65,8 @@ const COMMANDS: Case[] = [
     options(option({ required: true }), option({ name: 'b' })),
   ],
   ['an option has no description', options({ type: 3, name: 'a' }), 'options.0.description', options(option({}))],
-  [
-    'the description of an option is blank',
-    options(option({ description: ' ' })),
-    'options.0.description',
-    options(option({})),
-  ],
+  ['a description is blank', options(option({ description: ' ' })), 'options.0.description', options(option({}))],
   ['it lists a context twice', command({ contexts: [0, 1, 0] }), 'contexts.2', command({ contexts: [0, 1] })],
-  [
-    'an option has more than 25 choices',
-    options(option({ choices: choices(26) })),
-    'options.0.choices',
-    options(option({ choices: choices(25) })),
-  ],
   [
     'the name of a choice is blank',
     options(option({ choices: [{ name: ' ', value: 'a' }] })),
@@ -86,9 +81,9 @@ const COMMANDS: Case[] = [
   ],
   [
     'an option for neither text nor numbers has autocomplete',
-    options({ ...option({ autocomplete: true }), type: 5 }),
+    options(option({ autocomplete: true, type: 5 })),
     'options.0.autocomplete',
-    options({ ...option({ autocomplete: true }), type: 4 }),
+    options(option({ autocomplete: true, type: 4 })),
   ],
   [
     'the minimum of an option is above its maximum',
@@ -98,15 +93,15 @@ const COMMANDS: Case[] = [
   ],
   [
     'it has an option next to a subcommand',
-    options({ type: 1, name: 'add', description: 'd' }, option({})),
+    options(subcommand('add'), option({})),
     'options.1',
-    options({ type: 1, name: 'add', description: 'd' }, { type: 1, name: 'del', description: 'd' }),
+    options(subcommand('add'), subcommand('del')),
   ],
   [
     'two options of a subcommand have the same name',
-    options({ type: 1, name: 'add', description: 'd', options: [option({}), option({})] }),
+    options(subcommand('add', option({}), option({}))),
     'options.0.options.1.name',
-    options({ type: 1, name: 'add', description: 'd', options: [option({})] }),
+    options(subcommand('add', option({}))),
   ],
   ['the type of an option is unknown', options(option({ type: 77 })), 'options.0.type', options(option({ type: 8 }))],
   [
@@ -116,29 +111,12 @@ const COMMANDS: Case[] = [
     command({ name_localizations: { de: 'a' } }),
   ],
   [
-    'a translated description is longer than 100 characters',
-    options(option({ description_localizations: { de: 'd'.repeat(101) } })),
-    'options.0.description_localizations.de',
-    options(option({ description_localizations: { de: 'd'.repeat(100) } })),
-  ],
-  [
-    'a translated name of a choice is longer than 100 characters',
-    options(option({ choices: [{ name: 'a', value: 'a', name_localizations: { de: 'd'.repeat(101) } }] })),
-    'options.0.choices.0.name_localizations.de',
-    options(option({ choices: [{ name: 'a', value: 'a', name_localizations: { de: 'd'.repeat(100) } }] })),
-  ],
-  [
     'a translated name of an option contains a space',
     options(option({ name_localizations: { ja: '名 前' } })),
     'options.0.name_localizations.ja',
     options(option({ name_localizations: { ja: '名前' } })),
   ],
-  [
-    'the longest translations of its texts have more than 8,000 characters',
-    options(...localized(4)),
-    '',
-    options(...localized(2)),
-  ],
+  ['its longest translations have more than 8,000', options(...localized(4)), '', options(...localized(2))],
   [
     'it is a context menu with a description',
     { type: 3, name: 'Look Up', description: 'd' },
@@ -147,14 +125,11 @@ const COMMANDS: Case[] = [
   ],
   [
     'its texts have more than 8,000 characters',
-    options(
-      ...Array.from({ length: 4 }, (_, i) =>
-        option({ name: `o${i}`, choices: choices(25).map((c) => ({ ...c, value: c.value.padEnd(100) })) }),
-      ),
-    ),
+    options(...several(4, { choices: long })),
     '',
-    options(...Array.from({ length: 2 }, (_, i) => option({ name: `o${i}`, choices: choices(25) }))),
+    options(...several(2, { choices: choices(25) })),
   ],
+  ...LIMITS.map(([name, limit, make, path]): Case => [name, make(limit + 1), path, make(limit)]),
 ];
 
 describe('commands', () => {

@@ -52,6 +52,7 @@ export function alertOf(change: Partial<Transfer> = {}, more: Partial<Alert> = {
     createdAt: 1_750_000_000_000,
     receivedAt: 1_750_000_000_000,
     inboxId: serial,
+    network: 0,
     transfer,
     count: 1,
     reorganized: false,
@@ -64,6 +65,7 @@ export function alertOf(change: Partial<Transfer> = {}, more: Partial<Alert> = {
     hold: null,
     style: 'full',
     isCataloged: false,
+    isSignificant: false,
     ...more,
   };
 }
@@ -82,7 +84,11 @@ export function matchOf(
     address,
     label,
     mention,
+    isKnown: true,
+    mayMention: true,
+    minimumUsd: null,
     mentionMinimum: null,
+    mentionMinimumUsd: null,
     mentionCooldown: 0,
     mentionedAt: null,
   };

@@ -1,8 +1,8 @@
-import type { APISectionComponent, APITextDisplayComponent } from 'discord.js';
+import { type APISectionComponent, type APITextDisplayComponent, MessageFlags } from 'discord.js';
 import { describe, expect, it } from 'vitest';
-import { renderAlerts } from '../../src/discord/render.ts';
+import { createRenderers } from '../../src/app/sending.ts';
 import { type AddressText, ZERO_ADDRESS } from '../../src/domain/address.ts';
-import type { Alert } from '../../src/domain/alert.ts';
+import type { Alert, Warning } from '../../src/domain/alert.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { ALICE, alertOf, BOB, COIN, key, matchOf, PAYROLL, SETTINGS, TREASURY, USDC } from './alerts.ts';
@@ -11,20 +11,28 @@ import { plain, textsOf } from './shown.ts';
 const HASH = `0x${'a'.repeat(64)}`;
 const compact = (transfer: Partial<Transfer> = {}, more: Partial<Alert> = {}) =>
   alertOf(transfer, { style: 'compact', isCataloged: true, ...more });
-const render = (alerts: Alert[], now: number | null = 0, frozen: object | null = null) =>
-  renderAlerts(alerts, 'ABCDEFGHIJ', SETTINGS, now, frozen && JSON.stringify(frozen));
+const renderers = createRenderers(SETTINGS);
+const render = (alerts: Alert[], now = 0) => renderers.render(alerts, 'ABCDEFGHIJ', now);
+const renderAgain = (alerts: Alert[], frozen: object) =>
+  renderers.renderAgain(alerts, 'ABCDEFGHIJ', JSON.stringify(frozen));
 const textOf = (...alerts: Alert[]) => textsOf(render(alerts).payload.components).join('\n');
 const read = (...alerts: Alert[]) => plain(textOf(...alerts));
+const ALICE_SHORT = '0xcc95E8…cf6430';
+const asking = { matches: [{ ...matchOf(TREASURY, 'incoming'), minimumUsd: '100' }] };
+const swap = (price: string) => [
+  compact({ ...COIN, txHash: HASH, from: TREASURY, to: ALICE, value: '1000000000000000000', price }),
+  compact({ txHash: HASH, price: '1' }),
+];
 const address = (n: number): AddressText => `0x${n.toString(16).padStart(40, '0')}`;
 
 describe('a compact alert', () => {
   it.each<[string, Partial<Transfer>, Partial<Alert>, string]>([
-    ['money that came in', {}, {}, '📥 Treasury +5 USDC\n-# from 0xcc95…6430 · transaction'],
+    ['money that came in', {}, {}, '📥 Treasury +5 USDC\n-# from 0xcc95E8…cf6430 · transaction'],
     [
       'coins that went out to a named address',
       { ...COIN, from: TREASURY, to: ALICE, value: '410000000000000000' },
-      { labels: { [ALICE]: 'Alice' } },
-      '📤 Treasury −0.41 ETH\n-# to Alice · transaction',
+      { labels: { [ALICE]: 'alice.eth' } },
+      '📤 Treasury −0.41 ETH\n-# to alice.eth · transaction',
     ],
     [
       'a move between two watched wallets',
@@ -39,17 +47,33 @@ describe('a compact alert', () => {
       'a watched token',
       { from: ALICE, to: BOB },
       { matches: [matchOf(USDC, 'token')], labels: { [USDC]: 'Dollar' } },
-      '🪙 Dollar 5 USDC\n-# from 0xcc95…6430 to 0x1ea1…68cE · transaction',
+      '🪙 Dollar 5 USDC\n-# from 0xcc95E8…cf6430 to 0x1ea1f3…8368cE · transaction',
     ],
     [
       'a mint of a watched token',
       { from: ZERO_ADDRESS, to: BOB },
       { matches: [matchOf(USDC, 'token')], labels: { [USDC]: 'Dollar' } },
-      '✨ Dollar 5 USDC\n-# newly minted · to 0x1ea1…68cE · transaction',
+      '✨ Dollar 5 USDC\n-# newly minted · to 0x1ea1f3…8368cE · transaction',
     ],
-    ['identical transfers', {}, { count: 2 }, '📥 Treasury +5 USDC ×2\n-# from 0xcc95…6430 · transaction'],
+    ['identical transfers', {}, { count: 2 }, '📥 Treasury +5 USDC ×2\n-# from 0xcc95E8…cf6430 · transaction'],
   ])('shows %s in two lines, the wallet first', (_, transfer, more, text) => {
     expect(read(compact(transfer, more))).toBe(text);
+  });
+
+  it.each<[string, Alert[], string]>([
+    ['a payment', [compact({ value: '18400123456', price: '1' })], '-# ≈\u00a0$18,400 · from '],
+    ['equal ones', [compact({ price: '0.99' }, { count: 2 })], '-# ≈\u00a0$9.90 · from '],
+    ['dust', [compact({ value: '1', price: '1' })], '-# <\u00a0$0.01 · from '],
+    ['a swap, by what it gave', swap('2500'), '-# ≈\u00a0$2,500 · with '],
+    [
+      'each of several',
+      [compact({ txHash: HASH, price: '2' }), compact({ txHash: HASH, ...key('7') })],
+      '-# +5 USDC ≈\u00a0$10.00 from ',
+    ],
+    ['what a filter by value let through', [compact({ price: null }, asking)], '-# price unknown · from '],
+    ['nothing, where nobody asked for the price', [compact({ price: null })], '-# from '],
+  ])('begins the second line with the worth of %s', (_, alerts, begins) => {
+    expect(read(...alerts).split('\n')[1]).toContain(begins);
   });
 
   it('adds a third line for remarks, and only for them', () => {
@@ -77,7 +101,7 @@ describe('a compact alert', () => {
 
   it('contains both full addresses and the full hash as text if there is no explorer', () => {
     const none = { explorerUrl: undefined, nativeSymbol: undefined };
-    const { payload } = renderAlerts([compact({ txHash: HASH })], 'ABCDEFGHIJ', none);
+    const { payload } = createRenderers(none).render([compact({ txHash: HASH })], 'ABCDEFGHIJ', 0);
     expect(textsOf(payload.components).join('\n')).toBe(
       [
         '📥 **Treasury** +5 USDC',
@@ -101,20 +125,20 @@ describe('compact alerts of a transaction', () => {
   it('shows several transfers of a transaction as one compact alert with the sum and each counterparty', () => {
     const legs = [ALICE, BOB].map((to) => compact({ txHash: HASH, from: TREASURY, to }));
     expect(read(...legs)).toBe(
-      '📤 Treasury −10 USDC in 2 transfers\n-# −5 USDC to 0xcc95…6430 · −5 USDC to 0x1ea1…68cE · transaction',
+      '📤 Treasury −10 USDC in 2 transfers\n-# −5 USDC to 0xcc95E8…cf6430 · −5 USDC to 0x1ea1f3…8368cE · transaction',
     );
   });
 
   it('shows a swap as one compact alert', () => {
     const gave = compact({ txHash: HASH, from: TREASURY, to: ALICE, value: '1200000000' });
     const got = compact({ txHash: HASH, ...COIN, from: ALICE, to: TREASURY, value: '410000000000000000' });
-    expect(read(gave, got)).toBe('🔄 Treasury −1,200 USDC → +0.41 ETH\n-# with 0xcc95…6430 · transaction');
+    expect(read(gave, got)).toBe('🔄 Treasury −1,200 USDC → +0.41 ETH\n-# with 0xcc95E8…cf6430 · transaction');
   });
 
   it.each([
-    ['en-US', 'to 0xcc95…6430', 'from the zero address', 'with the zero address'],
-    ['de', 'an 0xcc95…6430', 'von der Nulladresse', 'mit der Nulladresse'],
-    ['pt-BR', 'para 0xcc95…6430', 'do endereço zero', 'com o endereço zero'],
+    ['en-US', 'to 0xcc95E8…cf6430', 'from the zero address', 'with the zero address'],
+    ['de', 'an 0xcc95E8…cf6430', 'von der Nulladresse', 'mit der Nulladresse'],
+    ['pt-BR', 'para 0xcc95E8…cf6430', 'do endereço zero', 'com o endereço zero'],
   ])('inflects the zero address after a preposition in %s', (language, to, from, withIt) => {
     const leg = (transfer: Partial<Transfer>) => compact({ txHash: HASH, ...transfer }, { language });
     const minted = leg({ ...COIN, from: ZERO_ADDRESS, to: TREASURY });
@@ -125,7 +149,7 @@ describe('compact alerts of a transaction', () => {
 
   it('shows a sweep as one compact alert with its IDs', () => {
     const keys = ['3', '1', '2', '10'].map((id) => compact({ txHash: HASH, ...key(id) }));
-    expect(read(...keys)).toBe('📥 Treasury +4 × Harbor Keys\n-# #1–#3, #10 · from 0xcc95…6430 · transaction');
+    expect(read(...keys)).toBe('📥 Treasury +4 × Harbor Keys\n-# #1–#3, #10 · from 0xcc95E8…cf6430 · transaction');
   });
 
   it('shows a transaction with different directions as one compact alert, each with its own sign', () => {
@@ -133,7 +157,7 @@ describe('compact alerts of a transaction', () => {
     expect(read(...alerts)).toBe(
       [
         '🧾 Treasury · 2 transfers in one transaction',
-        '-# +5 USDC from 0xcc95…6430 · −5 USDC to 0x1ea1…68cE · transaction',
+        '-# −5 USDC to 0x1ea1f3…8368cE · +5 USDC from 0xcc95E8…cf6430 · transaction',
       ].join('\n'),
     );
   });
@@ -143,7 +167,7 @@ describe('compact alerts of a transaction', () => {
     const { payload, used } = render(many);
     expect(used).toBe(200);
     expect(plain(textsOf(payload.components).join('\n'))).toMatch(
-      /^📤 Treasury −1,000 USDC in 200 transfers\n-# to 0x0000…0001, (0x\S+, ){4}and 195 more · transaction$/,
+      /^📤 Treasury −1,000 USDC in 200 transfers\n-# to 0x000000…000001, (0x\S+, ){4}and 195 more · transaction$/,
     );
   });
 
@@ -151,13 +175,13 @@ describe('compact alerts of a transaction', () => {
     const paid = (count: number) =>
       read(...Array.from({ length: count }, (_, n) => compact({ txHash: HASH, from: TREASURY, to: address(n + 1) })));
     expect(paid(10).match(/−5 USDC to /g)).toHaveLength(10);
-    expect(paid(11)).toMatch(/^📤 Treasury −55 USDC in 11 transfers\n-# to 0x0000…0001, /);
+    expect(paid(11)).toMatch(/^📤 Treasury −55 USDC in 11 transfers\n-# to 0x000000…000001, /);
   });
 
   describe('of twelve transfers', () => {
     const twelve = (transferOf: (n: number) => Partial<Transfer>, moreOf: (n: number) => Partial<Alert> = () => ({})) =>
       Array.from({ length: 12 }, (_, n) => compact({ txHash: HASH, ...transferOf(n) }, moreOf(n)));
-    const others = '0x0000…0001, 0x0000…0002, 0x0000…0003';
+    const others = '0x000000…000001, 0x000000…000002, 0x000000…000003';
 
     it.each<[string, Alert[], string]>([
       [
@@ -166,7 +190,7 @@ describe('compact alerts of a transaction', () => {
           (n) => ({ to: address(n + 1) }),
           (n) => ({ matches: [matchOf(address(n + 1), 'incoming')] }),
         ),
-        `🧾 ${others}, and 9 more · 12 transfers in one transaction\n-# +60 USDC in 12 transfers from 0xcc95…6430`,
+        `🧾 ${others}, and 9 more · 12 transfers in one transaction\n-# +60 USDC in 12 transfers from 0xcc95E8…cf6430`,
       ],
       [
         'the sum that twelve watched wallets paid',
@@ -174,29 +198,29 @@ describe('compact alerts of a transaction', () => {
           (n) => ({ from: address(n + 1), to: ALICE }),
           (n) => ({ matches: [matchOf(address(n + 1), 'outgoing')] }),
         ),
-        `🧾 ${others}, and 9 more · 12 transfers in one transaction\n-# −60 USDC in 12 transfers to 0xcc95…6430`,
+        `🧾 ${others}, and 9 more · 12 transfers in one transaction\n-# −60 USDC in 12 transfers to 0xcc95E8…cf6430`,
       ],
       [
         'the token if an amount is unknown',
         twelve((n) => ({ value: n === 5 ? null : '5000000' })),
-        '🧾 Treasury · 12 transfers in one transaction\n-# + USDC in 12 transfers from 0xcc95…6430',
+        '🧾 Treasury · 12 transfers in one transaction\n-# + USDC in 12 transfers from 0xcc95E8…cf6430',
       ],
       [
         'the token if the sum is too long to be read',
         twelve(() => ({ decimals: 130 })),
-        '🧾 Treasury · 12 transfers in one transaction\n-# + USDC in 12 transfers from 0xcc95…6430',
+        '🧾 Treasury · 12 transfers in one transaction\n-# + USDC in 12 transfers from 0xcc95E8…cf6430',
       ],
       [
         'a sum for each number of decimals that a token claims',
         twelve((n) => ({ decimals: n < 6 ? 6 : 3 })),
-        '🧾 Treasury · 12 transfers in one transaction\n-# +30 USDC in 6 transfers from 0xcc95…6430' +
-          ' · +30,000 USDC in 6 transfers from 0xcc95…6430',
+        '🧾 Treasury · 12 transfers in one transaction\n-# +30 USDC in 6 transfers from 0xcc95E8…cf6430' +
+          ' · +30,000 USDC in 6 transfers from 0xcc95E8…cf6430',
       ],
       [
         'each token whose contract is unknown',
         twelve((n) => ({ token: null, tokenSymbol: n < 6 ? 'AAA' : 'BBB' })),
-        '🧾 Treasury · 12 transfers in one transaction\n-# + `AAA` in 6 transfers from 0xcc95…6430' +
-          ' · + `BBB` in 6 transfers from 0xcc95…6430',
+        '🧾 Treasury · 12 transfers in one transaction\n-# + `AAA` in 6 transfers from 0xcc95E8…cf6430' +
+          ' · + `BBB` in 6 transfers from 0xcc95E8…cf6430',
       ],
     ])('shows below a title without a sum %s', (_, alerts, text) => {
       expect(read(...alerts)).toBe(`${text} · transaction`);
@@ -227,40 +251,179 @@ describe('a message of compact alerts', () => {
 
   it('ends a message of compact alerts before a suspicious alert, which gets a tall card', () => {
     const fake = compact({}, { warnings: [{ kind: 'imitation', symbol: 'USDC', genuine: null }] });
-    const uncataloged = compact({}, { warnings: [{ kind: 'uncataloged' }] });
-    for (const tall of [fake, uncataloged]) {
-      expect(render([compact(), tall]).used).toBe(1);
-      expect(render([tall, compact()])).toMatchObject({ used: 1, payload: { embeds: [{}] } });
+    expect(render([compact(), fake]).used).toBe(1);
+    expect(render([fake, compact()])).toMatchObject({ used: 1, payload: { embeds: [{}] } });
+  });
+
+  it('shows a warning that its channel got within the hour in lines, with the digits that differ', () => {
+    const like = `${ALICE.slice(0, 6)}${'5'.repeat(32)}${ALICE.slice(-4)}` as AddressText;
+    const warnings: Warning[] = [{ kind: 'look-alike', address: ALICE, like, label: null, isRepeat: true }];
+    expect(read(compact({}, { warnings, style: 'full' }))).toBe(
+      [
+        '📥 Treasury +5 USDC',
+        '-# from `0xcc95…E80DA76b…6430` · transaction',
+        '-# ⚠️ Flagged again as a look-alike or an imitation. Do not copy its addresses.',
+      ].join('\n'),
+    );
+  });
+
+  /** A transfer of a token that the explorer does not list, in one transaction. */
+  const uncataloged = (n: number, change: Partial<Transfer> = {}, style: 'compact' | 'full' = 'full') =>
+    compact(
+      { txHash: HASH, token: address(n + 1), tokenSymbol: `SPAM${n}`, ...change },
+      {
+        isCataloged: false,
+        warnings: [{ kind: 'uncataloged' }],
+        style,
+        matches: [{ ...matchOf(TREASURY, change.from === TREASURY ? 'outgoing' : 'incoming'), isKnown: false }],
+      },
+    );
+
+  it('shows uncataloged tokens that come in with one transaction in one dim line, in either style', () => {
+    for (const style of ['compact', 'full'] as const) {
+      expect(read(uncataloged(0, {}, style))).toBe('-# 📥 Treasury +5 `SPAM0` · uncataloged token · transaction');
+      expect(read(...[0, 1, 2, 3].map((n) => uncataloged(n, {}, style)))).toBe(
+        '-# 📥 Treasury +5 `SPAM0` · uncataloged token · +3 more uncataloged tokens · transaction',
+      );
     }
   });
 
-  it('pings once, and keeps the role when the message is rendered again', () => {
-    const alert = compact({}, { matches: [matchOf(TREASURY, 'incoming', 1, '77')] });
+  it('shows what left before 299 worthless tokens that came in with it, in one message', () => {
+    const paid = (style: 'compact' | 'full') =>
+      compact({ ...COIN, txHash: HASH, from: TREASURY, to: BOB, value: `777${'0'.repeat(18)}` }, { style });
+    for (const style of ['compact', 'full'] as const) {
+      const alerts = [...Array.from({ length: 299 }, (_, n) => uncataloged(n, {}, style)), paid(style)];
+      const { payload, used } = render(alerts.toReversed());
+      expect(used).toBe(300);
+      const text = plain(textsOf(payload.components).join('\n') + JSON.stringify(payload.embeds ?? []));
+      expect(text).toMatch(/📤 (Treasury −|Outgoing · )777 ETH/);
+      expect(text).toContain('+299 more uncataloged tokens');
+      expect(text.length).toBeLessThan(1_500);
+    }
+  });
+
+  it('keeps what left before 100 transfers that uncataloged tokens claim, also when more join (one transaction)', () => {
+    for (const style of ['compact', 'full'] as const) {
+      const claimed = Array.from({ length: 100 }, (_, n) => uncataloged(n, { from: TREASURY, to: BOB }, style));
+      const paid = compact(
+        { ...COIN, txHash: HASH, from: TREASURY, to: BOB, value: `777${'0'.repeat(18)}` },
+        { style, isSignificant: true },
+      );
+      const { payload } = render([paid, ...claimed.slice(1)]);
+      const again = renderAgain([...claimed, paid], payload);
+      expect(again.used).toBe(101);
+      const text = plain(textsOf(again.payload.components).join('\n') + JSON.stringify(again.payload.embeds ?? []));
+      const amounts = [...text.matchAll(/−(\d+) /g)].map(([, amount]) => amount);
+      expect(amounts.slice(0, 2)).toEqual(['777', '5']);
+    }
+  });
+
+  it('does not call it a swap if a token that anybody may have made came in for what left', () => {
+    const treasure = compact({ txHash: HASH, ...key('7777'), from: TREASURY, to: BOB });
+    for (const warnings of [[{ kind: 'uncataloged' as const }], []]) {
+      const free = { ...uncataloged(1, { kind: 'erc721', value: null, tokenId: '0' }), warnings };
+      const text = read(treasure, free);
+      expect(text).not.toContain('🔄');
+      expect(text).toMatch(/− ?Harbor Keys #7777/);
+    }
+  });
+
+  it('marks a transfer that only an uncataloged token claims', () => {
+    expect(read(uncataloged(0, { from: TREASURY, to: BOB }, 'compact'))).toMatch(
+      /\n-# ⚠️ A token can claim this; the wallet may have sent nothing\.$/,
+    );
+  });
+
+  const pinging = (more: Parameters<typeof compact>[1] = {}, value = '5000000') =>
+    compact(
+      { value },
+      { matches: [matchOf(TREASURY, 'incoming', 1, '77')], labels: { [TREASURY]: 'Treasury' }, ...more },
+    );
+
+  it('pings once, with a headline that a push notification shows, and keeps it when it is rendered again', () => {
+    const alert = pinging();
     const { payload } = render([alert]);
     expect(payload.allowed_mentions).toEqual({ parse: [], roles: ['77'] });
-    expect(textsOf(payload.components)[0]).toMatch(/^.* \+5 USDC <@&77>\n/);
-    const again = render([alert], null, payload).payload;
-    expect(again.allowed_mentions).toEqual({ parse: [] });
-    expect(textsOf(again.components)).toEqual(textsOf(payload.components));
+    const [headline, facts] = payload.content!.split('\n');
+    expect(headline).toBe(`📥 Treasury +5 USDC ← ${ALICE_SHORT} <@&77>`);
+    expect(facts).toContain(`address/${checksumAddress(ALICE)}`);
+    expect(facts).toContain(`address/${checksumAddress(TREASURY)}`);
+    // No previews of the links, and no Components V2, whose push notifications have no text.
+    expect(payload).toMatchObject({ flags: MessageFlags.SuppressEmbeds, embeds: [] });
+    const again = renderAgain([{ ...alert, labels: { [TREASURY]: 'Vault' } }], payload).payload;
+    expect(again).toEqual({
+      ...payload,
+      content: payload.content!.replaceAll('Treasury', 'Vault'),
+      allowed_mentions: { parse: [] },
+    });
+  });
+
+  it('posts the headline above a card, too', () => {
+    const { content, embeds } = render([pinging({ style: 'full' })]).payload;
+    expect([content, embeds?.length]).toEqual([`📥 Treasury +5 USDC ← ${ALICE_SHORT} <@&77>`, 1]);
+    const fake = pinging({ warnings: [{ kind: 'imitation', symbol: 'USDC', genuine: null }], isCataloged: false });
+    expect(render([fake]).payload.content).toBe(`⚠️ Imitation! 📥 Treasury +5 \`USDC\` ← ${ALICE_SHORT} <@&77>`);
+  });
+
+  it('names the network in the headline above a card, and below the headline of a compact alert, where there are several', () => {
+    const networks = new Map(
+      ['Fuse', 'Base'].map((title, id) => [id, { title, explorerUrl: undefined, nativeSymbol: title }]),
+    );
+    const contentOf = (style: 'full' | 'compact') =>
+      createRenderers({ ...SETTINGS, networks }).render([pinging({ style, network: 1 })], 'ABCDEFGHIJ', 0).payload as {
+        content: string;
+      };
+    expect(contentOf('full').content).toBe(`📥 Treasury +5 USDC ← ${ALICE_SHORT} · Base <@&77>`);
+    expect(contentOf('compact').content.split('\n')[1]).toContain(' · Base · ');
+  });
+
+  it('begins a new message with the transaction that pings', () => {
+    const others = [compact(), compact()];
+    expect(render([...others, pinging(), compact()]).used).toBe(2);
+    expect(render([pinging(), ...others])).toMatchObject({
+      used: 3,
+      payload: { content: expect.stringMatching(/^📥 Treasury \+5 USDC/) },
+    });
+  });
+
+  it('names what left in the headline of several transfers, and no shortened amount', () => {
+    const txHash = `0x${'7'.repeat(64)}`;
+    const dust = pinging({ isSignificant: false, matches: [matchOf(TREASURY, 'incoming')] }, '1');
+    const left = compact(
+      { from: TREASURY, to: ALICE, txHash, value: '777000000' },
+      { isSignificant: true, matches: [matchOf(TREASURY, 'outgoing', 1, '77')], labels: { [TREASURY]: 'Treasury' } },
+    );
+    const other = (token: AddressText) => ({
+      ...dust,
+      transfer: { ...dust.transfer, txHash, token, tokenSymbol: 'DUST' },
+    });
+    expect(render([other(BOB), other(PAYROLL), left]).payload.content).toMatch(
+      new RegExp(`^📤 Treasury −777 USDC → ${ALICE_SHORT} and 2 more <@&77>\n`),
+    );
+    const long = pinging({}, '9'.repeat(400));
+    expect(render([long]).payload.content).toMatch(/^🧾 Treasury · 1 transfer in one transaction <@&77>\n/);
   });
 
   it('leaves room for the mentions in a message of compact alerts, and again when it is rendered again', () => {
     const labelsOf = (length: number) => ({ [ALICE]: 'A'.repeat(length), [TREASURY]: 'T'.repeat(length) });
-    const lengthOf = (payload: ReturnType<typeof render>['payload']) => textsOf(payload.components).join('').length;
+    const fits = ({ content, embeds, flags }: ReturnType<typeof render>['payload']) =>
+      content!.length <= 2_000 &&
+      (embeds!.length === 0) === (flags === MessageFlags.SuppressEmbeds) &&
+      embeds!.every(({ description }) => description!.length <= 4_096);
     const alerts = Array.from({ length: 10 }, (_, n) => {
       const roles = [2 * n, 2 * n + 1].map((role) => String(10n ** 19n + BigInt(role)));
       const matches = roles.map((role, index) => matchOf(TREASURY, 'incoming', index, role));
       return compact({}, { labels: labelsOf(60), matches });
     });
     const full = render(alerts);
-    expect(full.used).toBeGreaterThan(5);
-    expect(lengthOf(full.payload)).toBeLessThanOrEqual(4_000);
+    expect(full.used).toBeGreaterThan(4);
+    expect(full.payload).toSatisfy(fits);
     const before = render(alerts.map((alert) => ({ ...alert, labels: labelsOf(1) })));
     for (let length = 1; length <= 60; length++) {
       const renamed = alerts.slice(0, before.used).map((alert) => ({ ...alert, labels: labelsOf(length) }));
-      const { payload, used } = render(renamed, null, before.payload);
+      const { payload, used } = renderAgain(renamed, before.payload);
       expect(used).toBe(before.used);
-      expect(lengthOf(payload)).toBeLessThanOrEqual(4_000);
+      expect(payload).toSatisfy(fits);
     }
   });
 
@@ -268,14 +431,14 @@ describe('a message of compact alerts', () => {
     const small = compact();
     const tall = { ...small, style: 'full' as const };
     const [before, card] = [render([small]).payload, render([tall]).payload];
-    expect(render([tall], null, before).payload).toEqual(before);
-    expect(render([small], null, card).payload).toEqual(card);
+    expect(renderAgain([tall], before).payload).toEqual(before);
+    expect(renderAgain([small], card).payload).toEqual(card);
   });
 
   it('keeps a suspicious alert of the same transaction out of a compact message', () => {
     const first = compact({ txHash: HASH });
     const fake = compact({ txHash: HASH }, { warnings: [{ kind: 'imitation', symbol: 'USDC', genuine: null }] });
-    expect(render([first, fake], 0, render([first]).payload).used).toBe(1);
+    expect(renderers.countFitting([first, fake], JSON.stringify(render([first]).payload))).toBe(1);
   });
 
   it('drops links rather than alerts when longer names no longer fit', () => {
@@ -283,7 +446,7 @@ describe('a message of compact alerts', () => {
     const before = render(alerts).payload;
     const labels = { [ALICE]: 'A'.repeat(60), [TREASURY]: 'T'.repeat(60) };
     const renamed = alerts.map((alert) => ({ ...alert, labels, reorganized: true }));
-    const again = render(renamed, null, before);
+    const again = renderAgain(renamed, before);
     expect([again.used, again.payload.components!.length]).toEqual([10, 10]);
     const texts = again.payload.components!.slice(1) as APITextDisplayComponent[];
     for (const { content } of texts) expect(content).toContain('A'.repeat(19));

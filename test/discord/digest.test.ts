@@ -1,13 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { renderDigest } from '../../src/discord/digest.ts';
-import type { Alert } from '../../src/domain/alert.ts';
+import { renderDigest } from '../../src/discord/render/digest.ts';
+import type { Alert, Warning } from '../../src/domain/alert.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
-import type { Warning } from '../../src/domain/warning.ts';
 import { ALICE, alertOf, BOB, COIN, KEYS, key, PAYROLL, read, SETTINGS, TREASURY, USDC } from './alerts.ts';
 import { plain } from './shown.ts';
 
+/** Of assets of which nobody knows whether they are real: in many, these are summed up. */
+const unknown = (alerts: Alert[]): Alert[] =>
+  alerts.map((alert) => ({ ...alert, matches: alert.matches.map((match) => ({ ...match, isKnown: false })) }));
 /** With eleven more transfers: too many to be listed one by one. */
-const summed = (alerts: Alert[]): Alert[] => [...alerts, alertOf({ token: BOB, tokenSymbol: 'FILL' }, { count: 11 })];
+const summed = (alerts: Alert[]): Alert[] =>
+  unknown([...alerts, alertOf({ token: BOB, tokenSymbol: 'FILL' }, { count: 11 })]);
 
 describe('a digest', () => {
   const list = [
@@ -39,15 +42,26 @@ describe('a digest', () => {
       .split('\n')
       .filter((line) => / (\+|−|→)/.test(line));
     expect(titles).toEqual([
-      ...Array(3).fill('📥 Treasury +1.5 `USDC`'),
-      '📥 Treasury +7 `USDC` ×2',
-      '📤 Treasury −0.25 `USDC`',
       '🔁 Treasury → Payroll 0.01 ETH',
+      '📤 Treasury −0.25 `USDC`',
       '📥 Treasury + `Harbor Keys` #1',
       '📥 Treasury + `Harbor Keys` #2',
+      '📥 Treasury +7 `USDC` ×2',
+      ...Array(3).fill('📥 Treasury +1.5 `USDC`'),
       '⚠️ 📥 Treasury +5 `USDC` · transaction',
     ]);
     expect(embed!.fields).toBeUndefined();
+  });
+
+  it('sums up what it is worth as far as prices are known, and names the largest by worth', async () => {
+    const eth = alertOf({ ...COIN, from: TREASURY, to: BOB, value: '2000000000000000000', price: '2500' });
+    const some = [...Array.from({ length: 12 }, () => alertOf({ price: '1' })), eth, alertOf({ price: null })];
+    const [embed] = (await renderDigest(summed(some), 'ABCDEFGHIJ', SETTINGS)).payload.embeds!;
+    expect(embed!.description).toContain('\n📥 ≈\u00a0$60.00 · 📤 ≈\u00a0$5,000\n');
+    expect(embed!.description).toMatch(/2 ETH in 1 transfer · ≈\u00a0\$5,000\n/);
+    expect(embed!.fields![0]!.value).toMatch(/^📤 2 ETH · ≈\u00a0\$5,000 · .*\n📥 5 `USDC` · ≈\u00a0\$5\.00 · /);
+    const [known] = (await renderDigest(some, 'ABCDEFGHIJ', SETTINGS)).payload.embeds!;
+    expect(known!.description).toContain('· 1 transfer without a known price\n');
   });
 
   it('shows when a digest’s first and last transfers arrived, in any order', async () => {
@@ -58,13 +72,16 @@ describe('a digest', () => {
 
   it('sums each token of a digest by direction, exactly, with its address once, and lists the largest of each', async () => {
     const [embed] = (await renderDigest(summed(list), 'ABCDEFGHIJ', SETTINGS)).payload.embeds!;
-    expect(read(embed!).split('\n').slice(6)).toEqual([
+    expect(read(embed!).split('\n').slice(5)).toEqual([
+      expect.stringContaining('`FILL`'),
+      `\`${checksumAddress(BOB)}\``,
       '📥 18.5 `USDC` in 5 transfers',
       '📤 0.25 `USDC` in 1 transfer',
       `\`${checksumAddress(USDC)}\``,
       '📥 2 × `Harbor Keys` in 2 transfers',
       `\`${checksumAddress(KEYS)}\``,
       '🔁 0.01 ETH in 1 transfer',
+      '-# ⚠️ Unknown tokens can claim payments that the wallet never made.',
       'Largest transfers',
       expect.stringContaining('`FILL`'),
       expect.stringMatching(/^📥 7 `USDC` · Alice → Treasury · <t:1750000000:t> · `0x0{8}`$/),
@@ -75,7 +92,7 @@ describe('a digest', () => {
 
   it('writes a digest in the number format of the server’s language, and its file in a neutral one', async () => {
     const many = Array.from({ length: 1_001 }, () => alertOf({ value: '1234500000' }, { language: 'de' }));
-    const { payload, csv } = await renderDigest(many, 'ABCDEFGHIJ', SETTINGS);
+    const { payload, csv } = await renderDigest(unknown(many), 'ABCDEFGHIJ', SETTINGS);
     const text = read(payload.embeds![0]!);
     expect(payload.embeds![0]!.title).toContain(' 1.001 ');
     expect(text).toContain('📥 1.235.734,5 `USDC` in 1.001 ');
@@ -88,7 +105,7 @@ describe('a digest', () => {
     const of = (tokenSymbol: string, value: string | null) => alertOf({ token: null, tokenSymbol, value });
     const alerts = [of('AAA', '5000000'), of('BBB', '7000000'), of('AAA', null), of('AAA', '1000000')];
     const [embed] = (await renderDigest(summed(alerts), 'ABCDEFGHIJ', SETTINGS)).payload.embeds!;
-    expect(read(embed!).split('\n').slice(6, 9)).toEqual([
+    expect(read(embed!).split('\n').slice(7, 10)).toEqual([
       '📥 6 `AAA` in 2 transfers',
       '📥 7 `BBB` in 1 transfer',
       '📥 `AAA` in 1 transfer',
@@ -100,7 +117,7 @@ describe('a digest', () => {
     const of = (n: number, tokenSymbol: string) =>
       Array.from({ length: n }, () => alertOf({ token: token(n), tokenSymbol }));
     const rendered = async (symbol: (n: number) => string) => {
-      const alerts = Array.from({ length: 14 }, (_, n) => of(n + 1, symbol(n + 1))).flat();
+      const alerts = unknown(Array.from({ length: 14 }, (_, n) => of(n + 1, symbol(n + 1))).flat());
       const [embed] = (await renderDigest(alerts, 'ABCDEFGHIJ', SETTINGS)).payload.embeds!;
       expect(embed!.description!.length).toBeLessThanOrEqual(4_096);
       return [...embed!.description!.matchAll(/(?<=in )\d+(?= transfer)|^and .*$/gm)].map(([text]) => text);
@@ -128,6 +145,154 @@ describe('a digest', () => {
     const alerts = [alertOf({ ...key('1'), kind: 'erc1155', value: '7' }), alertOf({ value: '0' })];
     const [embed] = (await renderDigest(alerts, 'ABCDEFGHIJ', SETTINGS)).payload.embeds!;
     expect(embed!.fields).toBeUndefined();
+  });
+
+  /** A transfer of one of 40 tokens that no catalog lists. */
+  const worthless = (n: number, change: object = {}) =>
+    unknown([
+      alertOf(
+        { token: `0x${(n % 40).toString(16).padStart(40, 'f')}`, tokenSymbol: `SPAM${n % 40}`, ...change },
+        { warnings: [{ kind: 'uncataloged' }] },
+      ),
+    ])[0]!;
+  const paid = (coins: number) =>
+    alertOf({ ...COIN, from: TREASURY, to: BOB, value: `${coins}${'0'.repeat(18)}` }, { isSignificant: true });
+
+  it('lists payments out first, whatever came in between, and sums up worthless tokens in one line', async () => {
+    const dust = Array.from({ length: 2_847 }, (_, n) => worthless(n));
+    const forged = [1, 2].map((n) => worthless(n, { from: TREASURY, to: ALICE }));
+    const flood = [...dust.slice(0, 900), paid(222), ...dust.slice(900), paid(777), ...forged];
+    const { payload, csv } = await renderDigest(flood, 'ABCDEFGHIJ', SETTINGS, 'backlog', 0);
+    const lines = plain(payload.embeds![0]!.description!).split('\n');
+    expect(lines.slice(lines.indexOf('') + 1).filter((line) => !line.startsWith('-# to'))).toEqual([
+      '📤 Treasury −777 ETH',
+      '📤 Treasury −222 ETH',
+      '-# 2,847 transfers of 40 uncataloged tokens came in',
+      expect.stringMatching(/^-# 2 transfers of 2 uncataloged tokens claim to have left\. A token can claim this/),
+    ]);
+    expect(csv!.split('\r\n')).toHaveLength(2_852);
+  });
+
+  it('names each payment out of a transaction in which strangers’ tokens moved, too (one of them each)', async () => {
+    const due = Array.from({ length: 40 }, (_, n) => {
+      const txHash = `0x${String(n).padStart(64, 'a')}`;
+      const coins = alertOf(
+        { ...COIN, txHash, from: TREASURY, to: BOB, value: `${n + 100}${'0'.repeat(18)}` },
+        { isSignificant: true },
+      );
+      const tokens = alertOf({ txHash, from: TREASURY, to: BOB, value: `${n + 200}000000` }, { isSignificant: true });
+      return [worthless(n, { txHash, from: TREASURY, to: ALICE }), worthless(n, { txHash }), coins, tokens];
+    }).flat();
+    const listed: number[] = [];
+    for (let left = due; left.length > 0; ) {
+      const { payload, used } = await renderDigest(left, 'ABCDEFGHIJ', SETTINGS, 'hourly', 0);
+      left = left.slice(used);
+      const amounts = plain(payload.embeds![0]!.description!).matchAll(/−(\d+) (?:ETH|`USDC`)/g);
+      listed.push(...[...amounts].map(([, amount]) => Number(amount)));
+    }
+    expect([...new Set(listed)].toSorted((a, b) => a - b)).toEqual(
+      [100, 200].flatMap((first) => Array.from({ length: 40 }, (_, n) => first + n)),
+    );
+  });
+
+  it('lists payments out before a watched token that anybody moves between wallets of their own', async () => {
+    const moved = Array.from({ length: 300 }, () => {
+      const [match] = alertOf().matches;
+      const matches = [{ ...match!, address: USDC, perspective: 'token' as const }];
+      return alertOf({ from: ALICE, to: BOB, value: '9000000000000', price: '1' }, { matches, isSignificant: true });
+    });
+    const { payload } = await renderDigest([...moved, paid(7)], 'ABCDEFGHIJ', SETTINGS, 'burst', 0);
+    expect(plain(payload.embeds![0]!.description!)).toMatch(/\n\n(🧾|📤) Treasury −7 ETH/);
+  });
+
+  it('lists every payment out although warnings take the room above them (a few transfers that imitate)', async () => {
+    const fakes = Array.from({ length: 12 }, (_, n) => {
+      const like = `0x${String(n).padStart(40, 'b')}` as const;
+      const address = `0x${String(n).padStart(40, 'c')}` as const;
+      const label = 'A name as long as a label may be';
+      return alertOf({ from: address }, { warnings: [{ kind: 'look-alike', address, like, label }] });
+    });
+    const payments = Array.from({ length: 50 }, (_, n) => paid(n + 100));
+    const listed: string[] = [];
+    for (let left = [...fakes, ...payments]; left.length > 0; ) {
+      const { payload, used } = await renderDigest(left, 'ABCDEFGHIJ', SETTINGS, 'hourly', 0);
+      left = left.slice(used);
+      listed.push(...[...payload.embeds![0]!.description!.matchAll(/−(\d+) ETH/g)].map(([, coins]) => coins!));
+    }
+    expect(listed.toSorted()).toEqual(payments.map((_, n) => String(n + 100)));
+  });
+
+  it('lists the payments out of each network together, each with the network’s name', async () => {
+    const titles = ['Fuse', 'Base'] as const;
+    const networks = new Map(titles.map((title, id) => [id, { title, explorerUrl: undefined, nativeSymbol: title }]));
+    const due = [5, 9, 7, 3].flatMap((coins, n) => ({ ...paid(coins), network: n % 2 }));
+    for (const alerts of [due, [...due, ...Array(12).fill(worthless(1))]]) {
+      const { payload } = await renderDigest(alerts, 'ABCDEFGHIJ', { ...SETTINGS, networks }, 'burst', 0);
+      const shown = [
+        ...plain(payload.embeds![0]!.description!).matchAll(/−(\d) (\w+)[^−]*?(Fuse|Base) · transaction/g),
+      ];
+      expect(shown.map(([, ...words]) => words.join(' '))).toEqual([
+        '7 Fuse Fuse',
+        '5 Fuse Fuse',
+        '9 Base Base',
+        '3 Base Base',
+      ]);
+    }
+  });
+
+  it('begins with the payments out as plain content if it pings, which a push notification shows', async () => {
+    const [match] = paid(7).matches;
+    const due = [...Array(12).fill(worthless(1)), { ...paid(7), matches: [{ ...match!, mention: '77' }] }];
+    const { payload } = await renderDigest(due, 'ABCDEFGHIJ', SETTINGS, 'backlog', 0);
+    expect(payload.content).toMatch(/^🗂️ Digest · 13 transfers\n📤 Treasury −7 ETH → \S+ <@&77>$/);
+    expect(payload.flags).toBeUndefined();
+    const networks = new Map([[0, { title: 'Fuse', explorerUrl: undefined, nativeSymbol: 'FUSE' }]]);
+    const named = await renderDigest(due, 'ABCDEFGHIJ', { ...SETTINGS, networks }, 'backlog', 0);
+    expect(named.payload.content).toMatch(/\n📤 Treasury −7 FUSE → \S+ · Fuse <@&77>$/);
+  });
+
+  it('lists amounts of known assets after what is significant, each by amount, before the sums', async () => {
+    const received = (units: number) => alertOf({ value: `${units}000000` });
+    const zero = alertOf({ value: '0' });
+    const flood = [received(5), ...unknown([received(9)]), paid(1), zero, received(7), ...Array(12).fill(worthless(1))];
+    const { payload } = await renderDigest(flood, 'ABCDEFGHIJ', SETTINGS, 'backlog', 0);
+    const lines = plain(payload.embeds![0]!.description!).split('\n');
+    expect(lines.slice(lines.indexOf('') + 1).filter((line) => !/^-# (to|from|`)/.test(line))).toEqual([
+      expect.stringMatching(/^📤 Treasury −1 ETH/),
+      expect.stringMatching(/^📥 Treasury \+7 `USDC`/),
+      expect.stringMatching(/^📥 Treasury \+5 `USDC`/),
+      '-# The others, summed up:',
+      '📥 9 `USDC` in 2 transfers',
+      '-# 12 transfers of 1 uncataloged token came in',
+    ]);
+  });
+
+  it.each([
+    ['payments out', paid],
+    [
+      'known amounts',
+      (units: number) => alertOf({ ...COIN, from: BOB, to: TREASURY, value: `${units}${'0'.repeat(18)}` }),
+    ],
+  ])('lists %s one by one over up to three messages, and of more the largest', async (_, alert) => {
+    const shown = async (count: number) => {
+      const due = Array.from({ length: count }, (_, n) => alert(n + 1));
+      const listed: number[] = [];
+      let messages = 0;
+      for (let left = due; left.length > 0; messages++) {
+        const { payload, used } = await renderDigest(left, 'ABCDEFGHIJ', SETTINGS, 'backlog', 0);
+        left = left.slice(used);
+        listed.push(
+          ...[...payload.embeds![0]!.description!.matchAll(/[−+](\d+) ETH/g)].map(([, coins]) => Number(coins)),
+        );
+      }
+      return { messages, listed };
+    };
+    const few = await shown(70);
+    expect(few.messages).toBeGreaterThan(1);
+    expect(few.listed.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 70 }, (_, n) => n + 1));
+    const many = await shown(400);
+    expect(many.messages).toBe(1);
+    expect(many.listed.slice(0, 3)).toEqual([400, 399, 398]);
   });
 
   it('warns of look-alikes with both addresses, and keeps suspects out of the sums', async () => {
@@ -159,7 +324,7 @@ describe('a digest', () => {
   it('sums up a digest of ten transfers if their lines are too long for one message', async () => {
     const labels = { [ALICE]: 'A'.repeat(60), [TREASURY]: 'T'.repeat(60) };
     const ten = Array.from({ length: 10 }, () => alertOf({}, { labels }));
-    const [embed] = (await renderDigest(ten, 'ABCDEFGHIJ', SETTINGS)).payload.embeds!;
+    const [embed] = (await renderDigest(unknown(ten), 'ABCDEFGHIJ', SETTINGS)).payload.embeds!;
     expect(embed!.description!.length).toBeLessThanOrEqual(4_096);
     expect(embed!.description).toContain('📥 50 `USDC` in 10 transfers');
     expect(embed!.fields).toHaveLength(1);
@@ -172,7 +337,7 @@ describe('a digest', () => {
     expect(rows).toHaveLength(502);
     expect(rows[1]).toContain(`"'=HYPERLINK(""x"")"`);
     expect(rows[1]).toMatch(/,5,,1,incoming,$/);
-    expect((await renderDigest(hostile.slice(1), 'ABCDEFGHIJ', SETTINGS)).csv).toBeNull();
+    expect((await renderDigest(hostile.slice(0, 10), 'ABCDEFGHIJ', SETTINGS)).csv).toBeNull();
   });
 
   it('fills a digest’s file up to Discord’s limit and leaves the rest to the next digest', async () => {

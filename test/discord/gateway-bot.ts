@@ -1,7 +1,8 @@
 import type { CommandServices } from '../../commands/shared/services.ts';
 import type { Discord } from '../../sandbox/discord/index.ts';
-import type { AppOverrides } from '../../src/app/overrides.ts';
+import type { AppOverrides } from '../../src/app/context.ts';
 import { type App, startApp } from '../../src/app.ts';
+import type { Membership } from '../../src/discord/client.ts';
 import { type GatewayOptions, startGateway } from '../../src/discord/gateway.ts';
 import { configOf, testLog } from '../app.ts';
 import { takeStore } from '../store/sqlite/reused.ts';
@@ -13,10 +14,15 @@ export interface GatewayBot {
   close(): Promise<void>;
 }
 
-/** Starts the bot over a stand-in for Discord or a relay. `changed`: what differs from the gateway's usual options. */
+/** What differs from the gateway's usual options. */
+export type ChangedOptions = Partial<Omit<GatewayOptions<CommandServices>, 'membership'>> & {
+  membership?: Partial<Membership>;
+};
+
+/** Starts the bot over a stand-in for Discord or a relay. */
 export async function startGatewayBot(
   discord: Pick<Discord, 'token' | 'apiUrl'>,
-  changed: Partial<GatewayOptions<CommandServices>> = {},
+  changed: ChangedOptions = {},
   overrides: Pick<AppOverrides, 'log' | 'services'> = {},
 ): Promise<GatewayBot> {
   await using stack = new AsyncDisposableStack();
@@ -28,7 +34,11 @@ export async function startGatewayBot(
     // The shortest waits before retries.
     random: () => 0,
     connect(options) {
-      const gateway = startGateway({ ...options, ...changed });
+      const gateway = startGateway({
+        ...options,
+        ...changed,
+        membership: { ...options.membership, ...changed.membership },
+      });
       resolve(gateway);
       return gateway;
     },

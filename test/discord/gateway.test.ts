@@ -2,18 +2,15 @@ import { ChannelType, SlashCommandBuilder } from 'discord.js';
 import pino from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { commands } from '../../commands/index.ts';
-import type { CommandServices } from '../../commands/shared/services.ts';
 import {
-  createManualClock,
   type Discord,
   type DiscordOptions,
   seed,
   startDiscord,
   type WorldAction,
 } from '../../sandbox/discord/index.ts';
-import type { GatewayOptions } from '../../src/discord/gateway.ts';
 import { until } from '../until.ts';
-import { startGatewayBot } from './gateway-bot.ts';
+import { type ChangedOptions, startGatewayBot } from './gateway-bot.ts';
 
 const POLL = { timeout: 60_000, interval: 20 };
 
@@ -30,20 +27,22 @@ async function standIn(options: DiscordOptions = {}): Promise<Discord> {
   return discord;
 }
 
-/** Starts the bot until the test ends; `changes` and `logged` are what its gateway reports and what it logs. */
-async function start(discord: Discord, options: Partial<GatewayOptions<CommandServices>> = {}) {
+/** Starts the bot until the test ends; `changes`, `taken` and `logged` are what its gateway reports and what it logs. */
+async function start(discord: Discord, options: ChangedOptions = {}) {
   const changes: unknown[][] = [];
   const logged: Logged[] = [];
   const log = pino({}, { write: (line: string) => void logged.push(JSON.parse(line)) });
-  const reports: Partial<GatewayOptions<CommandServices>> = {
-    onAccessChange: (...change) => void changes.push(['changed', ...change]),
-    onChannelRemoved: (...change) => void changes.push(['channel removed', ...change]),
-    onGuildRemoved: (...change) => void changes.push(['guild removed', ...change]),
-    onGuilds: (...guilds) => void changes.push(['guilds', ...guilds]),
+  const taken: boolean[] = [];
+  const membership: ChangedOptions['membership'] = {
+    guildChanged: (...change) => void changes.push(['changed', ...change]),
+    channelRemoved: (...change) => void changes.push(['channel removed', ...change]),
+    guildRemoved: (...change) => void changes.push(['guild removed', ...change]),
+    guildsSynced: (...guilds) => void changes.push(['guilds', ...guilds]),
+    tokenChecked: (isAccepted) => void taken.push(isAccepted),
   };
-  const bot = await startGatewayBot(discord, { ...reports, ...options }, { log });
+  const bot = await startGatewayBot(discord, { membership, ...options }, { log });
   onTestFinished(() => bot.close());
-  return { ...bot, changes, logged };
+  return { ...bot, changes, taken, logged };
 }
 
 const puts = (discord: Discord) =>
@@ -73,8 +72,7 @@ describe('connecting', () => {
 
   it('reconnects after Discord was unreachable', async () => {
     const discord = await standIn();
-    const taken: boolean[] = [];
-    const { gateway } = await start(discord, { onToken: (accepted) => void taken.push(accepted) });
+    const { gateway, taken } = await start(discord);
     await until('the gateway is ready', () => gateway.state() === 'ready');
     const away = discord.fault({ fault: { kind: 'away' } });
     await until('the gateway is away', () => gateway.state() === 'away');
@@ -107,40 +105,6 @@ describe('connecting', () => {
     expect(logged.find(({ msg }) => msg === 'connected to Discord')).toMatchObject({ guilds: 2_503, shards: 3 });
     // Not even the first connection is refused.
     expect(logged.filter(({ level }) => level > 30)).toEqual([]);
-  });
-
-  it('lets 16 shards identify as fast as Discord allows, also when it is started again', async () => {
-    const clock = createManualClock();
-    const discord = await standIn({ clock, sessionStarts: { shards: 16, maxConcurrency: 4 } });
-    let last: number | null = null;
-    const identified = {
-      last: async () => last,
-      note: async (at: number) => {
-        last = at;
-      },
-    };
-    const first = await start(discord, { now: clock.now, after: clock.after, identified });
-    const identifies = (count: number) =>
-      until(`${count} shards identified`, () => discord.state.counters.identifies === count);
-    const waitingShards = () => until('shards wait for their turn', () => clock.untilNext() <= 5_000);
-    // 4 shards at once, and the next 4 after 5 s each time.
-    for (const count of [4, 8, 12]) {
-      await identifies(count);
-      await waitingShards();
-      clock.advance(5_000);
-    }
-    await identifies(16);
-    await until('the gateway is ready', () => first.gateway.state() === 'ready');
-    await first.close();
-    // Another process, right after.
-    const second = await start(discord, { now: clock.now, after: clock.after, identified });
-    for (const count of [20, 24, 28, 32]) {
-      await waitingShards();
-      clock.advance(5_000);
-      await identifies(count);
-    }
-    await until('the gateway is ready again', () => second.gateway.state() === 'ready');
-    expect(discord.state.counters.refusedIdentifies).toBe(0);
   });
 
   it('waits when Discord allows no more sessions today, and logs until when', async () => {
@@ -184,9 +148,7 @@ describe('connecting', () => {
 
   it('keeps running with a refused token, and reports it', async () => {
     const discord = await standIn();
-    const taken: boolean[] = [];
-    const onToken = (accepted: boolean) => void taken.push(accepted);
-    const { gateway, logged } = await start(discord, { token: 'bm90.the.right-one', onToken });
+    const { gateway, taken, logged } = await start(discord, { token: 'bm90.the.right-one' });
     await until('the gateway is unauthorized', () => gateway.state() === 'unauthorized');
     expect(taken).toEqual([false]);
     expect(JSON.stringify(logged)).toContain('set the right DISCORD_TOKEN and restart');
@@ -220,7 +182,7 @@ describe('registering', () => {
     await same.close();
     const changed = commands.map((command) =>
       !('kind' in command) && command.data.name === 'help'
-        ? { ...command, data: new SlashCommandBuilder().setName('help').setDescription('Another text') }
+        ? { ...command, data: new SlashCommandBuilder().setName('help').setDescription('Another text').toJSON() }
         : command,
     );
     const other = await start(discord, { commands: async () => changed });

@@ -1,9 +1,10 @@
 import { ApplicationCommandType, SlashCommandBuilder } from 'discord.js';
 import { request } from 'undici';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Command, MessageCommand } from '../../src/discord/command.ts';
 import { UserError } from '../../src/errors.ts';
-import { buttonsOf, type CommandWorld, isPrivate, seed, startWorld, textOf } from '../commands/world.ts';
+import { buttonsOf, isPrivate, seed, startWorld, textOf } from '../commands/world.ts';
+import { forFile } from '../for-file.ts';
 import { until } from '../until.ts';
 
 const { harbor } = seed;
@@ -13,31 +14,32 @@ const probe: Command = {
   data: new SlashCommandBuilder()
     .setName('probe')
     .setDescription('Does what the test wants')
-    .addStringOption((option) => option.setName('text').setDescription('Any').setAutocomplete(true)),
+    .addStringOption((option) => option.setName('text').setDescription('Any').setAutocomplete(true))
+    .toJSON(),
   access: 'all',
   execute: async () => ({
     ...(await behave()),
     components: [{ type: 1, components: [{ type: 2, style: 2, label: 'Again', custom_id: 'probe:again:1' }] }],
   }),
   autocomplete: () => offer(),
-  buttons: { again: { access: 'all', response: 'update', press: () => behave() } },
+  buttons: { again: { access: 'all', press: () => behave() } },
 };
 const open: Command = {
   ...probe,
-  data: new SlashCommandBuilder().setName('open').setDescription('Answers everybody'),
+  data: new SlashCommandBuilder().setName('open').setDescription('Answers everybody').toJSON(),
   public: true,
 };
 
 const note: MessageCommand = {
   kind: 'message',
-  data: { name: 'Note', toJSON: () => ({ name: 'Note', type: ApplicationCommandType.Message }) },
+  data: { name: 'Note', type: ApplicationCommandType.Message },
   access: 'all',
   execute: () => behave(),
 };
 /** Opens a form that no command takes. */
 const ask: Command = {
   ...probe,
-  data: new SlashCommandBuilder().setName('ask').setDescription('Opens a form'),
+  data: new SlashCommandBuilder().setName('ask').setDescription('Opens a form').toJSON(),
   forms: {},
   opens: {
     '': async () => {
@@ -47,11 +49,7 @@ const ask: Command = {
   },
 };
 
-let world: CommandWorld;
-beforeAll(async () => {
-  world = await startWorld({ commands: [probe, open, note, ask] });
-});
-afterAll(() => world.close());
+const world = await forFile(startWorld({ commands: [probe, open, note, ask] }));
 beforeEach(() => {
   behave = async () => ({ content: 'Done.' });
   offer = async () => [];

@@ -1,18 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { renderDigest } from '../../src/discord/digest.ts';
-import { renderAlerts, renderPlain } from '../../src/discord/render.ts';
-import { sampleMessage } from '../../src/discord/sample.ts';
-import type { Alert } from '../../src/domain/alert.ts';
+import { renderAgain, renderAlerts, renderPlain } from '../../src/discord/render/alert.ts';
+import { renderDigest } from '../../src/discord/render/digest.ts';
+import { sampleMessage } from '../../src/discord/render/sample.ts';
+import type { Alert, Warning } from '../../src/domain/alert.ts';
 import { DEFAULT_CHOICES, type Subscription } from '../../src/domain/subscription.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
-import type { Warning } from '../../src/domain/warning.ts';
 import type { Language } from '../../src/languages/index.ts';
 import { ALICE, alertOf, BOB, COIN, KEYS, key, matchOf, PAYROLL, read, SETTINGS, TREASURY, USDC } from './alerts.ts';
 
 const HASH = `0x${'a'.repeat(64)}`;
-const render = (...alerts: Alert[]) => renderAlerts(alerts, 'ABCDEFGHIJ', SETTINGS);
+const render = (...alerts: Alert[]) => renderAlerts(alerts, 'ABCDEFGHIJ', SETTINGS, 0);
 const embedsOf = (...alerts: Alert[]) => render(...alerts).payload.embeds!;
 const times = (text: string, part: string) => text.split(part).length - 1;
 
@@ -74,21 +73,11 @@ describe('several transfers of one transaction', () => {
     ]);
   });
 
-  it('continues in the next message with transfers that do not fit, each once', () => {
-    const left = Array.from({ length: 300 }, (_, n) => alertOf({ txHash: HASH, value: `${n + 1}000000`, from: BOB }));
-    const reported: string[] = [];
-    let messages = 0;
-    while (left.length > 0) {
-      const { payload, used } = render(...left);
-      const text = payload.embeds![0]!.description!;
-      expect(text.length).toBeLessThanOrEqual(4_096);
-      expect(used).toBeGreaterThan(0);
-      reported.push(...[...text.matchAll(/\*\*(\d+) `USDC`\*\*/g)].map(([, amount]) => amount!));
-      left.splice(0, used);
-      messages++;
-    }
-    expect(messages).toBeGreaterThan(1);
-    expect(reported).toEqual(Array.from({ length: 300 }, (_, n) => String(n + 1)));
+  it('sums up the transfers of a large transaction, which fits into one message', () => {
+    const many = Array.from({ length: 300 }, (_, n) => alertOf({ txHash: HASH, value: `${n + 1}000000`, from: BOB }));
+    const { payload, used } = render(...many);
+    expect(used).toBe(300);
+    expect(read(payload.embeds![0]!)).toContain('45,150 `USDC` in 300 transfers');
   });
 });
 
@@ -97,7 +86,7 @@ it('keeps all alerts of a message that is rendered again with longer names, and 
   const { used, payload } = renderAlerts(alerts, 'ABCDEFGHIJ', SETTINGS, 0);
   const labels = { [ALICE]: 'A'.repeat(60), [TREASURY]: 'T'.repeat(60), [USDC]: 'U'.repeat(60) };
   const renamed = alerts.slice(0, used).map((alert) => ({ ...alert, labels, reorganized: true }));
-  const again = renderAlerts(renamed, 'ABCDEFGHIJ', SETTINGS, null);
+  const again = renderAgain(renamed, 'ABCDEFGHIJ', SETTINGS, JSON.stringify(payload));
   expect([again.used, again.payload.embeds!.length]).toEqual([used, payload.embeds!.length]);
   expect(again.payload.embeds![0]!.description).toContain(labels[ALICE]);
   expect(again.payload.embeds!.map(({ url }) => url)).toEqual(payload.embeds!.map(({ url }) => url));
@@ -351,7 +340,6 @@ describe('warnings', () => {
       { kind: 'imitation', symbol: 'ETH', genuine: null },
       '⚠️ **This token only calls itself `ETH`. The real one is the chain’s native coin, not a token.**',
     ],
-    ['uncataloged', { kind: 'uncataloged' }, '-# This token isn’t in the explorer’s catalog.'],
     ['unchecked', { kind: 'unchecked' }, '-# This token could not be checked: the explorer was not available.'],
     ['late', { kind: 'late', ms: 2 * 3_600_000 }, '-# Arrived 2 hr late.'],
     ['very late', { kind: 'late', ms: 26.5 * 3_600_000 }, '-# Arrived 1 day, 2 hr late.'],
@@ -410,6 +398,12 @@ describe('warnings', () => {
     for (const part of [checksumAddress(ALICE), checksumAddress(like as typeof ALICE), 'LOOK-ALIKE'])
       expect(content).toContain(part);
   });
+});
+
+it('shows what a card’s transfer is worth above the rest, in the server’s language', () => {
+  const lines = (language: string) => embedsOf(alertOf({ price: '2000.5' }, { language }))[0]!.description!.split('\n');
+  expect(lines('en-US').slice(0, 2)).toEqual(['≈\u00a0$10,003', '**From**']);
+  expect(lines('de')[0]).toBe('≈\u00a010.003\u00a0$');
 });
 
 describe('numbers in the server’s language', () => {

@@ -26,9 +26,9 @@ it('stops sending when another process sends', async () => {
   mine = false;
   const messageId = sent.status === 'sent' ? sent.messageId! : '';
   expect(await sender.create(seed.harbor.alerts, { content: 'not mine' }, 'nonce-2')).toMatchObject({
-    status: 'unsure',
+    status: 'unconfirmed',
   });
-  expect(await sender.edit(seed.harbor.alerts, messageId, { content: 'x' })).toMatchObject({ status: 'unsure' });
+  expect(await sender.edit(seed.harbor.alerts, messageId, { content: 'x' })).toMatchObject({ status: 'unconfirmed' });
   expect(discord.messages(seed.harbor.alerts).map(({ message }) => message.content)).toEqual(['mine']);
 });
 
@@ -58,7 +58,7 @@ it('does not report a message as absent that may be beyond the pages which a sea
 it.each<[string, string, ...string[]]>([
   ['cannot be read', 'unknown', '403 {"code":50001,"message":"words"}'],
   ['is not a list', 'unknown', '200 {"id":"10"}'],
-  ['cannot be fetched now', 'unsure', '503 {}'],
+  ['cannot be fetched now', 'unconfirmed', '503 {}'],
   ['looks empty, in a channel without messages', 'absent', '200 []', '200 {"last_message_id":null}'],
   ['looks empty, in a channel whose last message is older', 'absent', '200 []', '200 {"last_message_id":"5"}'],
   [
@@ -69,7 +69,7 @@ it.each<[string, string, ...string[]]>([
   ],
   ['looks empty, in a channel that does not show its last message', 'unknown', '200 []', '200 {}'],
   ['looks empty, in a channel that is hidden', 'unknown', '200 []', '403 {"code":50001,"message":"words"}'],
-  ['looks empty, in a channel that cannot be fetched now', 'unsure', '200 []', '503 {}'],
+  ['looks empty, in a channel that cannot be fetched now', 'unconfirmed', '200 []', '503 {}'],
   ['looks empty, in a channel that is gone', 'gone', '200 []', '404 {"code":10003,"message":"words"}'],
 ])('searches for a message in a history that %s', async (_name, status, ...answers) => {
   const sender = await serving((response) => {
@@ -112,16 +112,19 @@ const errorBody = (code: number) => JSON.stringify({ code, message: 'words' });
 
 describe('responses', () => {
   it.each<[string, number, Record<string, string>, string, object]>([
-    ['is an HTML page', 200, PAGE, HTML, { status: 'unsure' }],
-    ['is an HTML page labeled as JSON', 200, JSON_TYPE, HTML, { status: 'unsure' }],
-    ['is empty', 204, {}, '', { status: 'unsure' }],
+    ['is an HTML page', 200, PAGE, HTML, { status: 'unconfirmed', reason: 'HTTP 200 without JSON' }],
+    ['is JSON but no object', 200, JSON_TYPE, '5', { status: 'unconfirmed' }],
+    ['is a server error', 500, JSON_TYPE, errorBody(0), { status: 'unconfirmed', reason: 'HTTP 500' }],
+    ['refuses the token', 401, JSON_TYPE, errorBody(0), { status: 'unauthorized' }],
+    ['is an HTML page labeled as JSON', 200, JSON_TYPE, HTML, { status: 'unconfirmed' }],
+    ['is empty', 204, {}, '', { status: 'unconfirmed' }],
     ['is a redirect', 301, { ...PAGE, location: 'http://127.0.0.1:1/api' }, HTML, { status: 'breaker' }],
     [
       'is a server error with Retry-After',
       503,
       { ...PAGE, 'retry-after': '90' },
       HTML,
-      { status: 'unsure', retryAfterMs: 90_000 },
+      { status: 'unconfirmed', retryAfterMs: 90_000 },
     ],
     [
       'is an HTML page with Retry-After',
@@ -160,9 +163,12 @@ describe('responses', () => {
     ],
     ['is a limit with an empty body', 429, { 'retry-after': '2' }, '', { status: 'rate-limited', global: false }],
     ['is a limit with an empty body and no Retry-After', 429, {}, '', { status: 'breaker' }],
+    ['is a limit of no time', 429, { 'retry-after': '0' }, '', { status: 'breaker' }],
     ['is a limit as plain text', 429, { 'retry-after': '2' }, 'error code: 1015', { status: 'breaker' }],
     ['is JSON without a content type', 403, {}, errorBody(50_013), { status: 'forbidden', code: 50_013 }],
-    ['refuses the message of another author', 403, JSON_TYPE, errorBody(50_005), { status: 'breaker' }],
+    ['has an unknown code', 403, JSON_TYPE, errorBody(50_005), { status: 'breaker', reason: '403 (50005)' }],
+    ['has no code', 403, JSON_TYPE, '{}', { status: 'breaker', reason: '403 (no code)' }],
+    ['has no code', 400, JSON_TYPE, '{}', { status: 'breaker', reason: '400 (no code)' }],
     ['reports an unknown message', 404, JSON_TYPE, errorBody(10_008), { status: 'sent', messageId: null }],
     ['reports an unknown channel', 404, JSON_TYPE, errorBody(10_003), { status: 'gone', code: 10_003 }],
     ['reports an unknown server', 404, JSON_TYPE, errorBody(10_004), { status: 'gone', code: 10_004 }],
@@ -195,7 +201,7 @@ describe('responses', () => {
   it('gives up on a response that never ends when its request times out', async () => {
     const sender = await answering(200, JSON_TYPE, '{"id":', true);
     expect(await sender.create('1', { content: 'line' }, 'nonce')).toEqual({
-      status: 'unsure',
+      status: 'unconfirmed',
       reason: 'no response in time',
     });
   });

@@ -18,14 +18,17 @@ export const textsOf = (list: readonly APIMessageTopLevelComponent[] = []): stri
 /** A text as people read it: without links and bold type. */
 export const plain = (text: string): string => text.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll('**', '');
 
-/** What a message shows, one entry per transaction. */
-export function shownIn({ embeds, components }: Pick<APIMessage, 'embeds' | 'components'>): Shown[] {
+/** What a message shows, one entry per transaction. Above embeds, the content repeats their headlines. */
+export function shownIn({ content, embeds, components }: Shows): Shown[] {
+  const texts = embeds.length === 0 && content ? content.split(/\n(?!-# )/) : [];
   return [
     ...embeds.map((embed) => ({ title: embed.title ?? '', text: JSON.stringify(embed) })),
-    ...textsOf(components).map((text) => ({ title: plain(text.split('\n')[0]!), text })),
+    ...[...texts, ...textsOf(components)].map((text) => ({ title: plain(text.split('\n')[0]!), text })),
   ];
 }
 
+type Shows = Pick<APIMessage, 'embeds' | 'components'> & { content?: string };
+
 /** The whole text of a message, with the targets of links. */
-export const textOf = (message: Pick<APIMessage, 'content' | 'embeds' | 'components'>): string =>
-  [message.content, ...shownIn(message).map(({ text }) => text)].join('\n');
+export const textOf = (message: Shows): string =>
+  [message.embeds.length > 0 ? message.content : '', ...shownIn(message).map(({ text }) => text)].join('\n');

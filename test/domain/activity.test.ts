@@ -34,7 +34,7 @@ function movement(
     gasFee: null,
     ...move,
   };
-  return { transferId: 1, at: NOW - HOUR, count: 1, hidden: null, imitation: false, transfer, ...rest };
+  return { transferId: 1, network: 0, at: NOW - HOUR, count: 1, hidden: null, imitation: false, transfer, ...rest };
 }
 
 it('sums amounts exactly, counts each of several equal transfers, and leaves out noise', async () => {
@@ -91,7 +91,17 @@ it('lists only the busiest of thousands of tokens, which anybody can send, and c
   const found = await summarize(ME, [...tokens.map((token) => movement({ move: { token } })), movement()], WEEK);
   expect([found.assets, found.incoming]).toEqual([2_001, 2_001]);
   expect(found.totals).toHaveLength(6);
-  expect(JSON.stringify(found).length).toBeLessThan(20_000);
+  const text = JSON.stringify(found, (_, value) => (typeof value === 'bigint' ? String(value) : value));
+  expect(text.length).toBeLessThan(20_000);
+});
+
+it('lists the coin and listed tokens before those that anybody may have made, however busy these are', async () => {
+  const spam = Array.from({ length: 40 }, (_, n) => `0x${n.toString(16).padStart(40, 'f')}` as const);
+  const coins = movement({ value: '777', out: true, move: { kind: 'native', token: null, decimals: 18 } });
+  const flood = spam.flatMap((token) => Array<Movement>(5).fill(movement({ value: '9999999', move: { token } })));
+  const found = await summarize(ME, [coins, ...flood, movement({ value: '5' })], WEEK, (_, token) => token === USDC);
+  for (const list of [found.totals, found.largest])
+    expect(list.slice(0, 2).map(({ transfer }) => transfer.token)).toEqual([null, USDC]);
 });
 
 it('lists the largest transfers of each asset in turn, and never compares two assets', async () => {
@@ -206,4 +216,27 @@ it('puts a longer and a shorter hour into one bucket where clocks change by half
   const now = Date.UTC(2026, 3, 5, 3);
   const { buckets } = await summarize(ME, [], { since: now - DAY, now, timezone: 'Australia/Lord_Howe' });
   expect(buckets.map(({ label }) => label).slice(10, 16)).toEqual(['00', '01', '02', '03', '04', '05']);
+});
+
+it('sums what is worth something, and lists what is worth most first, as far as prices are known', async () => {
+  const coin = { kind: 'native', token: null, decimals: 18, price: '2500' } as const;
+  const found = await summarize(
+    ME,
+    [
+      movement({ value: '4000000', move: { price: '0.9995' } }),
+      movement({ value: '5000000', count: 2 }),
+      movement({ value: '1000000000000000000', out: true, move: coin }),
+      movement({ value: '9', move: { token: YOU } }),
+    ],
+    WEEK,
+  );
+  expect(found).toMatchObject({ worth: { incoming: 3_998n * 10n ** 15n, outgoing: 2_500n * 10n ** 18n }, unpriced: 3 });
+  expect(found.totals.map(({ transfer }) => transfer.token)).toEqual([null, USDC, YOU]);
+  expect(found.totals[1]!.incoming.worth).toBeNull();
+  expect(found.largest.map(({ transfer }) => transfer.value)).toEqual([
+    '1000000000000000000',
+    '4000000',
+    '5000000',
+    '9',
+  ]);
 });

@@ -1,6 +1,15 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { inUnits, isBelow, wholeDigits } from '../../src/domain/amount.ts';
+import {
+  amountOfToken,
+  inUnits,
+  isAmount,
+  isBelow,
+  rounded,
+  typedAmount,
+  wholeDigits,
+} from '../../src/domain/amount.ts';
+import { csvLine } from '../../src/domain/csv.ts';
 
 it.each([
   ['1000000000000000000', 18, '1'],
@@ -46,4 +55,83 @@ it('compares an amount with a minimum exactly', () => {
   expect(isBelow('1000000', 6, '1')).toBe(false);
   expect(isBelow('1', 0, '0.5')).toBe(false);
   expect(isBelow('0', 0, '0.000001')).toBe(true);
+});
+
+it.each([
+  ['0.000441234567', '0.000441'],
+  ['0.0004417', '0.000442'],
+  ['0.5', '0.5'],
+  ['1.23456', '1.23'],
+  ['12345.678', '12346'],
+  ['0.9999', '1'],
+  ['21', '21'],
+])('rounds a fee of %s to three significant digits: %s', (amount, shown) => {
+  expect(rounded(amount, 3)).toBe(shown);
+});
+
+it.each([
+  ['250', true],
+  ['0.5', true],
+  ['10.25', true],
+  ['.5', false],
+  ['5.', false],
+  ['1,5', false],
+  ['-1', false],
+  ['1e3', false],
+  ['', false],
+  ['1'.repeat(61), false],
+])('takes “%s” for an amount: %s', (text, expected) => {
+  expect(isAmount(text)).toBe(expected);
+});
+
+it.each([
+  ['250', '250'],
+  ['0.5', '0.5'],
+  ['1k', '1000'],
+  ['1.5M', '1500000'],
+  ['0.5k', '500'],
+  ['1.2345k', '1234.5'],
+  ['2b', '2000000000'],
+  ['1_000', '1000'],
+  ['1_000.5', '1000.5'],
+  ['1_00', null],
+  ['1,5', null],
+  ['1,000', null],
+  ['k', null],
+  ['', null],
+  ['-1', null],
+])('reads the typed amount %s as %s', (text, amount) => {
+  expect(typedAmount(text)).toBe(amount);
+});
+
+it('tells the amount of a token from its symbol, on either side', () => {
+  expect(amountOfToken('HUSD 100')).toEqual({ amount: '100', token: 'HUSD' });
+  expect(amountOfToken(' 1.5M  HUSD')).toEqual({ amount: '1.5M', token: 'HUSD' });
+  expect(amountOfToken('100 200')).toBeNull();
+  expect(amountOfToken('HUSD')).toBeNull();
+});
+
+it.each([
+  ['=1+1', "'=1+1"],
+  ['+1', "'+1"],
+  ['-1+1', "'-1+1"],
+  ['@x', "'@x"],
+  ['\t=1', "'\t=1"],
+  ["'=1", "''=1"],
+])('escapes %j with an apostrophe, because a spreadsheet would read it as a formula', (text, line) => {
+  expect(csvLine([text])).toBe(line);
+});
+
+it.each([
+  ['a,b', '"a,b"'],
+  ['a;b', '"a;b"'],
+  ['say "b"', '"say ""b"""'],
+  ['a\nb', '"a\nb"'],
+  [' a', '" a"'],
+  ['a ', '"a "'],
+  ['a b', 'a b'],
+  [1.5, '1.5'],
+  [null, ''],
+])('puts %j into quotes only if it needs them', (cell, line) => {
+  expect(csvLine([cell])).toBe(line);
 });

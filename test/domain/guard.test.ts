@@ -6,9 +6,9 @@ import type { Transfer } from '../../src/domain/transfer.ts';
 const REAL = `0x${'1'.repeat(40)}` as const;
 const FAKE = `0x${'2'.repeat(40)}` as const;
 const KNOWN: KnownToken[] = [
-  { token: 'native', symbol: 'ETH', cataloged: false, seen: true },
-  { token: REAL, symbol: 'USDC', cataloged: true, seen: true },
-  { token: `0x${'3'.repeat(40)}`, symbol: 'BELL', cataloged: false, seen: true },
+  { token: 'native', network: 0, symbol: 'ETH', cataloged: false, seen: true },
+  { token: REAL, network: 0, symbol: 'USDC', cataloged: true, seen: true },
+  { token: `0x${'3'.repeat(40)}`, network: 0, symbol: 'BELL', cataloged: false, seen: true },
 ];
 
 it.each([
@@ -27,7 +27,7 @@ it('finds no imitation in the cataloged token itself', () => {
 });
 
 it('finds an imitation of the native coin rather than of a cataloged token with the same symbol', () => {
-  const known: KnownToken[] = [{ token: REAL, symbol: 'ETH', cataloged: true, seen: true }, KNOWN[0]!];
+  const known: KnownToken[] = [{ token: REAL, network: 0, symbol: 'ETH', cataloged: true, seen: true }, KNOWN[0]!];
   expect(imitatedBy(FAKE, 'ETH', known)).toBe('native');
 });
 

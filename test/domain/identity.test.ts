@@ -1,197 +1,94 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { judge, type SeenDelivery, type Verdict } from '../../src/domain/identity.ts';
+import { judge, type Receipt, type SeenDelivery, type Verdict } from '../../src/domain/identity.ts';
 
 const KEYS = { delivery: 'd', transfer: 't' };
 
-/** Judges equal deliveries one after the other: each `[received, acknowledged]` in seconds; null: never acknowledged. */
-function verdictsOf(receipts: [number, number | null][]): Verdict[] {
+/** When a body arrived, in seconds, and at which run of a process. */
+type Arrival = [seconds: number, run?: string];
+
+const receipt = ([seconds, run = 'first']: Arrival): Receipt => ({
+  receivedAt: 1_000_000 + seconds * 1_000,
+  run,
+  runMs: seconds * 1_000,
+  identity: null,
+});
+
+/** Judges equal deliveries one after the other. */
+function verdictsOf(...arrivals: Arrival[]): Verdict[] {
   let known: SeenDelivery | undefined;
-  return receipts.map(([received, answered]) => {
-    const receipt = { receivedAt: received * 1000, ackedAt: answered === null ? null : answered * 1000 };
-    const { verdict, delivery } = judge(known, known !== undefined, KEYS, receipt);
+  return arrivals.map((arrival) => {
+    const { verdict, delivery } = judge(known, known !== undefined, KEYS, receipt(arrival));
     known = delivery;
     return verdict;
   });
 }
 
 describe('equal deliveries', () => {
-  it('counts an equal delivery within 10 s of an acknowledged one as a second transfer', () => {
-    expect(
-      verdictsOf([
-        [0, 0],
-        [9.9, 9.9],
-      ]),
-    ).toEqual(['new', 'second']);
+  it('counts equal deliveries of one run within 10 s as different transfers', () => {
+    expect(verdictsOf([0], [0], [9.999])).toEqual(['new', 'second', 'second']);
   });
 
   it('counts an equal delivery from 10 s on as a repeat', () => {
-    expect(
-      verdictsOf([
-        [0, 0],
-        [10, 10],
-      ]),
-    ).toEqual(['new', 'repeat']);
+    expect(verdictsOf([0], [10])).toEqual(['new', 'repeat']);
   });
 
-  it('counts one equal delivery after a never acknowledged one as its repeat, and only one', () => {
-    expect(
-      verdictsOf([
-        [0, null],
-        [1, 1],
-        [2, 2],
-      ]),
-    ).toEqual(['new', 'repeat', 'second']);
-  });
-
-  it('expects a repeat until one of the equal deliveries is acknowledged', () => {
-    expect(
-      verdictsOf([
-        [0, null],
-        [15, null],
-        [75, 75],
-        [700, 700],
-      ]),
-    ).toEqual(['new', 'repeat', 'repeat', 'repeat']);
-  });
-
-  it('counts no third transfer for deliveries that may be the retry after a lost response, but only for one of them', () => {
-    const times = [0, 7, 15, 16];
-    expect(verdictsOf(times.map((at) => [at, at]))).toEqual(['new', 'second', 'repeat', 'second']);
+  it('counts an equal delivery of another run as a repeat, even at once', () => {
+    expect(verdictsOf([0], [0, 'second'])).toEqual(['new', 'repeat']);
+    expect(verdictsOf([0], [0, 'second'], [0])).toEqual(['new', 'repeat', 'repeat']);
   });
 
   it('counts no third transfer when two equal deliveries both come again', () => {
-    expect(
-      verdictsOf([
-        [0, 0],
-        [1, 1],
-        [16, 16],
-        [17, 17],
-      ]),
-    ).toEqual(['new', 'second', 'repeat', 'repeat']);
+    expect(verdictsOf([0], [1], [16], [17], [76], [77])).toEqual(['new', 'second', ...Array(4).fill('repeat')]);
+    expect(verdictsOf([0], [1], [16, 'second'], [17, 'second'])).toEqual(['new', 'second', 'repeat', 'repeat']);
   });
 
-  it('does not count a body from second 59 on as a transfer, because it may be a later retry', () => {
-    const verdicts = (second: number) =>
-      verdictsOf([
-        [0, null],
-        [second, second],
-        [60, 60],
-      ]);
-    expect(verdicts(58)).toEqual(['new', 'repeat', 'second']);
-    expect(verdicts(59)).toEqual(['new', 'repeat', 'repeat']);
-  });
-
-  it('measures the 10 s from the first acknowledgment, not from that of a repeat', () => {
-    expect(
-      verdictsOf([
-        [0, 0],
-        [1, null],
-        [2, 2],
-        [11, 11],
-      ]),
-    ).toEqual(['new', 'second', 'repeat', 'repeat']);
-  });
-
-  it('counts an equal delivery after the clock was set back as a repeat', () => {
-    expect(
-      verdictsOf([
-        [1_000, 1_000],
-        [900, 900],
-      ]),
-    ).toEqual(['new', 'repeat']);
-  });
-});
-
-/** One of several equal transfers: when its first try begins, and what becomes of the tries. */
-interface Copy {
-  /** Seconds. */
-  at: number;
-  /** Each try's 200 is read (`r`), lost after it was written (`l`) or never written (`u`), or the try is refused (`n`). */
-  tries: string;
-  /** How long the sender waits for a response that does not come; seconds. */
-  patience: number;
-}
-
-/** Returns how many equal transfers are counted when a sender with the real schedule reports them, and rescans at the end. */
-function counted(copies: Copy[]): number {
-  const RETRIES = [15, 60, 600];
-  const RESCAN = 5_000;
-  const posts = copies.flatMap(({ at, tries, patience }) => {
-    let now = at;
-    const sent = tries.split('').flatMap((answer, attempt): [number, number | null][] => {
-      const post: [number, number | null] = [now, answer === 'u' ? null : now];
-      now += patience + RETRIES[attempt]!;
-      return answer === 'n' ? [] : [post];
-    });
-    return [...sent, [RESCAN + at, RESCAN + at] satisfies [number, number]];
-  });
-  const judged = verdictsOf(posts.sort(([a], [b]) => a - b));
-  return judged.filter((verdict) => verdict === 'new' || verdict === 'second').length;
-}
-
-const FATES = ['', 'l', 'u', 'll', 'lu', 'ul', 'uu'].map((lost) => `${lost}r`);
-const SECONDS = Array.from({ length: 13 }, (_, n) => n);
-
-/** Every choice of one of each list. */
-function product<T>(lists: readonly (readonly T[])[]): T[][] {
-  return lists.reduce<T[][]>((all, list) => all.flatMap((chosen) => list.map((one) => [...chosen, one])), [[]]);
-}
-
-/** Equal transfers, each this many seconds after the previous one, for every choice of what becomes of their tries. */
-function reports(gaps: number[], fates: string[], patience = 0): Copy[][] {
-  const begins = [0, ...gaps].map((_, copy) => gaps.slice(0, copy).reduce((sum, gap) => sum + gap, 0));
-  return product(begins.map(() => fates)).map((chosen) =>
-    chosen.map((tries, copy) => ({ at: begins[copy]!, tries, patience })),
-  );
-}
-
-describe('equal transfers in one transaction', () => {
-  it('never counts more equal transfers than there are, whatever happens to their responses', () => {
-    const wrong: Copy[][] = [];
-    for (const copies of [0, 1, 2]) {
-      const fates = copies < 2 ? [...FATES, 'nr', 'nlr', 'lnr'] : ['r', 'lr', 'ur', 'nr', 'lur', 'ulr'];
-      for (const gaps of product(Array.from({ length: copies }, () => SECONDS))) {
-        for (const patience of copies < 2 ? [0, 1, 2, 3] : [0, 3]) {
-          wrong.push(...reports(gaps, fates, patience).filter((one) => counted(one) > one.length));
-        }
-      }
-    }
-    expect(wrong).toEqual([]);
-  });
-
-  it('counts all equal transfers when each response arrived within ten seconds of the previous one, except for possible retries', () => {
-    for (const gaps of product([SECONDS, SECONDS])) {
-      const close = gaps.filter((gap) => gap < 10).length;
-      const apart = gaps[0]! + gaps[1]!;
-      const doubtful = close === 2 && apart >= 14 && apart <= 19;
-      if (gaps[0]! < 10)
-        expect([gaps, counted(reports(gaps, ['r'])[0]!)]).toEqual([gaps, 1 + close - (doubtful ? 1 : 0)]);
-    }
-  });
-
-  it('counts two equal transfers a second apart as two, unless the second may repeat the first', () => {
-    const lost = ({ tries }: Copy) => /^u*/.exec(tries)![0].length;
-    for (const reported of reports([1], FATES)) {
-      const [first, second] = reported as [Copy, Copy];
-      expect([reported, counted(reported)]).toEqual([reported, lost(first) > lost(second) ? 1 : 2]);
-    }
-  });
-
-  it('counts a hundred equal transfers at once as a hundred, also when they all come again', () => {
-    const copies = Array.from({ length: 100 }, (_, n) => ({ at: n / 50, tries: 'lr', patience: n % 4 }));
-    expect(counted(copies)).toBe(100);
+  it('counts a second transfer later if its first delivery failed and both are found by a rescan', () => {
+    expect(verdictsOf([0], [600], [601])).toEqual(['new', 'repeat', 'second']);
   });
 
   it('counts equal transfers the same way when their bodies are stored in another order', () => {
-    // The first one came two seconds after the second. The response to the second is lost, so it comes again after 15 s.
-    expect(
-      verdictsOf([
-        [2, 2],
-        [0, 2],
-        [9, 9],
-        [15, 15],
-      ]),
-    ).toEqual(['new', 'second', 'second', 'repeat']);
+    expect(verdictsOf([2], [0], [9], [15])).toEqual(['new', 'second', 'second', 'repeat']);
+  });
+
+  it('counts a hundred equal transfers at once as a hundred, also when they all come again', () => {
+    const all = Array.from({ length: 100 }, (_, n): Arrival => [n / 50]);
+    const verdicts = verdictsOf(...all, ...all.map(([seconds]): Arrival => [seconds + 18]));
+    expect(verdicts.filter((verdict) => verdict === 'second')).toHaveLength(99);
+  });
+});
+
+/** Equal transfers of a transaction: the sender tries each, and again after each response that is lost, then scans again. */
+const copies = fc.array(
+  fc.record({
+    at: fc.double({ min: 0, max: 20, noNaN: true }),
+    /** Whether each try was stored, and how many seconds the sender waited for its response. */
+    tries: fc.array(fc.tuple(fc.boolean(), fc.double({ min: 0, max: 3, noNaN: true })), { maxLength: 3 }),
+  }),
+  { minLength: 1, maxLength: 5 },
+);
+
+describe('equal transfers in one transaction', () => {
+  it('never counts more equal transfers than there are, whatever happens to their responses and runs', () => {
+    const runs = fc.array(fc.constantFrom('first', 'second'), { maxLength: 30 });
+    fc.assert(
+      fc.property(copies, runs, (transfers, names) => {
+        const RETRIES = [15, 60, 600];
+        const arrivals = transfers.flatMap(({ at, tries }) => {
+          let now = at;
+          const tried = tries.flatMap(([isStored, patience], n) => {
+            const arrival = now;
+            now += patience + RETRIES[n]!;
+            return isStored ? [arrival] : [];
+          });
+          return [...tried, now, 5_000 + at];
+        });
+        const sorted = arrivals.toSorted((a, b) => a - b).map((at, n): Arrival => [at, names[n] ?? 'first']);
+        const counted = verdictsOf(...sorted).filter((verdict) => verdict === 'new' || verdict === 'second');
+        expect(counted.length).toBeLessThanOrEqual(transfers.length);
+      }),
+      { numRuns: 2_000 },
+    );
   });
 });
 
@@ -200,9 +97,8 @@ describe('signed deliveries', () => {
   function named(...names: ([string, string | null] | null)[]) {
     let known: SeenDelivery | undefined;
     const verdicts = names.map((name, n) => {
-      const receipt = { receivedAt: n * 1000, ackedAt: n * 1000 };
       const identity = name && { id: name[0], chainId: '1', place: name[1] };
-      const { verdict, delivery } = judge(known, known !== undefined, KEYS, receipt, identity);
+      const { verdict, delivery } = judge(known, known !== undefined, KEYS, { ...receipt([n]), identity });
       known = delivery;
       return verdict;
     });
@@ -242,7 +138,10 @@ describe('signed deliveries', () => {
 
   it('stores long IDs and places as hashes', () => {
     const place = `trace:${'0.'.repeat(2000)}1`;
-    const { delivery } = judge(undefined, false, KEYS, { receivedAt: 0, ackedAt: 0 }, { id: 'a', chainId: '1', place });
+    const { delivery } = judge(undefined, false, KEYS, {
+      ...receipt([0]),
+      identity: { id: 'a', chainId: '1', place },
+    });
     expect([...delivery.ids, ...delivery.places].filter((name) => name.length >= 80)).toEqual([]);
   });
 });

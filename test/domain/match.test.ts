@@ -2,7 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AddressText } from '../../src/domain/address.ts';
 import { type Match, type MatchContext, matchTransfer } from '../../src/domain/match.ts';
-import { DEFAULT_CHOICES, DEFAULT_FILTERS, type Filters, type Subscription } from '../../src/domain/subscription.ts';
+import {
+  DEFAULT_CHOICES,
+  DEFAULT_FILTERS,
+  type Filters,
+  type Subscription,
+  sharedStyle,
+  styleOf,
+} from '../../src/domain/subscription.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
 
 const address = (digit: string): AddressText => `0x${digit.repeat(40)}`;
@@ -15,7 +22,7 @@ const [WALLET, ALICE, BOB, TOKEN, OTHER] = ['1', '2', '3', '4', '5'].map(address
 ];
 const ZERO = address('0');
 
-const CONTEXT: MatchContext = { now: 1_000, cataloged: () => null, tokenMuted: () => false };
+const CONTEXT: MatchContext = { now: 1_000, cataloged: () => null, isNamed: () => false, tokenMuted: () => false };
 
 function subscription(change: Partial<Subscription> = {}, filters: Partial<Filters> = {}): Subscription {
   return {
@@ -23,6 +30,7 @@ function subscription(change: Partial<Subscription> = {}, filters: Partial<Filte
     guildId: 'guild',
     channelId: 'channel',
     address: WALLET,
+    network: null,
     ...DEFAULT_CHOICES,
     paused: false,
     mutedUntil: null,
@@ -30,6 +38,7 @@ function subscription(change: Partial<Subscription> = {}, filters: Partial<Filte
     createdAt: 0,
     lastEventAt: null,
     mentionedAt: null,
+    minorMentionedAt: null,
     ...change,
     filters: { ...DEFAULT_FILTERS, ...filters },
   };
@@ -263,4 +272,16 @@ it('hides by default no transfer with a value between two parties', () => {
       expect(match.outcome).toBe(touches ? 'matched' : 'unrelated');
     }),
   );
+});
+
+it('shows alerts as chosen for the subscription, or else for the server, or else compact', () => {
+  expect(styleOf('compact', 'full')).toBe('compact');
+  expect(styleOf(null, 'full')).toBe('full');
+  expect(styleOf(null, null)).toBe('compact');
+});
+
+it('shows an alert of several subscriptions with every detail if one of them wants that', () => {
+  expect(sharedStyle(['compact', 'full'])).toBe('full');
+  expect(sharedStyle(['compact', 'compact'])).toBe('compact');
+  expect(sharedStyle([])).toBe('compact');
 });

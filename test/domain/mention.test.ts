@@ -5,8 +5,18 @@ import { mentionsOf } from '../../src/domain/mention.ts';
 const NOW = 1_000_000_000;
 
 function alertOf(value: string | null, match: object, decimals: number | null = 6) {
-  const plain = { subscription: 1, mention: '7', mentionMinimum: null, mentionCooldown: 5, mentionedAt: null };
-  return { transfer: { kind: 'erc20' as const, value, decimals, tokenId: null }, matches: [{ ...plain, ...match }] };
+  const plain = {
+    subscription: 1,
+    mention: '7',
+    mayMention: true,
+    minimumUsd: null,
+    mentionMinimum: null,
+    mentionMinimumUsd: null,
+    mentionCooldown: 5,
+    mentionedAt: null,
+  };
+  const transfer = { kind: 'erc20' as const, value, decimals, tokenId: null };
+  return { transfer, isSignificant: true, matches: [{ ...plain, ...match }] };
 }
 
 it.each([
@@ -16,6 +26,7 @@ it.each([
   ['at the minimum', alertOf('100000000', { mentionMinimum: '100' }), ['7']],
   ['with an amount that cannot be compared', alertOf('1', { mentionMinimum: '100' }, null), ['7']],
   ['without an amount', alertOf(null, { mentionMinimum: '100' }), ['7']],
+  ['that is not worth a mention', alertOf('1', { mayMention: false }), []],
   ['within the cooldown', alertOf('1', { mentionedAt: NOW - 5 * MINUTE + 1 }), []],
   ['after the cooldown', alertOf('1', { mentionedAt: NOW - 5 * MINUTE }), ['7']],
   ['within the cooldown after the clock was set back', alertOf('1', { mentionedAt: NOW + MINUTE }), []],
@@ -26,6 +37,8 @@ it.each([
   expect(mentionsOf([{ ...given, transfer: { ...given.transfer, tokenId: '0' } }], NOW).roles).toEqual(roles);
 });
 
+const significant = (subscription: number) => ({ subscription, isSignificant: true });
+
 it('mentions a role once, for all subscriptions that ask for it', () => {
   const alerts = [
     alertOf('1', { subscription: 1 }),
@@ -33,11 +46,14 @@ it('mentions a role once, for all subscriptions that ask for it', () => {
     alertOf('1', { subscription: 3, mentionMinimum: '5' }),
     alertOf('1', { subscription: 4, mention: '8' }),
   ];
-  expect(mentionsOf(alerts, NOW)).toEqual({ roles: ['7', '8'], subscriptions: [1, 2, 4] });
+  expect(mentionsOf(alerts, NOW)).toEqual({ roles: ['7', '8'], mentioning: [1, 2, 4].map(significant) });
 });
 
 it('mentions at most twenty roles, and starts no cooldown for the others', () => {
   const alerts = Array.from({ length: 21 }, (_, n) => alertOf('1', { subscription: n, mention: `role ${n}` }));
   const twenty = Array.from({ length: 20 }, (_, n) => n);
-  expect(mentionsOf(alerts, NOW)).toEqual({ roles: twenty.map((n) => `role ${n}`), subscriptions: twenty });
+  expect(mentionsOf(alerts, NOW)).toEqual({
+    roles: twenty.map((n) => `role ${n}`),
+    mentioning: twenty.map(significant),
+  });
 });

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Inline, readInline, readMarkdown } from '../../sandbox/page/client/markdown.ts';
-import { asName, asSymbol, cutTo, inCode, isLinkable, linkText, plainText } from '../../src/domain/text.ts';
+import { asLabel, asName, asSymbol, cutTo, inCode, isLinkable, linkText, plainText } from '../../src/domain/text.ts';
 import { NAUGHTY } from '../fuzz/naughty.ts';
+
+const HIDDEN = '`(name hidden: looks like a link)`';
 
 /** A name is text or code, whatever Discord's Markdown makes of what stands around it. */
 function expectHarmless(name: string): void {
@@ -28,6 +30,25 @@ it('shows every hostile name as text or code', () => {
 it('shows any name as text or code, whatever its characters', () => {
   const signs = fc.constantFrom(...Array.from('ab1 -.,!?()[]<>@#:/*_~|`$%&+\'"\\{}=^éß漢١'));
   fc.assert(fc.property(fc.string({ unit: signs, minLength: 1, maxLength: 20 }), expectHarmless), { numRuns: 2_000 });
+});
+
+it.each([
+  ['vitalik.eth', 'vitalik.eth'],
+  ['Ops (pay.treasury.eth), cold', 'Ops (pay.treasury.eth), cold'],
+  ['pay_1.dao.eth', '`pay_1.dao.eth`'],
+  ['evil.com', HIDDEN],
+  ['x.eth.link', HIDDEN],
+  ['https://vitalik.eth', HIDDEN],
+  ['vitalik.eth/claim', HIDDEN],
+  ['vitalik.eth evil.com', HIDDEN],
+  ['vitalik.eth\u200b.link', HIDDEN],
+  ['www.evil.eth', HIDDEN],
+])('shows the label %j as %s', (label, shown) => {
+  expect(asLabel(label, 'nobody', 60)).toBe(shown);
+});
+
+it.each([asName, asSymbol, inCode])('hides an ENS name that is no label', (show) => {
+  expect(show('vitalik.eth', 'nobody')).toBe(HIDDEN);
 });
 
 it.each([
@@ -137,4 +158,20 @@ it.each([
   ['explorer.example', false],
 ])('decides whether Discord accepts a link to %s: %s', (url, taken) => {
   expect(isLinkable(url)).toBe(taken);
+});
+
+it('writes names with pictographs, slashes and colons as names', () => {
+  for (const name of [
+    '🏦 Treasury',
+    'Ops / Payroll',
+    'Cold: vault',
+    'Swap A/B',
+    'Crew 👩🏽',
+    'Wallet #3',
+    'Ops; EU',
+    'Ops — EU',
+    'The "old" one',
+  ])
+    expect(asName(name, '')).toBe(name);
+  for (const name of ['<:x:1>', '*bold*', '://x', '-list', ':']) expect(asName(name, '')).toMatch(/^`/);
 });

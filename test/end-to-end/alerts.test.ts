@@ -2,15 +2,15 @@ import { request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Mined, TransferRequest } from '../../sandbox/chain/index.ts';
 import { seed } from '../../sandbox/discord/index.ts';
-import { SECOND } from '../../src/domain/clock.ts';
+import { MINUTE } from '../../src/domain/clock.ts';
 import { PATH_TOKEN } from '../app.ts';
 import { shownIn } from '../discord/shown.ts';
 import { MESSAGES } from '../pipeline/harness.ts';
 import { slowness, timed } from '../slowness.ts';
 import { startWholeWorld, type WholeWorld } from './world.ts';
 
-/** After this long the service retries for the first time. */
-const RETRY_MS = 15 * SECOND;
+/** By then the service has retried twice: a busy machine may take longer to start the bot than until the first retry. */
+const RETRY_MS = 2 * MINUTE;
 
 let world: WholeWorld;
 beforeAll(async () => {
@@ -58,8 +58,12 @@ describe('mined transfers', () => {
     ],
     ['internal native', { kind: 'internal', from: 'Alice', to: 'Treasury', amount: 10n ** 18n }, /^📥 Treasury \+1 /],
     ['ERC-20', { kind: 'erc20', from: 'Bob', to: 'Treasury', amount: 1_234_567_890n }, /^📥 Treasury \+1,234\.56789 /],
-    ['ERC-721', { kind: 'erc721', from: 'Treasury', to: 'Carol' }, /^📤 Outgoing · `.+` #\d+$/],
-    ['ERC-1155', { kind: 'erc1155', from: 'Whale', to: 'Treasury', amount: 3n }, /^📥 Incoming · 3 × `.+` #\d+$/],
+    ['ERC-721', { kind: 'erc721', from: 'Treasury', to: 'Carol' }, /^📤 Treasury − `.+` #\d+$/],
+    [
+      'ERC-1155',
+      { kind: 'erc1155', from: 'Whale', to: 'Treasury', amount: 3n },
+      /^-# 📥 Treasury \+3 × `.+` #\d+ · uncataloged token/,
+    ],
     [
       'between two watched wallets',
       { kind: 'erc20', from: 'Treasury', to: 'Payroll', amount: 5_000_000n },
@@ -101,13 +105,14 @@ describe('mined transfers', () => {
       .poll(() => [titles(swap), titles(sweep)], { message: 'alerts of the swap and the sweep', timeout: 120_000 })
       .toEqual([
         [expect.stringMatching(/^🔄 Treasury −150 \S+ → \+120 \S+$/)],
-        [expect.stringMatching(/^📥 .*\b20 × `?\S/)],
+        [expect.stringMatching(/^-# 📥 .*\b20 × `?\S/)],
       ]);
-    expect(alertsOf(sweep)[0]!.text).toMatch(/#\d+/);
   });
 
   it('shows hostile names only as inline code, if the wallet itself sends such tokens', async () => {
-    const [alert] = await reported(await world.chain.hostile({ from: 'Treasury', to: 'Bob' }));
+    const [alert] = await reported(
+      await world.chain.transfer({ kind: 'erc20', token: 'hostile', from: 'Treasury', to: 'Bob' }),
+    );
     const names = [...alert!.text.matchAll(/`([^`]*)`/g)].map(([, inside]) => inside);
     expect(alert!.title).toMatch(/`[^`]+`$/);
     for (const name of names) expect(name).not.toMatch(/https?:|\]\(|[\u202a-\u202e\u200b-\u200f]/);

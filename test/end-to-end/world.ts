@@ -11,7 +11,7 @@ import { PATH_TOKEN } from '../app.ts';
 import { type BotProcess, launchBot } from '../bot-process.ts';
 
 const SIGNING_SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
-const PROJECT = {
+export const PROJECT = {
   id: 'project-of-the-test',
   key: 'public-key',
   secret: 'very-secret-key',
@@ -120,7 +120,11 @@ function createRestartableBot(environment: Record<string, string | undefined>) {
 }
 
 /** Adds a webhook for these addresses at the notification service. */
-async function addWebhook({ notificationUrl }: Services, webhookUrl: string, addresses: string[]): Promise<void> {
+export async function addWebhook(
+  { notificationUrl }: Pick<Services, 'notificationUrl'>,
+  webhookUrl: string,
+  addresses: string[],
+): Promise<void> {
   const call = async (path: string, body: object) => {
     const response = await request(`${notificationUrl}${path}?apiKey=${PROJECT.key}`, {
       method: 'POST',

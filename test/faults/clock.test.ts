@@ -3,9 +3,9 @@ import { request } from 'undici';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { seed, startDiscord } from '../../sandbox/discord/index.ts';
 import { DAY, HOUR, MINUTE } from '../../src/domain/clock.ts';
-import { openStore } from '../../src/store/sqlite/client.ts';
 import { accepted, startBot, temporaryFile } from '../lifecycle/bot.ts';
 import { ALERTS, type Pipeline, payment, startPipeline, TREASURY } from '../pipeline/harness.ts';
+import { openStore } from '../store/sqlite/database-file.ts';
 import { until } from '../until.ts';
 
 describe('what a bot remembers', () => {
@@ -21,13 +21,13 @@ describe('what a bot remembers', () => {
 
   it('does not post a repeat again when the clock is 40 days ahead at a start, and logs how far it is ahead', async () => {
     const event = payment();
-    await pipeline.receive(event, 20);
+    await pipeline.receive(event);
     // Once a minute the bot records that it works.
     await pipeline.pass(1.5 * MINUTE);
     pipeline.jump(40 * DAY);
     await pipeline.restart();
     await pipeline.pass(6 * HOUR, MINUTE);
-    await pipeline.receive(event, 20);
+    await pipeline.receive(event);
     await pipeline.pass(MINUTE);
     expect(pipeline.numbers(ALERTS)).toEqual(['5']);
     expect(aboutClock()).toEqual([expect.stringMatching(/^clock is ahead/)]);
@@ -35,11 +35,11 @@ describe('what a bot remembers', () => {
 
   it('does not post a repeat again when the clock jumps 40 days ahead while the bot runs, and logs that it jumped', async () => {
     const event = payment();
-    await pipeline.receive(event, 20);
+    await pipeline.receive(event);
     await pipeline.pass(HOUR, MINUTE);
     pipeline.jump(40 * DAY);
     await pipeline.pass(6 * HOUR, MINUTE);
-    await pipeline.receive(event, 20);
+    await pipeline.receive(event);
     await pipeline.pass(MINUTE);
     expect(pipeline.numbers(ALERTS)).toEqual(['5']);
     expect(aboutClock()).toEqual([expect.stringMatching(/^clock jumped/)]);

@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { Agent, request } from 'undici';
 import { expect, it, onTestFinished } from 'vitest';
 import { type Discord, seed, startDiscord } from '../../sandbox/discord/index.ts';
-import { openStore } from '../../src/store/sqlite/client.ts';
 import { accepted, type Bot, startBot, temporaryFile } from '../lifecycle/bot.ts';
 import { payment, TREASURY } from '../pipeline/harness.ts';
+import { openStore } from '../store/sqlite/database-file.ts';
 import { until } from '../until.ts';
 
 /** A bot that routes and sends, on a disk whose syncs take as long as `setSync` sets. */

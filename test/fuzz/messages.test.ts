@@ -1,32 +1,27 @@
 import type { APIMessageTopLevelComponent } from 'discord.js';
 import fc from 'fast-check';
 import { request } from 'undici';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Discord, seed, startDiscord } from '../../sandbox/discord/index.ts';
-import { renderDigest } from '../../src/discord/digest.ts';
-import { renderAlerts, renderPlain } from '../../src/discord/render.ts';
+import { expect, it } from 'vitest';
+import { seed, startDiscord } from '../../sandbox/discord/index.ts';
+import { renderAgain, renderAlerts, renderPlain } from '../../src/discord/render/alert.ts';
+import { renderDigest } from '../../src/discord/render/digest.ts';
 import type { AddressText } from '../../src/domain/address.ts';
-import type { Alert } from '../../src/domain/alert.ts';
+import type { Alert, Warning } from '../../src/domain/alert.ts';
 import { parseEvent } from '../../src/domain/event.ts';
 import type { AlertStyle, Perspective } from '../../src/domain/subscription.ts';
-import type { Warning } from '../../src/domain/warning.ts';
 import { alertOf } from '../discord/alerts.ts';
 import { textsOf } from '../discord/shown.ts';
-import { ALERTS, ALICE, openPipeline, type Pipeline, payment, TREASURY, USDC } from '../pipeline/harness.ts';
+import { forFile } from '../for-file.ts';
+import { newDelivery } from '../new-delivery.ts';
+import { ALERTS, ALICE, openPipeline, payment, TREASURY, USDC } from '../pipeline/harness.ts';
 import { bodies, events } from './bodies.ts';
 import { NAUGHTY } from './naughty.ts';
 
 const WATCHED: AddressText[] = [TREASURY, ALICE, USDC];
 
-let discord: Discord;
-let pipeline: Pipeline;
-const stack = new AsyncDisposableStack();
-beforeAll(async () => {
-  discord = stack.adopt(await startDiscord({ limits: 'none' }), (it) => it.close());
-  pipeline = stack.adopt(await openPipeline(), (it) => it.close());
-  for (const address of WATCHED) await pipeline.watch(address, ALERTS);
-});
-afterAll(() => stack.disposeAsync());
+const discord = await forFile(startDiscord({ limits: 'none' }));
+const pipeline = await forFile(openPipeline());
+for (const address of WATCHED) await pipeline.watch(address, ALERTS);
 
 const matches = fc.array(
   fc.record({
@@ -72,6 +67,7 @@ const alerts = fc
       labels,
       style: fc.constantFrom<AlertStyle>('compact', 'full'),
       isCataloged: fc.boolean(),
+      isSignificant: fc.boolean(),
     }),
     { minLength: 1, maxLength: 30 },
   )
@@ -83,13 +79,17 @@ const alerts = fc
       const { transfer } = parsed.event;
       const matches = rest.matches.map((match) => ({
         ...match,
+        isKnown: true,
+        mayMention: true,
+        minimumUsd: null,
         mentionMinimum: null,
+        mentionMinimumUsd: null,
         mentionCooldown: 0,
         mentionedAt: null,
       }));
       const time = 1_750_000_000_000;
       const at = { guildId: seed.harbor.id, channelId: ALERTS, createdAt: time, receivedAt: time, inboxId: id };
-      const plain = { language: null, hold: null };
+      const plain = { network: 0, language: null, hold: null };
       return [{ id, ...at, transfer, ...rest, matches, ...plain }];
     }),
   )
@@ -112,7 +112,7 @@ it('renders messages that Discord accepts and that mention only the chosen roles
       expect(used).toBeGreaterThan(0);
       expect(payload.allowed_mentions?.parse).toEqual([]);
       await expectAccepted(payload);
-      const again = renderAlerts(list.slice(0, used), 'ABCDEFGHIJ', settings, null, JSON.stringify(payload));
+      const again = renderAgain(list.slice(0, used), 'ABCDEFGHIJ', settings, JSON.stringify(payload));
       expect(again.used).toBe(used);
       await expectAccepted(again.payload);
       await expectAccepted(renderPlain(list[0]!, 'ABCDEFGHIJ'));
@@ -124,19 +124,20 @@ it('renders messages that Discord accepts and that mention only the chosen roles
   );
 });
 
-it('splits one transaction between messages before an embed is too long or has too many fields', async () => {
+it('fits a transaction of any size into messages, and none into an embed that is too long or has too many fields', async () => {
   const txHash = `0x${'a'.repeat(64)}`;
   const settings = { explorerUrl: undefined, nativeSymbol: undefined };
   const token = (n: number): AddressText => `0x${n.toString(16).padStart(40, '0')}`;
-  for (const alerts of [
-    Array.from({ length: 300 }, (_, n) => alertOf({ txHash, value: `${n + 1}000000` })),
-    Array.from({ length: 40 }, (_, n) => alertOf({ txHash, token: token(n + 1) })),
-  ]) {
+  const size = async (alerts: Alert[]) => {
     const { payload, used } = renderAlerts(alerts, 'ABCDEFGHIJ', settings, 0);
-    expect(used).toBeGreaterThan(20);
-    expect(used).toBeLessThan(alerts.length);
     await expectAccepted(payload);
-  }
+    return used;
+  };
+  const tokens = Array.from({ length: 5_000 }, (_, n) => alertOf({ txHash, token: token(n + 1) }));
+  expect(await size(tokens)).toBe(5_000);
+  const few = await size(tokens.slice(0, 40));
+  expect(few).toBeGreaterThan(13);
+  expect(few).toBeLessThan(40);
 });
 
 it.each(NAUGHTY.map((name, index) => [index, name]))(
@@ -156,24 +157,37 @@ it.each(NAUGHTY.map((name, index) => [index, name]))(
       id: 1,
       guildId: '1',
       channelId: '2',
+      network: 0,
       createdAt: 0,
       receivedAt: 0,
       inboxId: 1,
       transfer,
       count: 1,
       reorganized: false,
-      matches: [{ ...match, mentionMinimum: null, mentionCooldown: 0, mentionedAt: null }],
+      matches: [
+        {
+          ...match,
+          isKnown: true,
+          mayMention: true,
+          minimumUsd: null,
+          mentionMinimum: null,
+          mentionMinimumUsd: null,
+          mentionCooldown: 0,
+          mentionedAt: null,
+        },
+      ],
       warnings: [],
       labels: {},
       language: null,
       hold: null,
       style,
       isCataloged,
+      isSignificant: isCataloged,
     });
     const none = { explorerUrl: undefined, nativeSymbol: undefined };
     for (const isCataloged of [true, false])
       for (const style of ['compact', 'full'] as const) {
-        const { payload } = renderAlerts([alert(style, isCataloged)], 'ABCDEFGHIJ', none);
+        const { payload } = renderAlerts([alert(style, isCataloged)], 'ABCDEFGHIJ', none, 0);
         const [embed] = payload.embeds ?? [];
         // What is left of the markup is in code, or in a title or footer, where Discord does not interpret it.
         const marked = embed
@@ -192,7 +206,7 @@ it('routes whatever the bodies are, and quarantines exactly those that cannot be
     fc.asyncProperty(fc.array(bodies, { minLength: 1, maxLength: 8 }), async (list) => {
       for (const body of list) {
         if (!parseEvent(body.toString()).ok) refused++;
-        await pipeline.store.inbox.append([{ scope: 0, receivedAt: pipeline.clock.now(), body }]);
+        await pipeline.store.inbox.append([newDelivery(body, { receivedAt: pipeline.clock.now() })]);
       }
       await pipeline.receive(payment());
       await pipeline.routed();

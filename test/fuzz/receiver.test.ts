@@ -24,12 +24,12 @@ beforeAll(async () => {
   const { store } = receiver;
   // The quarantine returns bytes as they came. The inbox returns them as text.
   last = async () => {
-    const quarantined = (await store.inbox.next(100)).map(({ id }) => ({ id, reason: 'read', ackedAt: null }));
+    const quarantined = (await store.inbox.next(100)).map(({ id }) => ({ id, reason: 'read' }));
     await store.routing.commit(routed({ quarantined }));
     const newest = (await store.quarantine.list()).at(-1)!;
     const { body } = (await store.quarantine.get(newest.id))!;
-    await store.quarantine.discardAll();
-    return body;
+    await store.quarantine.discard((await store.quarantine.list()).map(({ id }) => id));
+    return body!;
   };
   close = async () => {
     await client.close();

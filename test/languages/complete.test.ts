@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { wordingsOf } from '../../src/languages/definitions.ts';
+import { wordingsOf } from '../../src/languages/index.ts';
 import { definitions, TRANSLATED, textsIn } from './files.ts';
 
 const PLURAL = /_(one|other)$/;

@@ -31,14 +31,12 @@ export interface Defined {
   kind: 'command' | 'message command' | 'subcommand' | 'option' | 'choice';
   name: string;
   description: string | null;
-  required: boolean;
 }
 
 interface Definition {
   name: string;
   type?: number;
   description?: string;
-  required?: boolean;
   options?: Definition[];
   choices?: { name: string; value: string | number }[];
 }
@@ -46,17 +44,16 @@ interface Definition {
 /** Everything that the commands define. */
 export function definitions(): Defined[] {
   return commands.flatMap((command) => {
-    const data = command.data.toJSON() as Definition;
+    const data = command.data as Definition;
     return [...walk(data, '', 'kind' in command ? 'message command' : 'command')];
   });
 }
 
 function* walk(one: Definition, parent: string, kind: Defined['kind']): Generator<Defined> {
   const path = parent ? `${parent} ${one.name}` : one.name;
-  const required = one.required ?? false;
-  yield { path, parent, kind, name: one.name, description: one.description ?? null, required };
+  yield { path, parent, kind, name: one.name, description: one.description ?? null };
   for (const { name, value } of one.choices ?? []) {
-    yield { path: `${path}=${value}`, parent: `${path}=`, kind: 'choice', name, description: null, required: false };
+    yield { path: `${path}=${value}`, parent: `${path}=`, kind: 'choice', name, description: null };
   }
   for (const option of one.options ?? []) yield* walk(option, path, option.type === 1 ? 'subcommand' : 'option');
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { LANGUAGES, type Language, translator } from '../../src/languages/index.ts';
-import { writeNumber, writeUngrouped } from '../../src/languages/number.ts';
+import { writeNumber, writeUngrouped } from '../../src/languages/languages.ts';
 
 const languages = Object.keys(LANGUAGES) as Language[];
 

@@ -1,37 +1,29 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { OptionInput } from '../../sandbox/discord/index.ts';
-import { wordingsOf } from '../../src/languages/definitions.ts';
-import { LANGUAGES, type Language, translator } from '../../src/languages/index.ts';
-import { A, B, type CommandWorld, isPrivate, seed, startWorld, TOKEN, textOf } from '../commands/world.ts';
+import { LANGUAGES, type Language, translator, wordingsOf } from '../../src/languages/index.ts';
+import { defined } from '../commands/defined.ts';
+import { A, B, isPrivate, seed, startWorld, TOKEN, textOf } from '../commands/world.ts';
 import { shownIn } from '../discord/shown.ts';
+import { forFile } from '../for-file.ts';
 import { startUpstream } from '../upstream/server.ts';
-import { definitions } from './files.ts';
 
 const { harbor } = seed;
 const TOKEN_RECORD = { contractAddress: TOKEN, name: 'GoodDollar', symbol: 'G$', type: 'ERC-20', totalSupply: '5' };
 const ROWS = Array.from({ length: 7 }, (_, index) => ({ provider: `Provider ${index}`, planName: 'Free', price: '0' }));
 
-let world: CommandWorld;
-let upstream: Awaited<ReturnType<typeof startUpstream>>;
-const stack = new AsyncDisposableStack();
-beforeAll(async () => {
-  upstream = stack.adopt(
-    await startUpstream(({ url }) => {
-      if (url.includes('getToken')) return { body: { status: '1', message: 'OK', result: TOKEN_RECORD } };
-      if (url.includes('/categories')) return { body: ['apis', 'wallets'] };
-      return { body: url.includes('/rows') ? ROWS : [] };
-    }),
-    (it) => it.close(),
-  );
-  const { url } = upstream;
-  world = stack.adopt(
-    await startWorld({
-      environment: { NOTIFICATION_URL: url, EXPLORER_API_URL: url, DISCOVERY_URL: url },
-    }),
-    (it) => it.close(),
-  );
-});
-afterAll(() => stack.disposeAsync());
+const upstream = await forFile(
+  startUpstream(({ url }) => {
+    if (url.includes('getToken')) return { body: { status: '1', message: 'OK', result: TOKEN_RECORD } };
+    if (url.includes('/categories')) return { body: ['apis', 'wallets'] };
+    return { body: url.includes('/rows') ? ROWS : [] };
+  }),
+);
+const { url } = upstream;
+const world = await forFile(
+  startWorld({
+    environment: { NOTIFICATION_URL: url, EXPLORER_API_URL: url, DISCOVERY_URL: url },
+  }),
+);
 
 /** Sets the language that the server has at Discord. */
 const settle = (locale: string) => world.discord.act({ do: 'guild.update', guildId: harbor.id, locale });
@@ -101,24 +93,18 @@ const GIVEN: Record<string, OptionInput> = {
   duration: '1h',
 };
 
-const all = definitions();
-const partsOf = (path: string) => all.filter(({ parent }) => parent === path);
 /** What can be typed with these: subcommands, and commands that have none. */
-const usable = all.flatMap(({ path, kind }) => {
-  const parts = partsOf(path);
-  const whole = kind === 'subcommand' || (kind === 'command' && parts.every((part) => part.kind !== 'subcommand'));
-  return whole && parts.every(({ name, required }) => !required || GIVEN[name]) ? [path] : [];
-});
+const usable = [...defined].filter(([, { options }]) =>
+  options.every(({ name, required }) => !required || GIVEN[name]),
+);
 
 describe.each(Object.keys(LANGUAGES) as Language[])('in %s', (language) => {
   it('sends replies that Discord accepts to every command', async () => {
     world.speak(language);
     settle(language);
     world.logged.length = 0;
-    for (const path of usable) {
-      const options = Object.fromEntries(
-        partsOf(path).flatMap(({ name }) => (GIVEN[name] ? [[name, GIVEN[name]]] : [])),
-      );
+    for (const [path, { options: all }] of usable) {
+      const options = Object.fromEntries(all.flatMap(({ name }) => (GIVEN[name] ? [[name, GIVEN[name]]] : [])));
       expect([path, (await world.use(path, options)).status]).toEqual([path, 'acknowledged']);
     }
     expect(world.logged.filter(({ level }) => Number(level) >= 40)).toEqual([]);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { wordingsOf } from '../../src/languages/definitions.ts';
-import { LANGUAGES, type Language, textsOf, translator } from '../../src/languages/index.ts';
+import { LANGUAGES, type Language, textsOf, translator, wordingsOf } from '../../src/languages/index.ts';
 import { definitions, TRANSLATED, textsIn } from './files.ts';
 
 const english = textsIn('en-US');
@@ -95,4 +94,8 @@ it('keeps punctuation marks off the start of a line in French', () => {
   );
   const loose = [...textsIn('fr'), ...described].filter(([, text]) => / [;:!?»]|« /u.test(text));
   expect(loose.map(([key]) => key)).toEqual([]);
+});
+
+it('uses one word for a transfer in German', () => {
+  expect([...textsIn('de')].filter(([, text]) => /Überweisung/.test(text))).toEqual([]);
 });

@@ -1,12 +1,17 @@
 import { request } from 'undici';
-import { type Discord, seed } from '../../sandbox/discord/index.ts';
+import { onTestFinished } from 'vitest';
+import { type Discord, type ManualClock, seed, startDiscord } from '../../sandbox/discord/index.ts';
 import { type App, startApp } from '../../src/app.ts';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
 import { configOf, PATH_TOKEN, testLog } from '../app.ts';
 import { TREASURY } from '../pipeline/harness.ts';
+import { until } from '../until.ts';
+import { accepted, temporaryFile } from './bot.ts';
 
 /** Where the treasury's alerts go. */
 export const CHANNEL = seed.harbor.alerts;
+/** The route of messages. */
+export const MESSAGES = '/channels/:channel/messages';
 
 /** Starts the whole bot in this process; it watches the treasury in one channel. */
 export async function startHere(
@@ -26,4 +31,79 @@ export async function post(app: App, body: string | Buffer, token = PATH_TOKEN):
   const answer = await request(`${app.receiver}/hooks/${token}`, { method: 'POST', body });
   await answer.body.dump();
   return answer.statusCode;
+}
+
+/** What {@link startWhole} can be told. */
+interface WholeOptions {
+  clock?: Clock;
+  environment?: Record<string, string>;
+  /** The stand-in's time; by default the real one. */
+  discordClock?: ManualClock;
+  /** Is called before the bot starts. */
+  prepare?(discord: Discord): void;
+}
+
+/** The whole bot and its stand-in for Discord, on a file of its own, until the test ends. */
+export type Whole = Awaited<ReturnType<typeof startWhole>>;
+
+/** Starts both. */
+export async function startWhole({ clock, environment, discordClock, prepare }: WholeOptions = {}) {
+  const file = temporaryFile();
+  const discord = await startDiscord({ limits: 'none', ...(discordClock && { clock: discordClock }) });
+  onTestFinished(() => discord.close());
+  prepare?.(discord);
+  let app = await startHere(file, discord, clock, environment);
+  onTestFinished(() => app.close());
+  const get = async (path: string) => {
+    const answer = await request(app.ops + path);
+    return { status: answer.statusCode, text: await answer.body.text() };
+  };
+  /** Every metric of the bot as `name{label}` → value, without `ledgerbell_`. */
+  const metrics = async (): Promise<Map<string, number>> => {
+    const lines = (await get('/metrics')).text.matchAll(/^ledgerbell_(\S+|\w+\{.*\}) (\S+)$/gm);
+    return new Map([...lines].map(([, name, value]) => [name!, Number(value)]));
+  };
+  const send = (body: string | Buffer | object, token?: string) =>
+    post(app, typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body), token);
+  return {
+    file,
+    discord,
+    get store() {
+      return app.internals.store;
+    },
+    get services() {
+      return app.internals.services;
+    },
+    /** What a path of the operator's server responds. */
+    get,
+    /** The parts of `/readyz`. */
+    parts: async () => (JSON.parse((await get('/readyz')).text) as { parts: Record<string, object> }).parts,
+    metrics,
+    /** Delivers a body once; returns the status. */
+    post: send,
+    /** Delivers a body until it is accepted. */
+    deliver: (body: string | Buffer | object, token?: string) => accepted(() => send(body, token)),
+    /** Waits until a metric has a value; returns all metrics at that moment. */
+    async reaches(name: string, value: number) {
+      let now = new Map<string, number>();
+      await until(`${name} is ${value}`, async () => {
+        now = await metrics();
+        return now.get(name) === value;
+      });
+      return now;
+    },
+    /** Waits until the stand-in has this many messages in the channel of alerts. */
+    posted: (count: number) =>
+      discord.until(`${count} messages are posted`, () => discord.messages(CHANNEL).length === count),
+    registered: () =>
+      discord.until('the commands are registered', ({ state }) =>
+        state.commands.some(({ commands }) => commands.length > 0),
+      ),
+    /** Starts the bot again on the same file. `between` runs while it is stopped. */
+    async restart(between: () => void = () => undefined) {
+      await app.close();
+      between();
+      app = await startHere(file, discord, clock, environment);
+    },
+  };
 }

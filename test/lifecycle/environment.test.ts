@@ -1,35 +1,27 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { createManualClock, seed, startDiscord } from '../../sandbox/discord/index.ts';
+import { createManualClock, seed } from '../../sandbox/discord/index.ts';
 import { payment } from '../pipeline/harness.ts';
 import { startUpstream } from '../upstream/server.ts';
-import { CHANNEL, post, startHere } from './app.ts';
-import { accepted } from './bot.ts';
+import { CHANNEL, startWhole } from './app.ts';
 
 const TOKEN = '0x5Df217D84e67a4aAc9d130fc7AfED5a94e873f0D';
 
 it('applies the environment’s explorer, coin and maximum of subscriptions to what people see', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'environment-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
-  // Its time stands still: a busy machine may take long to answer.
-  const discord = await startDiscord({ limits: 'none', clock: createManualClock(Date.now()) });
-  onTestFinished(() => discord.close());
   const explorer = await startUpstream(() => ({ body: { status: '0', message: 'not found', result: null } }));
   onTestFinished(() => explorer.close());
-  const app = await startHere(join(directory, 'bot.sqlite'), discord, undefined, {
-    EXPLORER_API_URL: `${explorer.url}/v0`,
-    EXPLORER_ADDRESS_PARAM: 'token_address',
-    EXPLORER_API_KEY: 'explorer-key',
-    EXPLORER_URL: 'https://explorer.example/',
-    NATIVE_SYMBOL: 'BELL',
-    MAX_SUBSCRIPTIONS: '1',
+  const { discord, deliver, registered } = await startWhole({
+    environment: {
+      EXPLORER_API_URL: `${explorer.url}/v0`,
+      EXPLORER_ADDRESS_PARAM: 'token_address',
+      EXPLORER_API_KEY: 'explorer-key',
+      EXPLORER_URL: 'https://explorer.example/',
+      NATIVE_SYMBOL: 'BELL',
+      MAX_SUBSCRIPTIONS: '1',
+    },
+    // Its time stands still: a busy machine may take long to answer.
+    discordClock: createManualClock(Date.now()),
   });
-  onTestFinished(() => app.close());
-  await discord.until('the commands are registered', ({ state }) =>
-    state.commands.some(({ commands }) => commands.length > 0),
-  );
+  await registered();
   const use = async (name: string) => {
     const asked = { kind: 'command', name, options: { address: TOKEN }, userId: seed.ada, channelId: CHANNEL } as const;
     return JSON.stringify((await (await discord.use(asked)).final()).reply);
@@ -43,7 +35,7 @@ it('applies the environment’s explorer, coin and maximum of subscriptions to w
   ]);
   expect(await use('subscription add')).toMatch(/reached its limit of 1 subscription\./);
   const { tokenAddress: _, ...coin } = payment({ tokenType: 'COIN', tokenSymbol: null, value: '7'.padEnd(19, '0') });
-  await accepted(() => post(app, JSON.stringify(coin)));
+  await deliver(coin);
   await discord.until('the alert is posted', () =>
     discord.messages(CHANNEL).some(({ visibleTo }) => visibleTo === null),
   );

@@ -20,9 +20,8 @@ function installation(): string {
 
 /** Starts the bot there with that command, stops it with SIGTERM once it has started, and returns how it ended. */
 async function startAndStop(cwd: string, environment: Record<string, string> = {}) {
-  const script = packageJson.scripts.start.replace(/--env-file\S* /, '');
   // npm runs it in a shell, and passes a signal on to that shell alone.
-  const bot = spawn('sh', ['-c', script], {
+  const bot = spawn('sh', ['-c', packageJson.scripts.start], {
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {

@@ -4,10 +4,8 @@ import { request } from 'undici';
 import { expect, it, onTestFinished } from 'vitest';
 import { createManualClock, type InteractionState, seed, startDiscord } from '../../sandbox/discord/index.ts';
 import { createSeal } from '../../src/secrets.ts';
-import { openStore } from '../../src/store/sqlite/client.ts';
 import { payment, TREASURY } from '../pipeline/harness.ts';
-import { quarantine } from '../store/contract/given.ts';
-import { withStore } from '../store/sqlite/database-file.ts';
+import { openStore, withStore } from '../store/sqlite/database-file.ts';
 import { until } from '../until.ts';
 import { startUpstream } from '../upstream/server.ts';
 import { accepted, startBot, startInVain, temporaryFile } from './bot.ts';
@@ -132,18 +130,6 @@ it('limits a server’s own receiver URL to that server, through restarts and a 
     expect(logs.join('')).not.toContain(secret);
   }
   expect(logs.join('')).toContain('setup project');
-});
-
-it('closes only one server’s URL when its project sends unreadable bodies', async () => {
-  const file = temporaryFile();
-  const project = { guildId: orchid.id, projectId: 'p', sealed: Buffer.from('x') };
-  await withStore(file, async (store) => {
-    const scope = await store.projects.save(project, 'orchids-token');
-    await quarantine(store, Array<string>(1_000).fill('x'), scope);
-  });
-  const bot = await startBot(file);
-  expect(await post(bot.receiver, 'orchids-token', 'more')).toBe(503);
-  await accepted(() => bot.post('more'));
 });
 
 it('reseals every stored project with a new SECRETS_KEY in front of the old one, and reports a wrong one', async () => {

@@ -2,16 +2,16 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSyn
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { createManualClock, type Discord, seed, startDiscord } from '../../sandbox/discord/index.ts';
-import type { Backlog } from '../../src/domain/overview.ts';
-import { openStore } from '../../src/store/sqlite/client.ts';
+import type { Backlog } from '../../src/domain/guild.ts';
 import type { Store } from '../../src/store/store.ts';
+import { newDelivery } from '../new-delivery.ts';
 import { payment, TREASURY } from '../pipeline/harness.ts';
 import { newAlert, routed, storedTransfer, txHash } from '../store/contract/given.ts';
-import { isNewer, makeNewer, withStore } from '../store/sqlite/database-file.ts';
+import { isNewer, makeNewer, openStore, withStore } from '../store/sqlite/database-file.ts';
 import { until } from '../until.ts';
 import { accepted, startBot, startInVain, temporaryFile } from './bot.ts';
 
-const ROWS = 100_000;
+const ROWS = 60_000;
 const CHANNEL = seed.harbor.alerts;
 
 /** Makes an empty database. */
@@ -106,21 +106,6 @@ it('refuses to start on a foreign host or a file that is not a database, and nam
   expect(readFileSync(other, 'utf8')).toContain('somebody else');
 });
 
-it('refuses to start on a damaged database, says what to restore, and leaves it unchanged', async () => {
-  const file = temporaryFile();
-  await makeEmpty(file);
-  const bytes = readFileSync(file);
-  // Behind the header of a hundred bytes: the list of the tables.
-  bytes.fill(0xff, 100, 4_096);
-  writeFileSync(file, bytes);
-  const { code, stderr } = await startInVain(file);
-  expect(code).toBe(78);
-  expect(stderr).toMatch(
-    /^Ledgerbell cannot start: .*bot\.sqlite is damaged: .*npm run restore -- <backup>\. Backups are in .*backups.*\n$/,
-  );
-  expect(readFileSync(file).equals(bytes), 'the file is as it was').toBe(true);
-});
-
 it('refuses to start on files that this user may not write or read, and names the variable to fix', async () => {
   const [readOnly, unreadable] = [temporaryFile(), temporaryFile()];
   await makeEmpty(readOnly);
@@ -194,28 +179,28 @@ const fill = (file: string, add: (store: Store, numbers: number[]) => Promise<un
       );
   });
 
-/** The first line goes out while most of what waits still waits: a start does not go through all of it. */
+/** The first message goes out while much still waits: a start does not go through all of it. A digest takes 20,000 alerts. */
 async function resumes(file: string, waiting: (backlog: Backlog) => number): Promise<void> {
   const discord = await standIn();
   const bot = await startBot(file, { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl });
   const delivered = accepted(() => bot.post('not understood'));
   await discord.until('the first alert is posted', () => discord.messages(CHANNEL).length > 0);
-  expect(waiting(await withStore(file, ({ metrics }) => metrics.backlog(Date.now())))).toBeGreaterThan(ROWS / 2);
+  expect(waiting(await withStore(file, ({ metrics }) => metrics.backlog(Date.now())))).toBeGreaterThan(ROWS / 5);
   await delivered;
 }
 
-it('posts the first of 100,000 deliveries that wait at the start at once', async () => {
+it('posts the first of 60,000 deliveries that wait at the start at once', async () => {
   const file = temporaryFile();
   const event = payment();
   const receivedAt = Date.UTC(2026, 0, 1);
   await fill(file, ({ inbox }, numbers) => {
-    const bodies = numbers.map((n) => Buffer.from(JSON.stringify({ ...event, txHash: txHash(n) })));
-    return inbox.append(bodies.map((body) => ({ scope: 0, receivedAt, body })));
+    const bodies = numbers.map((n) => JSON.stringify({ ...event, txHash: txHash(n) }));
+    return inbox.append(bodies.map((body) => newDelivery(body, { receivedAt })));
   });
   await resumes(file, ({ inbox }) => inbox.waiting);
 });
 
-it('posts the first of 100,000 alerts that wait at the start at once', async () => {
+it('posts the first of 60,000 alerts that wait at the start at once', async () => {
   const file = temporaryFile();
   const place = { guildId: seed.harbor.id, channelId: CHANNEL };
   await fill(file, ({ routing }, numbers) =>

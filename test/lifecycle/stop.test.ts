@@ -95,7 +95,7 @@ it('ignores a second SIGTERM, and stops on SIGINT too', async () => {
 });
 
 it('exits with its own code also where there is no shell, as in the image', () => {
-  const end = "import { exitNow } from './src/exit.ts'; exitNow(78, '/there/is/no/shell')";
+  const end = "import { exitNow } from './src/errors.ts'; exitNow(78, '/there/is/no/shell')";
   const { status, signal, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', end], {
     encoding: 'utf8',
   });

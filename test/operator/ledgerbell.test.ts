@@ -3,12 +3,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import packageJson from '../../package.json' with { type: 'json' };
 import { type Discord, startDiscord } from '../../sandbox/discord/index.ts';
-import { openStore } from '../../src/store/sqlite/client.ts';
 import { BARE_ENVIRONMENT } from '../bare-environment.ts';
+import { networksEnvironment } from '../networks-file.ts';
+import { openStore } from '../store/sqlite/database-file.ts';
 
 let directory: string;
 let file: string;
@@ -33,7 +35,7 @@ async function ledgerbell(args: string[], environment: Record<string, string> = 
     DATABASE_URL: `sqlite:${file}`,
     ...environment,
   };
-  const done = await promisify(execFile)(process.execPath, ['src/ledgerbell.ts', ...args], { env }).catch(
+  const done = await promisify(execFile)(process.execPath, ['src/main.ts', ...args], { env }).catch(
     (error: { code: number; stdout: string; stderr: string }) => error,
   );
   return { code: 'code' in done ? done.code : 0, stdout: done.stdout, stderr: done.stderr };
@@ -60,7 +62,9 @@ async function startServer(status: number, body: string): Promise<string> {
 describe('ledgerbell check', () => {
   it('exits with 0 and prints the invitation when Discord takes the token and nothing is wrong', async () => {
     await (await openStore(file)).close();
-    const { code, stdout } = await ledgerbell(['check']);
+    const prices = await startServer(200, '{"coins":{}}');
+    const { code, stdout } = await ledgerbell(['check'], { PRICES_URL: prices, PRICES_CHAIN: 'test' });
+    expect(stdout).toMatch(/\n! Prices +it has no current price for the coin of test\n +→ Check PRICES_CHAIN/);
     expect(stdout).toMatch(/✔ Database +\S+bot\.sqlite, .* schema \d+, no damage found, no bot runs on it\n/);
     expect(stdout).toMatch(/✔ Discord .*Invitation: https:\/\/discord\.com\/oauth2\/authorize\?client_id=\d+&/);
     expect(stdout).toMatch(/\n– Explorer +off: EXPLORER_API_URL is not set\n/);
@@ -75,6 +79,19 @@ describe('ledgerbell check', () => {
       expect.stringMatching(/✖ Discord +Discord refuses the token\n +→ Set DISCORD_TOKEN/),
     ]);
     expect(stdout).not.toContain('a-token-that-is-wrong');
+  });
+
+  it('checks each network of the file by its name, and names the fields of the file', async () => {
+    await (await openStore(file)).close();
+    const page = await startServer(200, '<html>Welcome</html>');
+    const { NETWORKS_FILE: networks } = networksEnvironment([
+      { name: 'fuse', chainId: 122 },
+      { name: 'base', chainId: 8453, explorerApiUrl: page },
+    ]);
+    const { code, stdout } = await ledgerbell(['check'], { NETWORKS_FILE: networks! });
+    expect(stdout).toMatch(/\n– Explorer of fuse +off: explorerApiUrl is not set\n/);
+    expect(stdout).toMatch(/\n✖ Explorer of base .*\n +→ Check explorerApiUrl/);
+    expect(code).toBe(1);
   });
 
   it('reports a damaged database and what to do', async () => {
@@ -109,13 +126,20 @@ describe('ledgerbell check', () => {
       NOTIFICATION_API_SECRET: 'secret-of-the-test',
       EXPLORER_API_URL: page,
       DISCOVERY_URL: await startServer(500, ''),
+      RPC_URL: `${page}/key-of-the-test,${await startServer(200, '{"result":"0x7"}')}`,
+      PRICES_URL: `${page}/key-of-the-test`,
+      PRICES_CHAIN: 'test',
       PUBLIC_URL: page,
     });
     expect(stdout).toMatch(/✖ Notification +it refuses the key\n +→ Check NOTIFICATION_PROJECT_ID/);
     expect(stdout).toMatch(/✖ Explorer +its response is not one of this interface\n +→ Check EXPLORER_API_URL/);
     expect(stdout).toMatch(/✖ Discovery +it does not list its categories\n +→ Check DISCOVERY_URL/);
+    expect(stdout).toMatch(
+      /✖ Chain +node 1 .* eth_chainId: away; node 2 .* eth_getBlockByNumber: refused\n +→ Check RPC_URL/,
+    );
+    expect(stdout).toMatch(/✖ Prices +its response is not one of this interface\n +→ Check PRICES_URL/);
     expect(stdout).toMatch(/✖ Receiver +something else responds at http/);
-    expect(stdout).toMatch(/\n4 of 7 checks failed\.\n$/);
+    expect(stdout).toMatch(/\n6 of 9 checks failed\.\n$/);
     expect(stdout).not.toMatch(/key-of-the-test|secret-of-the-test/);
     expect(code).toBe(1);
   });
@@ -162,8 +186,26 @@ describe('ledgerbell', () => {
     for (const [name, help] of helps) {
       expect(help, name).toMatch(/^Usage: ledgerbell/);
       expect(help, name).toMatch(new RegExp(`\nExamples:\n  npm run .*${name.split(' ').at(-1)}`));
-      expect(help, name).toMatch(/\nExit codes:\n {2}0 {3}done.*\n {2}1 {3}failed.*\n {2}78 {2}wrong configuration/);
+      expect(help, name).toMatch(
+        /\nExit codes:\n {2}0 {3}done.*\n {2}1 {3}failed.*\n(?: {2}75 {2}.*\n)? {2}78 {2}wrong configuration/,
+      );
     }
+  });
+
+  it('begins its help with the usage, as npm runs it, and reads .env if there is one', async () => {
+    const run = (args: string) =>
+      promisify(execFile)(
+        'sh',
+        ['-c', `${packageJson.scripts.ledgerbell.replace('src/', `${resolve('src')}/`)} ${args}`],
+        {
+          cwd: directory,
+          env: { ...BARE_ENVIRONMENT, PATH: `${resolve('node_modules/.bin')}:${process.env.PATH}` },
+        },
+      ).catch((error: { code: number; stdout: string; stderr: string }) => error);
+    for (const args of ['', '--help'])
+      expect(await run(args)).toMatchObject({ stdout: expect.stringMatching(/^Usage: ledgerbell/), stderr: '' });
+    writeFileSync(join(directory, '.env'), 'PORT=http\n');
+    expect(await run('check')).toMatchObject({ code: 78, stderr: expect.stringContaining('PORT: must be a port') });
   });
 
   it('fails on a command that does not exist', async () => {
@@ -181,9 +223,9 @@ describe('ledgerbell move', () => {
     await close();
     const target = `sqlite:${join(directory, 'new.sqlite')}`;
     const first = await ledgerbell(['move', '--from', `sqlite:${file}`, '--to', target]);
-    expect(first).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/^Moved 1 row in 26 tables/) });
+    expect(first).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/^Moved 1 row in \d+ tables/) });
     const moved = await openStore(join(directory, 'new.sqlite'));
-    expect(await moved.store.projects.tokens()).toEqual([{ token: 'token', scope: 0, retiring: false }]);
+    expect(await moved.store.projects.tokens()).toMatchObject([{ token: 'token', scope: 0, retiring: false }]);
     await moved.close();
     const again = await ledgerbell(['move', '--from', `sqlite:${file}`, '--to', target]);
     expect(again).toMatchObject({

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { seed } from '../../sandbox/discord/index.ts';
 import type { AddressText } from '../../src/domain/address.ts';
+import type { Warning } from '../../src/domain/alert.ts';
 import { DAY, MINUTE } from '../../src/domain/clock.ts';
 import { DEFAULT_FILTERS } from '../../src/domain/subscription.ts';
-import type { Warning } from '../../src/domain/warning.ts';
 import { keyOf } from '../store/contract/given.ts';
 import { rowsOf } from '../store/sqlite/database-file.ts';
 import { until } from '../until.ts';
@@ -42,15 +42,20 @@ beforeEach(async () => {
 });
 
 async function send(change: object = {}, scope = 0): Promise<void> {
-  await pipeline.receive(payment(change), 0, scope);
+  await pipeline.receive(payment(change), scope);
   await pipeline.routed();
 }
+/** The warnings of each alert, whether its channel got them before or not. */
 const warnings = async (): Promise<Warning[][]> =>
-  (await pipeline.histories()).flatMap(({ alerts }) => alerts.map((alert) => alert.warnings));
+  (await pipeline.histories()).flatMap(({ alerts }) =>
+    alerts.map((alert) => alert.warnings.map(({ isRepeat: _, ...warning }: Warning & { isRepeat?: true }) => warning)),
+  );
 const lastWarnings = async () => (await warnings()).at(-1);
 /** What routing knows about a transfer from another look-alike address. */
 async function knowledge(now = pipeline.clock.now()) {
-  const transfer = { from: alike('9'), to: TREASURY, token: USDC, tokenSymbol: 'USDC', txHash: '0x0', blockNumber: 1 };
+  const parties = { from: alike('9'), to: TREASURY, token: USDC, tokenSymbol: 'USDC' };
+  const what = { kind: 'erc20', value: '1', tokenId: null, tokenIdExact: true } as const;
+  const transfer = { ...parties, ...what, txHash: '0x0', blockNumber: 1 };
   const query = { transferKey: keyOf(1), deliveryKey: keyOf(1), scope: 0, at: now, transfer };
   const context = await pipeline.store.routing.context([query], now);
   return context.knowledge;
@@ -76,9 +81,39 @@ describe('look-alike addresses', () => {
     expect(await counterparties()).toEqual([GENUINE]);
   });
 
+  it('lets no stranger take the place of who is paid, by sending from a look-alike first (one transfer of dust)', async () => {
+    await send({ from: POISON });
+    await send({ from: TREASURY, to: GENUINE });
+    expect(await lastWarnings()).toEqual([]);
+    await send({ from: POISON });
+    expect(await lastWarnings()).toEqual(lookAlike(POISON, GENUINE));
+    await send({ from: GENUINE });
+    expect(await lastWarnings()).toEqual([]);
+  });
+
+  it('shows a card for a payment to a look-alike that dust has warned of, and one an hour for its like (one transfer of dust)', async () => {
+    await send({ from: TREASURY, to: GENUINE });
+    for (const from of [POISON, OTHER, alike('8'), POISON]) await send({ from });
+    await send({ from: TREASURY, to: POISON });
+    const repeated = (await pipeline.histories()).flatMap(({ alerts }) =>
+      alerts.map((alert) => alert.warnings.map((warning) => 'isRepeat' in warning)),
+    );
+    expect(repeated).toEqual([[], [false], [true], [true], [true], [false]]);
+  });
+
+  it('takes nobody for paid because a token that nobody knows claims so, without an explorer (one transaction)', async () => {
+    pipeline = await startPipeline();
+    await pipeline.watch(TREASURY, ALERTS);
+    await send({ from: TREASURY, to: POISON, tokenAddress: FAKE });
+    await send({ from: TREASURY, to: GENUINE, ...COIN });
+    expect(await lastWarnings()).toEqual([]);
+    await send({ from: TREASURY, to: POISON, ...COIN });
+    expect(await lastWarnings()).toEqual(lookAlike(POISON, GENUINE));
+  });
+
   it('warns of a look-alike in the same batch as the address it copies', async () => {
-    await pipeline.receive(payment({ from: TREASURY, to: GENUINE }), 0);
-    await pipeline.receive(payment({ from: POISON }), 0);
+    await pipeline.receive(payment({ from: TREASURY, to: GENUINE }));
+    await pipeline.receive(payment({ from: POISON }));
     await pipeline.routed();
     expect(await warnings()).toEqual([[], lookAlike(POISON, GENUINE)]);
   });
@@ -130,6 +165,7 @@ describe('look-alike addresses', () => {
     const began = pipeline.clock.now();
     await send({ from: GENUINE });
     pipeline.clock.leap(30 * DAY);
+    pipeline.clock.advance(1_000);
     await send({ from: POISON });
     expect(await lastWarnings()).toEqual([]);
     await pipeline.prune(30 * DAY - 1);
@@ -210,6 +246,7 @@ describe('uncataloged tokens', () => {
     upstream.set(() => ({ status: 500, body: 'oops' }));
     await send();
     pipeline.clock.leap(2 * DAY);
+    pipeline.clock.advance(1_000);
     await send();
     expect(await warnings()).toEqual([[], [], []]);
   });
@@ -236,6 +273,7 @@ describe('the explorer', () => {
     await send();
     expect(upstream.requests).toHaveLength(1);
     pipeline.clock.leap(DAY + 1);
+    pipeline.clock.advance(1_000);
     await send();
     expect(upstream.requests).toHaveLength(2);
   });
@@ -270,8 +308,7 @@ it('keeps nothing of a server’s own project that is erased while the explorer 
   const own = await ownProject(HARBOR);
   await pipeline.watch(TREASURY, ORCHID_ALERTS, { guildId: ORCHID });
   upstream.set(() => null);
-  const pay = (value: number, scope: number) =>
-    pipeline.receive(payment({ value: String(value * 1_000_000) }), 0, scope);
+  const pay = (value: number, scope: number) => pipeline.receive(payment({ value: String(value * 1_000_000) }), scope);
   await Promise.all([pay(1, own), pay(2, 0)]);
   await until('the explorer gets a request', () => upstream.requests.length > 0);
   // These wait behind those that are being routed.
@@ -279,8 +316,7 @@ it('keeps nothing of a server’s own project that is erased while the explorer 
   await pipeline.app.internals.services.eraseGuild(HARBOR);
   // The explorer is given up, and what was decided is not stored.
   pipeline.clock.advance(1_500);
-  await until('the router plans to read the inbox again', () => pipeline.clock.untilNext() === 500);
-  pipeline.clock.advance(500);
+  await pipeline.turnUntil('the other server has its alerts', () => pipeline.numbers(ORCHID_ALERTS).length === 2);
   await pipeline.turnUntilSettled();
   expect([pipeline.numbers(ALERTS), pipeline.numbers(ORCHID_ALERTS)]).toEqual([[], ['2', '4']]);
   expect(rowsOf(pipeline.file, own)).toEqual({});

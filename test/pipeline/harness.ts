@@ -8,23 +8,18 @@ import {
   seed,
   startDiscord,
 } from '../../sandbox/discord/index.ts';
-import type { AppOverrides } from '../../src/app/overrides.ts';
+import type { AppOverrides } from '../../src/app/context.ts';
 import { type App, startApp } from '../../src/app.ts';
+import { createSender } from '../../src/discord/sender.ts';
 import type { AddressText } from '../../src/domain/address.ts';
-import type { TransferHistory } from '../../src/domain/history.ts';
-import type { DeliveryIdentity } from '../../src/domain/inbox.ts';
-import type { Backlog } from '../../src/domain/overview.ts';
-import type { Sender } from '../../src/domain/send-outcome.ts';
+import type { Sender } from '../../src/domain/sender.ts';
 import type { NewSubscription } from '../../src/domain/subscription.ts';
-import type { OpenStore } from '../../src/store/open-store.ts';
+import type { OpenStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { configOf, noGateway, testLog } from '../app.ts';
 import { shownIn } from '../discord/shown.ts';
 import { takeStore } from '../store/sqlite/reused.ts';
-import { createConnection } from './connection.ts';
-import { createMachine } from './machine.ts';
-import { startRestartable } from './restartable.ts';
-import { createTime } from './time.ts';
+import { createMachine, createTime } from './time.ts';
 import { createTraffic } from './traffic.ts';
 
 export const TREASURY: AddressText = '0x1111111111111111111111111111111111111111';
@@ -39,63 +34,13 @@ export const REFUSED: Fault = { kind: 'error', status: 400, code: 50035, message
 /** Changes an event to one of another block. */
 export const OTHER_BLOCK = { blockHash: `0x${'c'.repeat(64)}`, blockNumber: 777_777 };
 
-/** The bot over a Discord stand-in, on one manual clock; what is delivered reaches it past HTTP. */
-export interface Pipeline {
-  readonly app: App;
-  clock: ManualClock;
-  /** Sets the machine's clock forward or back; its timers and Discord go on as they were. */
-  jump(ms: number): void;
-  /** From now on requests about these channels time out soon; those about others wait for as long as any machine takes. */
-  giveUpSoon(...channelIds: string[]): void;
-  discord: Discord;
-  readonly store: Store;
-  readonly deliverer: App['internals']['deliverer'];
-  /** The database's file. */
-  file: string;
-  watch(address: AddressText, channelId: string, more?: Partial<NewSubscription>): Promise<number>;
-  /** Stores a body whose 200 was written `answered` ms after it came (null: never). */
-  receive(
-    event: object | string,
-    answered?: number | null,
-    scope?: number,
-    identity?: DeliveryIdentity | null,
-  ): Promise<void>;
-  /** Stores events in one commit, past the receiver: the router reads them together when it is woken next. */
-  storeTogether(events: readonly object[]): Promise<void>;
-  /** Stores a payment of this many USDC from Alice to the treasury. */
-  pay(units: number, change?: object, scope?: number): Promise<void>;
-  /** What is recorded about the transfers of each received transaction in every guild, as `/why` reads it; oldest first. */
-  histories(): Promise<TransferHistory[]>;
-  /** The outcome of each decision: `matched`, or the reason why the transfer is hidden. */
-  outcomes(): Promise<string[]>;
-  /** The backlog, once every earlier write was confirmed to the part that made it. */
-  backlog(): Promise<Backlog>;
-  /** Whether every alert was posted or became a dead letter. */
-  settled(): Promise<boolean>;
-  /** Resolves once everything stored has been routed. */
-  routed(): Promise<void>;
-  /** Resolves once everything stored has been routed and no request is under way. */
-  idle(): Promise<void>;
-  /** Turns the clock from timer to timer until the condition holds, at most `seconds`. An error names `what` was waited for. */
-  turnUntil(what: string, condition: () => boolean | Promise<boolean>, seconds?: number): Promise<void>;
-  /** Turns the clock until every alert was posted or became a dead letter. */
-  turnUntilSettled(seconds?: number): Promise<void>;
-  /** Turns the clock from timer to timer, by `step` at least; what is due is done after each. */
-  pass(ms: number, step?: number): Promise<void>;
-  /** Deletes what is older than this many milliseconds, 30 days by default. */
-  prune(ms?: number): Promise<void>;
-  /** Every alert that a channel shows. */
-  alerts(channelId: string): { title: string; text: string }[];
-  /** The number in each title that has one: how much moved, or how many transfers a digest counts. */
-  numbers(channelId: string): string[];
-  /** Starts the bot again over the same file, with what differs from the last start. */
-  restart(changed?: Restart): Promise<void>;
-  close(): Promise<void>;
-}
-
 export interface PipelineOptions
   extends DiscordOptions,
-    Pick<AppOverrides, 'renderers' | 'services' | 'connect' | 'log' | 'elapsed' | 'upstreamTimeoutMs'> {
+    Pick<AppOverrides, 'renderers' | 'services' | 'connect' | 'log' | 'upstreamTimeoutMs'> {
+  /** What the clock says at first. */
+  startAt?: number;
+  /** Replaces the machine's elapsed time. */
+  elapsed?: () => number;
   /** Stands between the deliverer and Discord. */
   sender?: (real: Sender) => Sender;
   /** Opens the data, again after each restart; by default an SQLite file. */
@@ -116,7 +61,10 @@ export async function startPipeline(options: PipelineOptions = {}): Promise<Pipe
   return pipeline;
 }
 
-/** The bot for several tests: `close` ends it. What was started ends in the opposite order, also when a start fails. */
+/**
+ * The bot over a Discord stand-in, on one manual clock, for several tests; what is delivered reaches it past HTTP. `close`
+ * ends it. What was started ends in the opposite order, also when a start fails.
+ */
 export async function openPipeline({
   sender = (real) => real,
   store: wrap = (real) => real,
@@ -127,13 +75,14 @@ export async function openPipeline({
   log = testLog(),
   renderers,
   services,
+  startAt,
   elapsed,
   ...options
-}: PipelineOptions = {}): Promise<Pipeline> {
+}: PipelineOptions = {}) {
   await using stack = new AsyncDisposableStack();
   const { file, open: openFile } = stack.adopt(await takeStore(), (it) => it.giveBack());
-  const clock = createManualClock();
-  const machine = createMachine(clock);
+  const clock = createManualClock(startAt);
+  const machine = createMachine(clock, elapsed);
   const discord = stack.adopt(await startDiscord({ clock, limits: 'none', ...options }), (it) => it.close());
   const connection = createConnection(discord);
   const next: Required<Pick<Restart, 'environment'>> & Restart = {
@@ -145,7 +94,6 @@ export async function openPipeline({
     return startApp(configOf(discord, file, next.environment), {
       database: { ...opened, store: wrap(opened.store) },
       clock: machine,
-      elapsed: elapsed ?? clock.now.bind(clock),
       random: () => 1,
       sender: sender(connection.sender()),
       log,
@@ -158,8 +106,8 @@ export async function openPipeline({
   const bot = stack.adopt(await startRestartable(start, clock), (it) => it.stop());
   const traffic = createTraffic(bot, machine);
   const time = createTime(bot, clock, machine);
-  const alerts: Pipeline['alerts'] = (channelId) =>
-    discord.messages(channelId).flatMap(({ message }) => shownIn(message));
+  /** Every alert that a channel shows. */
+  const alerts = (channelId: string) => discord.messages(channelId).flatMap(({ message }) => shownIn(message));
   const ends = stack.move();
 
   return {
@@ -178,26 +126,84 @@ export async function openPipeline({
     get deliverer() {
       return bot.app.internals.deliverer;
     },
+    /** The database's file. */
     file,
-    async watch(address, channelId, more = {}) {
+    async watch(address: AddressText, channelId: string, more: Partial<NewSubscription> = {}): Promise<number> {
       const place = { guildId: HARBOR, channelId, address };
       const wanted = { ...place, createdBy: seed.ada, createdAt: clock.now(), ...more };
       const added = await bot.store.subscriptions.add(wanted, 1_000);
       if (added.status !== 'added') throw new Error(added.status);
       return added.subscription.id;
     },
-    pay: (units, change = {}, scope = 0) =>
-      traffic.receive(payment({ value: String(units * 1_000_000), ...change }), 0, scope),
+    /** Stores a payment of this many USDC from Alice to the treasury. */
+    pay: (units: number, change: object = {}, scope = 0) =>
+      traffic.receive(payment({ value: String(units * 1_000_000), ...change }), scope),
     alerts,
-    numbers: (channelId) =>
+    /** The number in each title that has one: how much moved, or how many transfers a digest counts. */
+    numbers: (channelId: string) =>
       alerts(channelId).flatMap(({ title }) => /(?:· |[+−]|→ \S+ )([\d,]+)/.exec(title)?.[1] ?? []),
-    restart(changed = {}) {
+    /** Starts the bot again over the same file, with what differs from the last start. */
+    restart(changed: Restart = {}): Promise<void> {
       const { environment: variables, ...rest } = changed;
       Object.assign(next.environment, variables);
       Object.assign(next, rest);
       return bot.restart();
     },
     close: () => ends.disposeAsync(),
+  };
+}
+
+export type Pipeline = Awaited<ReturnType<typeof openPipeline>>;
+
+/** The bot in this process, which can be started again over the same file. Stopping it turns the clock by the time that requests have to finish. */
+async function startRestartable(start: () => Promise<App>, clock: ManualClock) {
+  const begin = async (): Promise<App> => {
+    const begun = await start();
+    await begun.internals.deliverer.loaded;
+    return begun;
+  };
+  const stop = async (): Promise<void> => {
+    const sent = app.internals.deliverer.close();
+    clock.advance(6_000);
+    await sent;
+    await app.close();
+  };
+  let app = await begin();
+  return {
+    get app() {
+      return app;
+    },
+    get store() {
+      return app.internals.store;
+    },
+    async restart() {
+      await stop();
+      app = await begin();
+    },
+    stop,
+  };
+}
+
+export type RestartableApp = Awaited<ReturnType<typeof startRestartable>>;
+
+/** Sends to Discord with a long timeout, because any machine may be slow, and with a short one for chosen channels. */
+function createConnection(discord: Discord) {
+  const hurried = new Set<string>();
+  const senderOf = (timeoutMs: number) => createSender({ token: discord.token, apiUrl: discord.apiUrl, timeoutMs });
+  return {
+    giveUpSoon(...channelIds: string[]): void {
+      for (const id of channelIds) hurried.add(id);
+    },
+    sender(): Sender {
+      const [patient, hasty] = [senderOf(120_000), senderOf(300)];
+      const of = (channelId: string) => (hurried.has(channelId) ? hasty : patient);
+      return {
+        create: (channelId, ...rest) => of(channelId).create(channelId, ...rest),
+        edit: (channelId, ...rest) => of(channelId).edit(channelId, ...rest),
+        find: (channelId, ...rest) => of(channelId).find(channelId, ...rest),
+        isMember: (guildId) => patient.isMember(guildId),
+      };
+    },
   };
 }
 

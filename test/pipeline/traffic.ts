@@ -1,14 +1,12 @@
 import { seed } from '../../sandbox/discord/index.ts';
 import type { TransferHistory } from '../../src/domain/history.ts';
-import type { Pipeline } from './harness.ts';
-import type { Machine } from './machine.ts';
-import type { RestartableApp } from './restartable.ts';
+import type { DeliveryIdentity } from '../../src/domain/inbox.ts';
+import { newDelivery } from '../new-delivery.ts';
+import type { RestartableApp } from './harness.ts';
+import type { Machine } from './time.ts';
 
 /** Delivers to the bot, past HTTP, and reads what it recorded. */
-export function createTraffic(
-  bot: RestartableApp,
-  machine: Machine,
-): Pick<Pipeline, 'receive' | 'storeTogether' | 'histories' | 'outcomes'> {
+export function createTraffic(bot: RestartableApp, machine: Machine) {
   /** The hashes of the transactions of all bodies. */
   const received = new Set<string>();
   const note = (text: string) => {
@@ -16,41 +14,50 @@ export function createTraffic(
     if (txHash) received.add(txHash);
   };
 
+  /** What is recorded about the transfers of each received transaction in every guild, as `/why` reads it; oldest first. */
   async function histories(): Promise<TransferHistory[]> {
     const { history, projects } = bot.store;
-    const scopes = await projects.scopes();
+    const own = (await projects.all()).filter(({ network }) => network === 0);
+    const scopes = new Map(own.map(({ guildId, scope }) => [guildId, scope]));
     const read = [...received].flatMap((txHash) =>
       [seed.harbor.id, seed.orchid.id].map((guildId) =>
-        history.transfers(guildId, txHash, scopes.get(guildId) ?? null, machine.now(), 100),
+        history.transfers(
+          { guildId, txHash, ownScopes: scopes.has(guildId) ? [scopes.get(guildId)!] : [] },
+          machine.now(),
+          100,
+        ),
       ),
     );
     return (await Promise.all(read)).flatMap(({ first }) => first);
   }
 
   return {
-    async receive(event, answered = 0, scope = 0, identity = null) {
-      const { intake } = bot.app.internals;
-      const ticket = intake.admit(scope);
-      if (typeof ticket === 'string') throw new Error(`The delivery was refused: ${ticket}.`);
+    /** Stores a body, past HTTP. */
+    async receive(event: object | string, scope = 0, identity: DeliveryIdentity | null = null): Promise<void> {
+      const { admission, intake } = bot.app.internals.receiver;
+      const ticket = admission.admitTo(scope);
+      if ('reason' in ticket) throw new Error(`The delivery was refused: ${ticket.reason}.`);
       ticket.identity = identity;
       const text = typeof event === 'string' ? event : JSON.stringify(event);
       note(text);
       const result = await new Promise<string>((resolve) => {
         intake.store(ticket, Buffer.from(text), (stored) => {
-          // The response ends before the router hears of the delivery, so the router never waits for it.
-          intake.end(ticket, answered === null ? null : ticket.arrivedAt + answered);
+          admission.close(ticket);
           resolve(stored);
         });
       });
       if (result !== 'stored') throw new Error(`The delivery was refused: ${result}.`);
     },
-    async storeTogether(events) {
+    /** Stores events in one commit, past the receiver: the router reads them together. */
+    async storeTogether(events: readonly object[]): Promise<void> {
       const receivedAt = machine.now();
       const texts = events.map((event) => JSON.stringify(event));
       texts.forEach(note);
-      await bot.store.inbox.append(texts.map((text) => ({ scope: 0, receivedAt, body: Buffer.from(text) })));
+      await bot.store.inbox.append(texts.map((text) => newDelivery(text, { receivedAt })));
+      bot.app.internals.wakeRouter();
     },
     histories,
+    /** The outcome of each decision: `matched`, or the reason why the transfer is hidden. */
     outcomes: async () => (await histories()).flatMap(({ decisions }) => decisions.map(({ outcome }) => outcome)),
   };
 }

@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { request } from 'undici';
 import type { Discord } from '../../sandbox/discord/index.ts';
 import { freePorts } from '../../sandbox/ports.ts';
+import { EX_TEMPFAIL } from '../../src/errors.ts';
 import { type BotProcess, launchBot } from '../bot-process.ts';
 import { type Cable, layCable } from '../store/postgres/cable.ts';
 
@@ -52,6 +53,14 @@ export async function startGroup(names: readonly string[], discord: Discord, dat
     };
     let bot: BotProcess | undefined;
     stack.defer(() => bot?.destroy());
+    /** Starts it, and starts it again as its supervisor does when it lost the lock of the working process. */
+    function start(): void {
+      const started = launchBot(environment);
+      bot = started;
+      void started.exit.then(({ code }) => {
+        if (code === EX_TEMPFAIL && bot === started) start();
+      });
+    }
     const ask = async (path: string) => {
       await wait(PAUSE_MS);
       try {
@@ -69,9 +78,7 @@ export async function startGroup(names: readonly string[], discord: Discord, dat
       log: () => bot!.tail(),
       signal: (signal) => bot!.kill(signal),
       ended: () => bot!.exited(),
-      start() {
-        bot = launchBot(environment);
-      },
+      start,
       role: async () => (await ask('/readyz'))?.role ?? null,
       isReady: async () => (await ask('/readyz?part=database'))?.status === 200,
     };

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Discord, startDiscord } from '../../sandbox/discord/index.ts';
-import { openPostgresStore } from '../../src/store/postgres/client.ts';
 import { countShown, transfersIn } from '../crash/count.ts';
 import { LOST_RESPONSE_MS } from '../crash/deliveries.ts';
 import { type Sent, startSender } from '../crash/sender.ts';
@@ -11,6 +10,7 @@ import { settle } from '../crash/settle.ts';
 import { watchUnshown } from '../crash/unshown.ts';
 import { watchAddresses } from '../crash/watched.ts';
 import { createDisk } from '../store/postgres/full-disk.ts';
+import { openForTest } from '../store/postgres/opened.ts';
 import { startPostgres } from '../store/postgres/server.ts';
 import { FAULTS, type Fault, workerOf } from './faults.ts';
 import { type Group, startGroup } from './group.ts';
@@ -51,7 +51,7 @@ export async function trial(
   const server = stack.use(await startPostgres({}, null, disk?.environment));
   const database = await server.createDatabase();
   const discord = stack.adopt(await startDiscord({ limits: 'none' }), (one) => one.close());
-  const watched = await watchAddresses(discord, await openPostgresStore(database));
+  const watched = await watchAddresses(discord, await openForTest(database));
   const group = stack.adopt(await startGroup(['first', 'second', 'third'], discord, database, folder), (one) =>
     one.close(),
   );
@@ -81,7 +81,7 @@ export async function trial(
   await wait(everyMs);
   sender.calm();
   const left = await settle(
-    () => openPostgresStore(database),
+    () => openForTest(database),
     () => sender.unanswered() + unshown.count(sender.sent),
   );
   const all = [...sender.sent.values()];

@@ -1,30 +1,115 @@
-import { expect, it } from 'vitest';
-import { createAdmission } from '../../src/receiver/admission.ts';
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import type { QuotaReason } from '../../src/domain/inbox.ts';
+import { createAdmission, type Ticket } from '../../src/receiver/admission.ts';
+import { createStorageFault } from '../../src/receiver/disk.ts';
+import { createIntake } from '../../src/receiver/intake.ts';
+import type { Store } from '../../src/store/store.ts';
+import { configOf, testLog } from '../app.ts';
+
+const [OPERATOR, OWN, OTHER] = [0, 3, 4];
+const MIB = 1024 * 1024;
+
+/** An admission on a clock that stands still, for URLs within their quotas. */
+function open() {
+  const state = {
+    time: 0,
+    wasSuspended: false,
+    isDiskLow: false,
+    quota: null as QuotaReason | null,
+  };
+  const noted: QuotaReason[] = [];
+  const elapsed = () => state.time;
+  const storage = createStorageFault({ elapsed, syncMs: () => 0, log: testLog() });
+  const config = configOf({ token: 'x', apiUrl: 'http://127.0.0.1:9/api' }, 'x.sqlite', {});
+  const admission = createAdmission({
+    config,
+    sourcesOf: () => config.networks[0]!.RECEIVER_SOURCES,
+    scopeOf: () => OPERATOR,
+    run: { wasSuspended: () => state.wasSuspended, stamp: () => ({ run: 'a run', runMs: state.time }) },
+    disk: { isLow: () => state.isDiskLow },
+    quotas: { admit: () => state.quota, refused: (_scope, reason) => void noted.push(reason) },
+    refusals: { record: () => 0 },
+    storage,
+    now: elapsed,
+    elapsed,
+  });
+  const verdict = (scope: number) => {
+    const admitted = admission.admitTo(scope);
+    return 'reason' in admitted ? admitted.reason : null;
+  };
+  return { admission, storage, state, noted, verdict, ticket: (scope: number) => admission.admitTo(scope) as Ticket };
+}
 
 it('counts the receiver as busy while 64 requests are open, and for 25 ms after the last one that came meanwhile', () => {
-  let time = 0;
-  const admission = createAdmission(() => time);
-  const tickets = Array.from({ length: 63 }, () => admission.open(0)!);
+  const { admission, state, ticket } = open();
+  const tickets = Array.from({ length: 63 }, () => ticket(OPERATOR));
   expect(admission.isBusy()).toBe(false);
-  tickets.push(admission.open(0)!);
-  time = 90;
+  tickets.push(ticket(OPERATOR));
+  state.time = 90;
   expect(admission.isBusy()).toBe(true);
   admission.close(tickets.pop()!);
   expect(admission.isBusy()).toBe(false);
-  tickets.push(admission.open(0)!);
-  for (const ticket of tickets) admission.close(ticket);
-  time += 24;
+  tickets.push(ticket(OPERATOR));
+  for (const one of tickets) admission.close(one);
+  state.time += 24;
   expect(admission.isBusy()).toBe(true);
-  time += 1;
+  state.time += 1;
   expect(admission.isBusy()).toBe(false);
 });
 
-it('refuses requests once 128 complete ones have waited a second for the disk', () => {
-  let time = 0;
-  const admission = createAdmission(() => time);
-  for (let n = 0; n < 128; n++) admission.open(0)!.isComplete = true;
-  time = 999;
-  expect(admission.open(0)).not.toBeNull();
-  time = 1_000;
-  expect(admission.open(0)).toBeNull();
+describe('the verdict', () => {
+  it('refuses requests once 128 complete ones have waited a second for the disk', () => {
+    const { admission, state, verdict, ticket } = open();
+    for (let n = 0; n < 128; n++) admission.complete(ticket(OPERATOR), 1);
+    state.time = 999;
+    expect(verdict(OPERATOR)).toBeNull();
+    state.time = 1_000;
+    expect(verdict(OPERATOR)).toBe('overload');
+  });
+
+  it('refuses requests just after the process was suspended: their senders gave up and come again', () => {
+    const { state, verdict } = open();
+    state.wasSuspended = true;
+    expect(verdict(OPERATOR)).toBe('late');
+  });
+
+  it('keeps a disk that is almost full for the operator’s URL', () => {
+    const { state, noted, verdict } = open();
+    state.isDiskLow = true;
+    expect([verdict(OWN), verdict(OPERATOR), noted]).toEqual(['disk-reserve', null, ['disk-reserve']]);
+  });
+
+  it('reports a quota that is used up', () => {
+    const { state, noted, verdict } = open();
+    state.quota = 'rate';
+    expect([verdict(OWN), noted]).toEqual(['rate', ['rate']]);
+  });
+
+  it.each([
+    ['could not be stored', 0, 'busy'],
+    ['are too old to be stored', 2_001, 'late'],
+  ])('admits no more than 16 MiB of one URL, until bodies that %s are refused', async (_why, age, result) => {
+    const { admission, storage, state, verdict, ticket } = open();
+    const append = () => Promise.reject(new Error('disk I/O error'));
+    const intake = createIntake({
+      store: { inbox: { append } } as unknown as Store,
+      inbox: { add: () => undefined },
+      admission,
+      disk: { wrote: () => undefined, wasFull: () => undefined },
+      quotas: { stored: () => undefined },
+      storage,
+      elapsed: () => state.time,
+      log: testLog(),
+    });
+    const body = Buffer.alloc(MIB);
+    const results: string[] = [];
+    for (let n = 0; n < 17; n++) intake.store(ticket(OWN), body, (given) => void results.push(given));
+    expect([verdict(OWN), verdict(OTHER)]).toEqual(['overload', null]);
+    state.time = age;
+    await turn();
+    await turn();
+    expect([results.length, ...new Set(results)]).toEqual([17, result]);
+    expect(verdict(OWN)).toBeNull();
+  });
 });

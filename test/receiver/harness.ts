@@ -3,15 +3,14 @@ import { connect, type Socket } from 'node:net';
 import { request } from 'undici';
 import { expect, onTestFinished } from 'vitest';
 import { createManualClock } from '../../sandbox/discord/index.ts';
-import type { AppOverrides } from '../../src/app/overrides.ts';
+import type { AppOverrides } from '../../src/app/context.ts';
 import { startApp } from '../../src/app.ts';
-import type { RoutingResult } from '../../src/domain/routing.ts';
 import { StoreError } from '../../src/errors.ts';
 import type { Store } from '../../src/store/store.ts';
 import { configOf, noGateway, readLog } from '../app.ts';
-import { createMachine } from '../pipeline/machine.ts';
+import { createMachine } from '../pipeline/time.ts';
 import { takeStore } from '../store/sqlite/reused.ts';
-import { inTime, until } from '../until.ts';
+import { inTime } from '../until.ts';
 import { addProjects, type OwnProject, SECRETS_KEY } from './projects.ts';
 
 export const TOKEN = 'a-path-token-of-this-test';
@@ -33,7 +32,7 @@ interface HarnessOptions extends Pick<AppOverrides, 'limits' | 'headers'> {
 
 /**
  * The bot over a database of its own, on a clock that stands still: no deadline passes, however long a busy machine takes.
- * It routes nothing before `route`, so the inbox shows what was received. `close` ends the bot and its database.
+ * It routes nothing, so the inbox shows what was received. `close` ends the bot and its database.
  */
 export async function openReceiver({
   environment = {},
@@ -46,7 +45,8 @@ export async function openReceiver({
   const taken = stack.adopt(await takeStore(), (it) => it.giveBack());
   const database = await taken.open();
   const clock = createManualClock();
-  const machine = createMachine(clock);
+  let aged = 0;
+  const machine = createMachine(clock, () => clock.elapsed() + aged);
   await addProjects(database.store, projects);
   const routing = createHeldRouting();
   const logged: string[] = [];
@@ -59,7 +59,6 @@ export async function openReceiver({
   const app = await startApp(config, {
     database: { ...database, store: between(routing.hold(database.store)) },
     clock: machine,
-    elapsed: clock.now,
     log: readLog('trace', (line) => void logged.push(line)),
     connect: noGateway,
     ...(limits && { limits }),
@@ -67,7 +66,8 @@ export async function openReceiver({
   });
   stack.defer(app.close);
   stack.defer(routing.giveUp);
-  const { store, intake, services } = app.internals;
+  const { store, receiver, services } = app.internals;
+  const { admission, intake } = receiver;
   const url = new URL(app.receiver);
   const { get, ...client } = createClient(url, app.ops);
   const ends = stack.move();
@@ -76,14 +76,21 @@ export async function openReceiver({
     file: taken.file,
     store,
     services,
+    admission,
     intake,
+    stopAdmitting: receiver.stopAdmitting,
     close: () => ends.disposeAsync(),
     logged,
+    metrics: async () => (await get('/metrics')).text,
     url: url.origin,
     ...client,
     /** Advances the time. Timers run on the way. */
     advance: clock.advance,
-    /** Sets the machine's clock forward or back. No timer runs. */
+    /** Lets time pass in which no timer runs. */
+    age(ms: number): void {
+      aged += ms;
+    },
+    /** Sets the machine's clock forward or back. */
     jump: machine.jump,
     /** Why requests were refused, in order, with the source where there is one; expects the same counts in the metrics. */
     async refused(): Promise<string[]> {
@@ -103,12 +110,6 @@ export async function openReceiver({
     },
     /** What is stored, as [scope, body]. */
     stored: async () => (await store.inbox.next(100)).map(({ scope, body }) => [scope, Buffer.from(body).toString()]),
-    /** Routes what is stored, which must not be events; returns when the 200 to each was written; null: never. */
-    async route(): Promise<(number | null)[]> {
-      routing.release();
-      await until('everything is routed', async () => (await store.inbox.next(1)).length === 0);
-      return routing.committed.flatMap(({ quarantined }) => quarantined.map(({ ackedAt }) => ackedAt));
-    },
   };
 }
 
@@ -152,27 +153,13 @@ const refusalsIn = (metrics: string): Map<string, number> =>
       .filter(([, count]) => count > 0),
   );
 
-/** Lets the router wait at its first read until it is released. */
+/** Lets the router wait at its first read until the end of the test. */
 function createHeldRouting() {
-  const { promise: released, resolve: release, reject } = Promise.withResolvers<void>();
-  const committed: RoutingResult[] = [];
-  released.catch(() => undefined);
+  const { promise: ended, reject } = Promise.withResolvers<never>();
+  ended.catch(() => undefined);
   return {
-    committed,
-    release,
-    /** Lets the router give up, at the end of the test. */
     giveUp: (): void => reject(new StoreError('The test is over.', 'SQLITE_BUSY')),
-    hold: (store: Store): Store => ({
-      ...store,
-      routing: {
-        context: (...args) => released.then(() => store.routing.context(...args)),
-        async commit(result) {
-          const edited = await store.routing.commit(result);
-          committed.push(result);
-          return edited;
-        },
-      },
-    }),
+    hold: (store: Store): Store => ({ ...store, routing: { ...store.routing, context: () => ended } }),
   };
 }
 

@@ -1,6 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { openPathTokens } from '../../src/receiver/paths.ts';
-import { indexTokens } from '../../src/receiver/token-index.ts';
+import { indexTokens, openPathTokens } from '../../src/receiver/path-tokens.ts';
 import { takeStore } from '../store/sqlite/reused.ts';
 import { inTime } from '../until.ts';
 import { head, startReceiver, TOKEN } from './harness.ts';
@@ -44,7 +43,7 @@ it('logs no path token, whatever goes wrong', async () => {
     socket.end(bytes);
     await inTime('the receiver closes the connection', new Promise((resolve) => socket.once('close', resolve)));
   }
-  receiver.intake.stopAdmitting();
+  receiver.stopAdmitting();
   await receiver.post(HOOK, 'x');
   expect((await receiver.refused()).length).toBeGreaterThan(3);
   expect(receiver.logged.join('')).not.toMatch(new RegExp(`${TOKEN}|a-key-in-a-query`));
@@ -63,13 +62,16 @@ it('accepts no URL again that was revoked while the tokens were being read', asy
     await reading;
     return read;
   };
-  const paths = await openPathTokens({ store: { projects: { ...projects, tokens } }, fixed: undefined });
+  const paths = await openPathTokens({
+    store: { projects: { ...projects, tokens } },
+    fixed: new Map([[0, undefined]]),
+  });
   const { token: retiring } = paths.tokens()[0]!;
   expect([await paths.rotate(0), paths.scopeOf(retiring)]).toEqual([true, 0]);
 
   const slow = Promise.withResolvers<void>();
   wait.reading = slow.promise;
-  const reread = paths.reread();
+  const reread = paths.refresh();
   wait.reading = Promise.resolve();
   expect(await paths.revoke(0)).toBe(true);
   slow.resolve();

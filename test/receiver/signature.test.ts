@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { signatureOf } from '../../src/domain/signing.ts';
+import { signatureOf } from '../../src/domain/project.ts';
 import { OTHER_TOKEN, startReceiver, TOKEN } from './harness.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
@@ -28,6 +28,16 @@ describe('a URL with a signing secret', () => {
     expect(await receiver.store.inbox.next(9)).toMatchObject([
       { body: BODY, identity: { id: 'msg_1', chainId: '100', place: 'log:5' } },
     ]);
+  });
+
+  it('accepts the same headers with the prefix svix', async () => {
+    const receiver = await start();
+    const entries = Object.entries(signed(BODY).headers).map(([name, value]) => [
+      name.replace('webhook', 'svix'),
+      value,
+    ]);
+    expect(await receiver.post(URL, BODY, { headers: Object.fromEntries(entries) })).toMatchObject({ status: 200 });
+    expect(await receiver.store.inbox.next(9)).toMatchObject([{ identity: { id: 'msg_1' } }]);
   });
 
   it('accepts signed bytes that are not text', async () => {

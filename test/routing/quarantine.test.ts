@@ -17,17 +17,17 @@ async function start(fail: (routing: Routing) => Partial<Routing>): Promise<Pipe
   return pipeline;
 }
 
-/** Stores the bad event between others; the router first routes the one that wakes it, and then reads the three together. */
+/** Stores the bad event between others, which the router reads together. */
 async function receiveAmongOthers(pipeline: Pipeline): Promise<void> {
   await pipeline.storeTogether([payment({ value: '1000000' }), BAD, payment({ value: '3000000' })]);
   await pipeline.pay(4);
   await pipeline.turnUntil('#alerts shows 3 alerts', () => pipeline.numbers(ALERTS).length === 3, 60);
-  expect(pipeline.numbers(ALERTS)).toEqual(['4', '1', '3']);
+  expect(pipeline.numbers(ALERTS).toSorted()).toEqual(['1', '3', '4']);
 }
 
 async function quarantined({ store }: Pipeline): Promise<{ reason: string; body: string }[]> {
   const rows = await Promise.all((await store.quarantine.list()).map(({ id }) => store.quarantine.get(id)));
-  return rows.map((row) => ({ reason: row!.reason, body: Buffer.from(row!.body).toString() }));
+  return rows.map((row) => ({ reason: row!.reason, body: Buffer.from(row!.body!).toString() }));
 }
 
 it('quarantines an event that the store refuses, with the reason, and posts the others', async () => {
@@ -59,7 +59,9 @@ it.each(['looked up', 'matched'])('quarantines an event that cannot be %s, and p
   await receiveAmongOthers(pipeline);
   expect((await quarantined(pipeline)).map(({ body }) => body)).toEqual([JSON.stringify(BAD)]);
   broken = false;
-  expect(await pipeline.store.quarantine.replayAll()).toBe(1);
+  const [kept] = await pipeline.store.quarantine.list();
+  expect(await pipeline.store.quarantine.replay([kept!.id])).toBe(1);
+  pipeline.app.internals.wakeRouter();
   await pipeline.pay(5);
   await pipeline.turnUntil('#alerts shows 5 alerts', () => pipeline.numbers(ALERTS).length === 5, 60);
   expect(pipeline.numbers(ALERTS).toSorted()).toEqual(['1', '2', '3', '4', '5']);

@@ -20,19 +20,19 @@ const event = payment({ projectId: 'the-operator' });
 
 describe('signed deliveries', () => {
   it('shows equal signed transfers of one transaction as ×2, however far apart they come', async () => {
-    await pipeline.receive(event, 0, 0, at('a', 'log:1'));
+    await pipeline.receive(event, 0, at('a', 'log:1'));
     await pipeline.turnUntil('#alerts shows 1 alert', () => titles().length === 1);
     await pipeline.pass(600_000);
-    await pipeline.receive(event, 0, 0, at('b', 'log:2'));
+    await pipeline.receive(event, 0, at('b', 'log:2'));
     await pipeline.turnUntil('the alert counts 2 transfers', () => titles()[0]!.includes('×2'));
     expect(titles()).toHaveLength(1);
   });
 
   it('shows repeats of signed deliveries within a second, and after a restart, as one transfer', async () => {
-    for (const id of ['a', 'a', 'replayed']) await pipeline.receive(event, 0, 0, at(id, 'log:1'));
+    for (const id of ['a', 'a', 'replayed']) await pipeline.receive(event, 0, at(id, 'log:1'));
     await pipeline.turnUntil('#alerts shows 1 alert', () => titles().length === 1);
     await pipeline.restart();
-    await pipeline.receive(event, 0, 0, at('a', 'log:1'));
+    await pipeline.receive(event, 0, at('a', 'log:1'));
     await pipeline.routed();
     const [history] = await pipeline.histories();
     expect(history!.count).toBe(1);

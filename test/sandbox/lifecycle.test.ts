@@ -9,9 +9,10 @@ import { seed } from '../../sandbox/discord/index.ts';
 import { plain, shownIn } from '../discord/shown.ts';
 import { timed } from '../slowness.ts';
 import { isPostgresMissing } from '../store/postgres/server.ts';
-import { act, addressOf, familyOf, follow, living, run } from './run.ts';
+import { act, addressOf, familyOf, follow, living, run, sharedSandbox } from './run.ts';
 
 const { alerts, whales, treasury } = seed.harbor;
+const shared = sharedSandbox();
 
 /** The last process may end a moment after the sandbox's exit. */
 const gone = (family: number[]) =>
@@ -51,6 +52,45 @@ describe('npm run sandbox', () => {
     await news.until('a message in #alerts shows 3 alerts', () =>
       news.messages(alerts).some(({ message }) => shownIn(message).length >= 3),
     );
+  });
+
+  it('starts a second network when it is asked for, with events, sends and faults of its own', async () => {
+    const url = await addressOf(run('0'));
+    const news = await follow(url);
+    expect(news.world().second).toBeNull();
+    const transfer = { do: 'transfer', kind: 'erc20', from: 'Alice', to: 'Treasury' };
+    expect(await act(url, { ...transfer, network: 1 })).toEqual([400, 'There is no second network yet.']);
+    expect(await act(url, { do: 'second-network' })).toEqual([200, expect.stringContaining('Cove Chain is running')]);
+    await act(url, { do: 'notification', network: 1, faults: { paused: true } });
+    const paused = () => {
+      const { notification, second } = news.world();
+      return [notification.paused, second !== null && second !== 'starting' && second.notification.paused];
+    };
+    await news.until('the second service is paused', () => paused()[1] === true);
+    expect(paused()).toEqual([false, true]);
+    await act(url, { ...transfer, network: 1 });
+    await act(url, transfer);
+    const from = (chain: string) => () => news.shown(alerts).some(({ text }) => text.includes(chain));
+    await news.until('the first network’s transfer is posted', from('Harbor Chain'));
+    expect(from('Cove Chain')()).toBe(false);
+    await act(url, { do: 'notification', network: 1, faults: { paused: false } });
+    await news.until('the second network’s transfer is posted', from('Cove Chain'));
+  });
+
+  it('counts lost events that the bot found on the chain, and invented ones that it marked', async () => {
+    const url = await addressOf(run('0'));
+    const news = await follow(url);
+    await act(url, { do: 'notification', faults: { lose: true, invent: true } });
+    for (const from of ['Alice', 'Bob', 'Carol'])
+      await act(url, { do: 'transfer', kind: 'native', from, to: 'Treasury' });
+    const alertsWith = (mark: string) => news.shown(alerts).filter(({ text }) => plain(text).includes(mark)).length;
+    await news.until('the bot found three transfers and marked one', () => {
+      const { found, marked } = news.world();
+      return found === 3 && marked === 1;
+    });
+    await news.until('#alerts shows three found transfers', () => alertsWith('Found on the chain') === 3);
+    await news.until('#alerts shows a marked one', () => alertsWith('The chain does not have this transfer') === 1);
+    expect(news.shown(alerts).filter(({ title }) => title.startsWith('📥 Treasury'))).toHaveLength(4);
   });
 
   it.skipIf(isPostgresMissing())(
@@ -133,7 +173,7 @@ it('names TMPDIR when the sandbox cannot create its folder', async () => {
 
 describe('a port that is in use', () => {
   it('reports that another sandbox uses the port, and suggests another one', async () => {
-    const url = await addressOf(run('0'));
+    const url = await shared();
     const second = run(new URL(url).port);
     expect(await second.ended()).toBe(1);
     expect(second.output()).toContain(`A sandbox is already running at ${url}`);
@@ -160,7 +200,7 @@ describe('a port that is in use', () => {
 
 describe('the page’s address', () => {
   it('serves the page with a content security policy and refuses requests of other sites', async () => {
-    const url = await addressOf(run('0'));
+    const url = await shared();
     const page = await fetch(url);
     expect(page.headers.get('content-security-policy')).toMatch(/default-src 'none'; script-src 'self'/);
     const foreign = await fetch(`${url}/_sandbox/act`, {
@@ -178,7 +218,7 @@ describe('the page’s address', () => {
   });
 
   it('refuses an impossible action with a sentence', async () => {
-    const url = await addressOf(run('0'));
+    const url = await shared();
     const transfer = { do: 'transfer', kind: 'erc20', from: 'Alice', to: 'Nobody' };
     expect(await act(url, transfer)).toEqual([400, expect.stringContaining('There is no wallet "Nobody"')]);
     expect(await act(url, { ...transfer, to: 'Bob', amount: '1.1234567' })).toEqual([

@@ -7,7 +7,6 @@ import {
   ButtonBuilder,
   ButtonStyle,
   type ChatInputCommandInteraction,
-  type Client,
   ContainerBuilder,
   Events,
   type Interaction,
@@ -21,12 +20,11 @@ import {
 } from 'discord.js';
 import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { launchChromium } from '../../sandbox/browser.ts';
-import { createManualClock, type Discord, type ManualClock, seed, startDiscord } from '../../sandbox/discord/index.ts';
+import { createManualClock, seed } from '../../sandbox/discord/index.ts';
 import { listenForPage } from '../../sandbox/page/server.ts';
 import type { Sandbox } from '../../sandbox/running.ts';
-import { logIn } from '../discord-stand-in/bot.ts';
-import { testBrowser } from './chromium.ts';
+import { logIn, standIn } from '../discord-stand-in/bot.ts';
+import { openPage, testBrowser } from './chromium.ts';
 
 const chromium = testBrowser();
 const { alerts } = seed.harbor;
@@ -35,12 +33,16 @@ const TOKEN = { address: ADDRESS, type: 'ERC-20', name: 'A token', symbol: 'TKN'
 
 /** A world in which nothing moves. */
 const STILL: Sandbox['world'] = {
-  chain: { kind: 'scripted', notice: 'There is no anvil for this platform.' },
+  title: 'Harbor Chain',
+  second: null,
+  found: 0,
+  marked: 0,
   wallets: { Treasury: ADDRESS },
   tokens: { dollar: TOKEN, bell: TOKEN, hostile: TOKEN, fake: TOKEN, keys: TOKEN, names: TOKEN, supplies: TOKEN },
   watched: [],
-  notification: { repeat: 0, repeatAfterMs: 0, delayMs: 0, reorder: false, paused: false },
+  notification: { repeat: 0, repeatAfterMs: 0, delayMs: 0, reorder: false, paused: false, lose: false, invent: false },
   bot: { state: 'running', pid: 1, starts: 1, since: 0, note: null },
+  prices: 'none',
   traffic: false,
   explorerUrl: 'http://127.0.0.1:1/explorer',
 };
@@ -142,19 +144,10 @@ const answers: Record<string, (interaction: ChatInputCommandInteraction) => Prom
     ),
 };
 
-interface Visit {
-  page: Page;
-  clock: ManualClock;
-  discord: Discord;
-  client: Client<true>;
-  faults: string[];
-}
-
-async function visit(): Promise<Visit> {
+async function visit() {
   // The clock stands still: a busy machine's response times must not matter here.
   const clock = createManualClock(Date.now());
-  const discord = await startDiscord({ port: 0, clock, limits: 'none' });
-  onTestFinished(() => discord.close());
+  const discord = await standIn({ clock, limits: 'none' });
   const server = await listenForPage(0);
   onTestFinished(() => server.close());
   const client = await logIn(discord);
@@ -167,14 +160,7 @@ async function visit(): Promise<Visit> {
     act: async () => '',
     on: () => () => undefined,
   });
-  const browser = await launchChromium(chromium!);
-  onTestFinished(() => browser.close());
-  const page = await browser.newPage();
-  const faults: string[] = [];
-  page.on('console', (line) => line.type() === 'error' && faults.push(line.text()));
-  page.on('pageerror', (error) => faults.push(error.message));
-  page.setDefaultTimeout(280_000);
-  await page.goto(server.url);
+  const { page, faults } = await openPage(chromium!, server.url, { viewport: { width: 1280, height: 720 } });
   await page.getByRole('textbox', { name: 'Message #alerts' }).waitFor();
   return { page, clock, discord, client, faults };
 }

@@ -8,11 +8,12 @@ import { onTestFinished } from 'vitest';
 import type { MessageState } from '../../sandbox/discord/control.ts';
 import type { PageEvent, WorldState } from '../../sandbox/page/protocol.ts';
 import { type Shown, shownIn } from '../discord/shown.ts';
+import { afterFile } from '../for-file.ts';
 import { inTime } from '../until.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
-/** A started process of the sandbox. It ends with the test. */
+/** A started process of the sandbox. */
 export interface Run {
   child: ChildProcess;
   /** The sandbox's temporary folder, empty at first. */
@@ -25,11 +26,12 @@ export interface Run {
   ended(): Promise<number | null>;
 }
 
-/** Starts `sandbox/main.ts` with arguments. Port 0 picks a free one. */
+/** Starts `sandbox/main.ts` with arguments; it ends after the test, or `after` what is given. Port 0 picks a free one. */
 export function run(
   port: string,
   temporary = mkdtempSync(join(tmpdir(), 'sandbox-test-')),
   args: readonly string[] = [],
+  after: (end: () => Promise<void>) => void = onTestFinished,
 ): Run {
   const child = spawn(process.execPath, ['sandbox/main.ts', ...args], {
     cwd: root,
@@ -45,7 +47,7 @@ export function run(
     });
   const closed = once(child, 'close').then(([code]) => code as number | null);
   const ended = () => inTime('the sandbox ends', closed);
-  onTestFinished(async () => {
+  after(async () => {
     child.kill('SIGINT');
     await ended();
     rmSync(temporary, { recursive: true, force: true });
@@ -69,6 +71,12 @@ export function run(
 /** Resolves with the address that a starting sandbox prints. */
 export async function addressOf(started: Run): Promise<string> {
   return (await started.printed(/browser:\s+(http:\/\/127\.0\.0\.1:\d+)\n/))[1]!;
+}
+
+/** A sandbox that tests of a file share, started when the first one asks: for those that do not need its world as it is at first. */
+export function sharedSandbox(): () => Promise<string> {
+  let address: Promise<string> | undefined;
+  return () => (address ??= addressOf(run('0', undefined, [], afterFile)));
 }
 
 /** Returns a process and all its descendants. */

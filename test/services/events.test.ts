@@ -1,220 +1,200 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { rpcOf } from '../../sandbox/chain/driver.ts';
 import type { Mined } from '../../sandbox/chain/index.ts';
+import { rpcOf } from '../../sandbox/chain/rpc.ts';
 import { type DeliveryProgress, EVENT_TYPES } from '../../services/notification/types.ts';
-import { HAS_ANVIL } from '../chain/has-anvil.ts';
-import { type Harness, startHarness, surroundings } from './harness.ts';
-import { startLimitedNode } from './limited-node.ts';
+import { type Harness, limitedSurroundings, startHarness, surroundings } from './harness.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
 const SENTINEL = '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE';
+const MISSING = { code: -32601, message: 'the method does not exist' };
 const NOBODY = '0x0000000000000000000000000000000000000000';
 
-describe.each([{ scripted: false }, { scripted: true }])(
-  'events of a chain with scripted: $scripted',
-  ({ scripted }) => {
-    const here = surroundings({ scripted });
-    let services: Harness;
+describe('events of a chain', () => {
+  const here = surroundings();
+  let services: Harness;
 
-    beforeEach(async () => {
-      services = await startHarness({ rpcUrl: here.chain.rpcUrl, dir: here.dir });
+  beforeEach(async () => {
+    services = await startHarness({ rpcUrl: here.chain.rpcUrl, dir: here.dir });
+  });
+  afterEach(() => services.close());
+
+  /** Scans and returns the bodies that arrive, oldest event first. */
+  async function delivered(): Promise<string[]> {
+    await services.notification.scan();
+    await services.sent();
+    return here.receiver.received.map(({ body }) => body).reverse();
+  }
+  const events = async () => (await delivered()).map((body) => JSON.parse(body));
+
+  /** What every event of a transaction reports, as read from the chain by another way. */
+  async function common(mined: Mined) {
+    const rpc = rpcOf(here.chain.rpcUrl);
+    const transaction = await rpc<Record<'blockHash' | 'gas' | 'value', string>>('eth_getTransactionByHash', [
+      mined.hash,
+    ]);
+    const receipt = await rpc<Record<'gasUsed' | 'effectiveGasPrice', string>>('eth_getTransactionReceipt', [
+      mined.hash,
+    ]);
+    const decimal = (hex: string) => BigInt(hex).toString();
+    return {
+      txHash: mined.hash,
+      blockNumber: mined.blockNumber,
+      blockHash: transaction.blockHash,
+      projectId: 'harbor',
+      addressType: 'Wallet',
+      direction: 'incoming',
+      gasPrice: decimal(receipt.effectiveGasPrice),
+      gasUsed: decimal(receipt.gasUsed),
+      gasFee: (BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice)).toString(),
+      gasLimit: decimal(transaction.gas),
+      txnValue: decimal(transaction.value),
+    };
+  }
+
+  it('reports a native transfer', async () => {
+    const { Alice, Treasury } = here.chain.wallets;
+    await services.watch(here.receiver.url, [Treasury]);
+    const mined = await here.chain.transfer({
+      kind: 'native',
+      from: 'Alice',
+      to: 'Treasury',
+      amount: 1_500_000_000_000_000_001n,
     });
-    afterEach(() => services.close());
-
-    /** Scans and returns the bodies that arrive, oldest event first. */
-    async function delivered(): Promise<string[]> {
-      await services.notification.scan();
-      await services.sent();
-      return here.receiver.received.map(({ body }) => body).reverse();
-    }
-    const events = async () => (await delivered()).map((body) => JSON.parse(body));
-
-    /** What every event of a transaction reports, as read from the chain by another way. */
-    async function common(mined: Mined) {
-      const rpc = rpcOf(here.chain.rpcUrl);
-      const transaction = await rpc<Record<'blockHash' | 'gas' | 'value', string>>('eth_getTransactionByHash', [
-        mined.hash,
-      ]);
-      const receipt = await rpc<Record<'gasUsed' | 'effectiveGasPrice', string>>('eth_getTransactionReceipt', [
-        mined.hash,
-      ]);
-      const decimal = (hex: string) => BigInt(hex).toString();
-      return {
-        txHash: mined.hash,
-        blockNumber: mined.blockNumber,
-        blockHash: transaction.blockHash,
-        projectId: 'harbor',
-        addressType: 'Wallet',
-        direction: 'incoming',
-        gasPrice: decimal(receipt.effectiveGasPrice),
-        gasUsed: decimal(receipt.gasUsed),
-        gasFee: (BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice)).toString(),
-        gasLimit: decimal(transaction.gas),
-        txnValue: decimal(transaction.value),
-      };
-    }
-
-    it('reports a native transfer', async () => {
-      const { Alice, Treasury } = here.chain.wallets;
-      await services.watch(here.receiver.url, [Treasury]);
-      const mined = await here.chain.transfer({
-        kind: 'native',
-        from: 'Alice',
-        to: 'Treasury',
-        amount: 1_500_000_000_000_000_001n,
-      });
-      expect(await events()).toEqual([
-        {
-          ...(await common(mined)),
-          from: Alice,
-          to: Treasury,
-          value: '1500000000000000001',
-          valueEth: '1.500000000000000001',
-          tokenType: 'NATIVE',
-          tokenAddress: SENTINEL,
-        },
-      ]);
-      expect(here.receiver.received[0]).toMatchObject({ method: 'POST', contentType: 'application/json' });
-    });
-
-    it('reports an internal transfer as coming from the contract', async () => {
-      const { Alice, Treasury } = here.chain.wallets;
-      const { splitter } = here.chain.contracts;
-      await services.watch(here.receiver.url, [Treasury, splitter]);
-      const mined = await here.chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury', amount: 7n });
-      const bodies = await events();
-      const same = {
+    expect(await events()).toEqual([
+      {
         ...(await common(mined)),
-        value: '7',
-        valueEth: '0.000000000000000007',
+        from: Alice,
+        to: Treasury,
+        value: '1500000000000000001',
+        valueEth: '1.500000000000000001',
         tokenType: 'NATIVE',
         tokenAddress: SENTINEL,
-      };
-      expect(bodies).toEqual([
-        { ...same, from: Alice, to: splitter },
-        { ...same, from: splitter, to: Treasury, isInternalTransaction: true },
-        { ...same, from: splitter, to: Treasury, isInternalTransaction: true, direction: 'outgoing' },
-      ]);
-    });
+      },
+    ]);
+    expect(here.receiver.received[0]).toMatchObject({ method: 'POST', contentType: 'application/json' });
+  });
 
-    it('reports an ERC-20 transfer for its token, receiver and sender', async () => {
-      const { Alice, Treasury } = here.chain.wallets;
-      const { address } = here.chain.tokens.dollar;
-      await services.watch(here.receiver.url, [Alice, Treasury, address]);
-      const mined = await here.chain.transfer({ kind: 'erc20', from: 'Alice', to: 'Treasury', amount: 12_500_000n });
-      const bodies = await events();
-      const same = {
-        ...(await common(mined)),
-        from: Alice,
-        to: Treasury,
-        value: '12500000',
-        tokenDecimals: '6',
-        tokenType: 'ERC-20',
-        tokenAddress: address,
-        tokenName: 'Harbor Dollar',
-        tokenSymbol: 'HUSD',
-      };
-      expect(bodies).toEqual([
-        { ...same, addressType: 'Token', direction: null },
-        same,
-        { ...same, direction: 'outgoing' },
-      ]);
-    });
+  it('reports an internal transfer as coming from the contract', async () => {
+    const { Alice, Treasury } = here.chain.wallets;
+    const { splitter } = here.chain.contracts;
+    await services.watch(here.receiver.url, [Treasury, splitter]);
+    const mined = await here.chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury', amount: 7n });
+    const bodies = await events();
+    const same = {
+      ...(await common(mined)),
+      value: '7',
+      valueEth: '0.000000000000000007',
+      tokenType: 'NATIVE',
+      tokenAddress: SENTINEL,
+    };
+    expect(bodies).toEqual([
+      { ...same, from: Alice, to: splitter },
+      { ...same, from: splitter, to: Treasury, isInternalTransaction: true },
+      { ...same, from: splitter, to: Treasury, isInternalTransaction: true, direction: 'outgoing' },
+    ]);
+  });
 
-    it('writes an NFT’s id beyond 2^53 with every digit, as a bare integer', async () => {
-      const { Alice, Treasury } = here.chain.wallets;
-      await services.watch(here.receiver.url, [Treasury]);
-      const id = 2n ** 255n + 12345n;
-      const mined = await here.chain.transfer({ kind: 'erc721', token: 'names', from: 'Alice', to: 'Treasury', id });
-      const [body = '', ...more] = await delivered();
-      expect(more).toEqual([]);
-      expect(body).toContain(`"tokenId":${id},`);
-      const { tokenId: _, ...rest } = JSON.parse(body);
-      expect(rest).toEqual({
-        ...(await common(mined)),
-        from: Alice,
-        to: Treasury,
-        tokenType: 'ERC-721',
-        tokenAddress: here.chain.tokens.names.address,
-        tokenName: 'Harbor Names',
-        tokenSymbol: 'HNAME',
-      });
-    });
+  it('reports an ERC-20 transfer for its token, receiver and sender', async () => {
+    const { Alice, Treasury } = here.chain.wallets;
+    const { address } = here.chain.tokens.dollar;
+    await services.watch(here.receiver.url, [Alice, Treasury, address]);
+    const mined = await here.chain.transfer({ kind: 'erc20', from: 'Alice', to: 'Treasury', amount: 12_500_000n });
+    const bodies = await events();
+    const same = {
+      ...(await common(mined)),
+      from: Alice,
+      to: Treasury,
+      value: '12500000',
+      tokenDecimals: '6',
+      tokenType: 'ERC-20',
+      tokenAddress: address,
+      tokenName: 'Harbor Dollar',
+      tokenSymbol: 'HUSD',
+    };
+    expect(bodies).toEqual([
+      { ...same, addressType: 'Token', direction: null },
+      same,
+      { ...same, direction: 'outgoing' },
+    ]);
+  });
 
-    it('reports single and batched ERC-1155 transfers with id and quantity', async () => {
-      const { Alice, Treasury } = here.chain.wallets;
-      await services.watch(here.receiver.url, [Treasury]);
-      const single = await here.chain.transfer({ kind: 'erc1155', from: 'Alice', to: 'Treasury', id: 2n, amount: 3n });
-      const batch = await here.chain.transfer({
-        kind: 'erc1155',
-        from: 'Alice',
-        to: 'Treasury',
-        amount: 4n,
-        batch: true,
-      });
-      const bodies = await events();
-      const same = {
-        from: Alice,
-        to: Treasury,
-        tokenType: 'ERC-1155',
-        tokenAddress: here.chain.tokens.supplies.address,
-        tokenName: 'Harbor Supplies',
-        tokenSymbol: 'HSUP',
-      };
-      expect(bodies).toHaveLength(4);
-      expect(bodies).toContainEqual({ ...(await common(single)), ...same, tokenId: 2, quantity: '3' });
-      for (const tokenId of [1, 2, 3]) {
-        expect(bodies).toContainEqual({ ...(await common(batch)), ...same, tokenId, quantity: '4' });
-      }
+  it('writes an NFT’s id beyond 2^53 with every digit, as a bare integer', async () => {
+    const { Alice, Treasury } = here.chain.wallets;
+    await services.watch(here.receiver.url, [Treasury]);
+    const id = 2n ** 255n + 12345n;
+    const mined = await here.chain.transfer({ kind: 'erc721', token: 'names', from: 'Alice', to: 'Treasury', id });
+    const [body = '', ...more] = await delivered();
+    expect(more).toEqual([]);
+    expect(body).toContain(`"tokenId":${id},`);
+    const { tokenId: _, ...rest } = JSON.parse(body);
+    expect(rest).toEqual({
+      ...(await common(mined)),
+      from: Alice,
+      to: Treasury,
+      tokenType: 'ERC-721',
+      tokenAddress: here.chain.tokens.names.address,
+      tokenName: 'Harbor Names',
+      tokenSymbol: 'HNAME',
     });
+  });
 
-    it('sends two identical bodies for two identical transfers in one transaction', async () => {
-      await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
-      await here.chain.identicalTransfers({ from: 'Alice', to: 'Treasury' });
-      const bodies = await delivered();
-      expect(bodies).toHaveLength(2);
-      expect(new Set(bodies).size).toBe(1);
+  it('reports single and batched ERC-1155 transfers with id and quantity', async () => {
+    const { Alice, Treasury } = here.chain.wallets;
+    await services.watch(here.receiver.url, [Treasury]);
+    const single = await here.chain.transfer({ kind: 'erc1155', from: 'Alice', to: 'Treasury', id: 2n, amount: 3n });
+    const batch = await here.chain.transfer({
+      kind: 'erc1155',
+      from: 'Alice',
+      to: 'Treasury',
+      amount: 4n,
+      batch: true,
     });
+    const bodies = await events();
+    const same = {
+      from: Alice,
+      to: Treasury,
+      tokenType: 'ERC-1155',
+      tokenAddress: here.chain.tokens.supplies.address,
+      tokenName: 'Harbor Supplies',
+      tokenSymbol: 'HSUP',
+    };
+    expect(bodies).toHaveLength(4);
+    expect(bodies).toContainEqual({ ...(await common(single)), ...same, tokenId: 2, quantity: '3' });
+    for (const tokenId of [1, 2, 3]) {
+      expect(bodies).toContainEqual({ ...(await common(batch)), ...same, tokenId, quantity: '4' });
+    }
+  });
 
-    it('reports a mint from and a burn to the zero address', async () => {
-      await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
-      await here.chain.mint({ to: 'Treasury', token: 'bell' });
-      await services.notification.scan();
-      await here.chain.burn({ from: 'Treasury', token: 'bell' });
-      const bodies = await events();
-      expect(bodies).toHaveLength(2);
-      expect(bodies).toContainEqual(expect.objectContaining({ from: NOBODY, direction: 'incoming' }));
-      expect(bodies).toContainEqual(expect.objectContaining({ to: NOBODY, direction: 'outgoing' }));
-    });
+  it('reports a mint from and a burn to the zero address', async () => {
+    await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
+    await here.chain.mint({ to: 'Treasury', token: 'bell' });
+    await services.notification.scan();
+    await here.chain.burn({ from: 'Treasury', token: 'bell' });
+    const bodies = await events();
+    expect(bodies).toHaveLength(2);
+    expect(bodies).toContainEqual(expect.objectContaining({ from: NOBODY, direction: 'incoming' }));
+    expect(bodies).toContainEqual(expect.objectContaining({ to: NOBODY, direction: 'outgoing' }));
+  });
 
-    it('sends a webhook only events of its eventType', async () => {
-      const receivers = { NATIVE: here.receiver, ERC20: await startReceiver(), ERC721: await startReceiver() };
-      for (const eventType of ['NATIVE', 'ERC20', 'ERC721'] as const) {
-        await services.watch(receivers[eventType].url, [here.chain.wallets.Grants], { eventType });
-      }
-      for (const kind of ['native', 'internal', 'erc20', 'erc721', 'erc1155'] as const) {
-        await here.chain.transfer({ kind, from: 'Alice', to: 'Grants' });
-      }
-      await services.notification.scan();
-      await services.sent();
-      const typesOf = (one: Receiver) => one.received.map(({ body }) => JSON.parse(body).tokenType).sort();
-      expect(typesOf(receivers.NATIVE)).toEqual(['NATIVE', 'NATIVE']);
-      expect(typesOf(receivers.ERC20)).toEqual(['ERC-20']);
-      expect(typesOf(receivers.ERC721)).toEqual(['ERC-1155', 'ERC-721']);
-      await receivers.ERC20.close();
-      await receivers.ERC721.close();
-    });
-
-    it('delivers a burst of a hundred completely', async () => {
-      await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
-      const mined = await here.chain.burst(100);
-      const bodies = await events();
-      expect(new Set(bodies.map(({ txHash }) => txHash))).toEqual(new Set(mined.map(({ hash }) => hash)));
-      expect(new Set(bodies.map(({ direction }) => direction))).toEqual(new Set(['incoming', 'outgoing']));
-    });
-  },
-);
+  it('sends a webhook only events of its eventType', async () => {
+    const receivers = { NATIVE: here.receiver, ERC20: await startReceiver(), ERC721: await startReceiver() };
+    for (const eventType of ['NATIVE', 'ERC20', 'ERC721'] as const) {
+      await services.watch(receivers[eventType].url, [here.chain.wallets.Grants], { eventType });
+    }
+    for (const kind of ['native', 'internal', 'erc20', 'erc721', 'erc1155'] as const) {
+      await here.chain.transfer({ kind, from: 'Alice', to: 'Grants' });
+    }
+    await services.notification.scan();
+    await services.sent();
+    const typesOf = (one: Receiver) => one.received.map(({ body }) => JSON.parse(body).tokenType).sort();
+    expect(typesOf(receivers.NATIVE)).toEqual(['NATIVE', 'NATIVE']);
+    expect(typesOf(receivers.ERC20)).toEqual(['ERC-20']);
+    expect(typesOf(receivers.ERC721)).toEqual(['ERC-1155', 'ERC-721']);
+    await receivers.ERC20.close();
+    await receivers.ERC721.close();
+  });
+});
 
 /**
  * Byte code of a token that logs whatever three words it is sent, all of it in the data, returns this number for the
@@ -229,14 +209,10 @@ function unindexed(selector: string, answered: number): string {
   return `0x${isTransfer}${isAsked}${answer}${log}`;
 }
 
-describe.skipIf(!HAS_ANVIL)('a chain with anvil', () => {
-  const here = surroundings();
+describe('a chain with anvil', () => {
+  const here = limitedSurroundings();
 
-  /** What has arrived once nothing is left to send. */
-  async function events(services: Harness): Promise<Record<string, unknown>[]> {
-    await services.sent();
-    return here.receiver.received.map(({ body }) => JSON.parse(body));
-  }
+  const { events } = here;
 
   it.each([
     {
@@ -266,117 +242,67 @@ describe.skipIf(!HAS_ANVIL)('a chain with anvil', () => {
   ])('reports a Transfer that indexes nothing as $what', async ({ selector, answered, heard, event, shown }) => {
     const { Alice, Grants } = here.chain.wallets;
     const rpc = rpcOf(here.chain.rpcUrl);
-    const services = await startHarness({ rpcUrl: here.chain.rpcUrl, dir: here.dir });
     const typeOf = new Map<string, string>();
     for (const eventType of EVENT_TYPES) {
-      typeOf.set(await services.watch(here.receiver.url, [Grants], { eventType }), eventType);
+      typeOf.set(await here.services.watch(here.receiver.url, [Grants], { eventType }), eventType);
     }
     const types: (string | undefined)[] = [];
-    services.notification.onProgress((step) => step.type === 'matched' && types.push(typeOf.get(step.webhookId)));
+    here.services.notification.onProgress((step) => step.type === 'matched' && types.push(typeOf.get(step.webhookId)));
     const to = `0x${selector.padStart(40, 'c')}`;
     const words = [Alice, Grants, 42n].map((word) => BigInt(word).toString(16).padStart(64, '0'));
     await rpc('anvil_setCode', [to, unindexed(selector, answered)]);
     const call = { from: Alice, to, data: `0x${words.join('')}`, gas: '0x100000' };
     const hash = await rpc<string>('eth_sendTransaction', [call]);
     await rpc('evm_mine');
-    await services.notification.scan();
+    await here.services.notification.scan();
     expect(types).toEqual(heard);
-    const arrived = await events(services);
+    const arrived = await events();
     expect(arrived).toMatchObject([event, event].map((one) => ({ ...one, from: Alice, to: Grants, txHash: hash })));
     expect(['value', 'tokenId'].filter((key) => arrived.some((one) => key in one))).toHaveLength(1);
-    expect(await (await fetch(`${services.explorerUrl}/tx/${hash}`)).text()).toContain(shown);
-    await services.close();
+    expect(await (await fetch(`${here.services.explorerUrl}/tx/${hash}`)).text()).toContain(shown);
   });
 
   it('reports nothing of a failed transaction', async () => {
-    const services = await startHarness({ rpcUrl: here.chain.rpcUrl, dir: here.dir });
     const matched: DeliveryProgress[] = [];
-    services.notification.onProgress((progress) => progress.type === 'matched' && matched.push(progress));
-    await services.watch(here.receiver.url, [here.chain.wallets.Alice, here.chain.wallets.Treasury]);
+    here.services.notification.onProgress((progress) => progress.type === 'matched' && matched.push(progress));
+    await here.services.watch(here.receiver.url, [here.chain.wallets.Alice]);
     // The dollar contract takes no coins; the transaction is mined, and reverted.
     const { address } = here.chain.tokens.dollar;
     await expect(here.chain.transfer({ kind: 'native', from: 'Alice', to: address })).rejects.toThrow(/reverted/);
     const mined = await here.chain.transfer({ kind: 'native', from: 'Bob', to: 'Treasury' });
-    await services.notification.scan();
+    await here.services.notification.scan();
     expect(matched.map(({ txHash }) => txHash)).toEqual([mined.hash]);
-    await services.close();
-  });
-
-  it('reads internal transfers with the debug tracer where trace_block is missing', async () => {
-    const node = await startLimitedNode(here.chain.rpcUrl, ['trace_block']);
-    const services = await startHarness({ rpcUrl: node.url, dir: here.dir });
-    await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
-    await here.chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury', amount: 9n });
-    await services.notification.scan();
-    expect(await events(services)).toMatchObject([
-      { isInternalTransaction: true, value: '9', from: here.chain.contracts.splitter },
-    ]);
-    await services.close();
-    await node.close();
   });
 
   it('logs that a node has no traces, and reports everything else', async () => {
-    const node = await startLimitedNode(here.chain.rpcUrl, ['trace_block', 'debug_traceBlockByNumber']);
+    here.node.refuse('trace_block', MISSING);
+    here.node.refuse('debug_traceBlockByNumber', MISSING);
     const lines: string[] = [];
     const log = pino({ level: 'warn' }, { write: (line) => lines.push(line) });
-    const services = await startHarness({ rpcUrl: node.url, dir: here.dir, log });
-    await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
+    await here.restart({ log });
     await here.chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury' });
     await here.chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: 11n });
-    await services.notification.scan();
-    expect(await events(services)).toMatchObject([{ value: '11' }]);
+    await here.services.notification.scan();
+    expect(await events()).toMatchObject([{ value: '11' }]);
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain('coins sent by contracts are reported later');
-    await services.close();
-    await node.close();
-  });
-
-  it('continues at the same block after a node was away', async () => {
-    const node = await startLimitedNode(here.chain.rpcUrl, []);
-    const services = await startHarness({ rpcUrl: node.url, dir: here.dir });
-    await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
-    node.setAway(true);
-    const mined = await here.chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury' });
-    await expect(services.notification.scan()).rejects.toThrow(/does not respond/);
-    node.setAway(false);
-    await services.notification.scan();
-    expect(await events(services)).toMatchObject([{ txHash: mined.hash }]);
-    await services.close();
-    await node.close();
   });
 
   it('waits for a node that limits eth_call, and reports internal transfers later where it limits traces alone', async () => {
-    const node = await startLimitedNode(here.chain.rpcUrl, []);
-    const services = await startHarness({ rpcUrl: node.url, dir: here.dir });
-    await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
     await here.chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury', amount: 9n });
     await here.chain.transfer({ kind: 'erc20', token: 'dollar', from: 'Alice', to: 'Treasury', amount: 8n });
     const busy = { code: -32000, message: 'Too many requests, please retry' };
-    for (const method of ['trace_block', 'debug_traceBlockByNumber', 'eth_call']) node.refuse(method, busy);
-    await services.notification.scan();
-    services.clock.advance(600_000);
-    await services.notification.scan();
+    for (const method of ['trace_block', 'debug_traceBlockByNumber', 'eth_call']) here.node.refuse(method, busy);
+    await here.services.notification.scan();
+    here.services.clock.advance(600_000);
+    await here.services.notification.scan();
     expect(here.receiver.received).toEqual([]);
-    for (const method of ['trace_block', 'debug_traceBlockByNumber', 'eth_call']) node.refuse(method, null);
-    services.clock.advance(600_000);
-    await services.notification.scan();
-    const arrived = await events(services);
+    for (const method of ['trace_block', 'debug_traceBlockByNumber', 'eth_call']) here.node.refuse(method, null);
+    here.services.clock.advance(600_000);
+    await here.services.notification.scan();
+    const arrived = await events();
     expect(arrived).toHaveLength(2);
     expect(arrived).toContainEqual(expect.objectContaining({ value: '9', isInternalTransaction: true }));
     expect(arrived).toContainEqual(expect.objectContaining({ value: '8', tokenDecimals: '6' }));
-    await services.close();
-    await node.close();
-  });
-
-  it('reads a block with too many logs from its receipts', async () => {
-    const node = await startLimitedNode(here.chain.rpcUrl, []);
-    node.refuse('eth_getLogs', { code: -32005, message: 'query returned more than 10000 results' });
-    const services = await startHarness({ rpcUrl: node.url, dir: here.dir });
-    await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
-    await here.chain.transfer({ kind: 'erc20', token: 'dollar', from: 'Alice', to: 'Treasury', amount: 8n });
-    await services.notification.scan();
-    expect(await events(services)).toMatchObject([{ tokenType: 'ERC-20', value: '8' }]);
-    await services.close();
-    await node.close();
   });
 });

@@ -4,138 +4,133 @@ import { createManualClock } from '../../sandbox/discord/clock.ts';
 import { createPageCache } from '../../services/explorer/cache.ts';
 import { type Services, startServices } from '../../services/start.ts';
 import { MINUTE } from '../../src/domain/clock.ts';
-import { HAS_ANVIL } from '../chain/has-anvil.ts';
 import { startLimitedNode } from './limited-node.ts';
 
-describe.each([{ scripted: false }, { scripted: true }])(
-  'explorer of a chain with scripted: $scripted',
-  ({ scripted }) => {
-    let chain: Chain;
-    let services: Services;
+describe('the explorer', () => {
+  let chain: Chain;
+  let services: Services;
 
-    const stack = new AsyncDisposableStack();
-    beforeAll(async () => {
-      chain = stack.adopt(await startChain({ scripted }), (it) => it.close());
-      const cataloged = [chain.tokens.dollar.address.toLowerCase()];
-      services = stack.adopt(
-        await startServices({ rpcUrl: chain.rpcUrl, dir: '', projects: [], only: 'explorer', cataloged }),
-        (it) => it.close(),
-      );
-    });
-    afterAll(() => stack.disposeAsync());
+  const stack = new AsyncDisposableStack();
+  beforeAll(async () => {
+    chain = stack.adopt(await startChain(), (it) => it.close());
+    const cataloged = [chain.tokens.dollar.address.toLowerCase()];
+    services = stack.adopt(
+      await startServices({ rpcUrl: chain.rpcUrl, dir: '', projects: [], only: 'explorer', cataloged }),
+      (it) => it.close(),
+    );
+  });
+  afterAll(() => stack.disposeAsync());
 
-    const ask = async (query: string, slash = '') => {
-      const response = await fetch(`${services.explorerApiUrl}${slash}?${query}`);
-      return { status: response.status, body: (await response.json()) as { result: unknown } };
-    };
-    const token = (address: string) => ask(`module=token&action=getToken&contractaddress=${address}`);
-    const open = async (path: string) => {
-      const response = await fetch(`${services.explorerUrl}${path}`);
-      return { status: response.status, headers: response.headers, text: await response.text() };
-    };
+  const ask = async (query: string, slash = '') => {
+    const response = await fetch(`${services.explorerApiUrl}${slash}?${query}`);
+    return { status: response.status, body: (await response.json()) as { result: unknown } };
+  };
+  const token = (address: string) => ask(`module=token&action=getToken&contractaddress=${address}`);
+  const open = async (path: string) => {
+    const response = await fetch(`${services.explorerUrl}${path}`);
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  };
 
-    it('shows a cataloged ERC-20', async () => {
-      const { address } = chain.tokens.dollar;
-      const answer = {
-        status: 200,
-        body: {
-          status: '1',
-          message: 'OK',
-          result: {
-            cataloged: true,
-            contractAddress: address,
-            decimals: '6',
-            name: 'Harbor Dollar',
-            symbol: 'HUSD',
-            totalSupply: '9000000000000',
-            type: 'ERC-20',
-          },
+  it('shows a cataloged ERC-20', async () => {
+    const { address } = chain.tokens.dollar;
+    const answer = {
+      status: 200,
+      body: {
+        status: '1',
+        message: 'OK',
+        result: {
+          cataloged: true,
+          contractAddress: address.toLowerCase(),
+          decimals: '6',
+          name: 'Harbor Dollar',
+          symbol: 'HUSD',
+          totalSupply: '9000000000000',
+          type: 'ERC-20',
         },
-      };
-      expect(await token(address.toLowerCase())).toEqual(answer);
-      expect(await ask(`module=token&action=getToken&contractaddress=${address}`, '/')).toEqual(answer);
-    });
+      },
+    };
+    expect(await token(address.toLowerCase())).toEqual(answer);
+    expect(await ask(`module=token&action=getToken&contractaddress=${address}`, '/')).toEqual(answer);
+  });
 
-    it('shows a copy of a cataloged token as not cataloged', async () => {
-      const { body } = await token(chain.tokens.fake.address);
-      expect(body.result).toMatchObject({ cataloged: false, name: 'Harbor Dollar', symbol: 'HUSD' });
-    });
+  it('shows a copy of a cataloged token as not cataloged', async () => {
+    const { body } = await token(chain.tokens.fake.address);
+    expect(body.result).toMatchObject({ cataloged: false, name: 'Harbor Dollar', symbol: 'HUSD' });
+  });
 
-    it('shows the type of NFTs', async () => {
-      expect((await token(chain.tokens.keys.address)).body.result).toMatchObject({
-        decimals: '',
-        symbol: 'HKEY',
-        totalSupply: '96',
-        type: 'ERC-721',
-      });
-      expect((await token(chain.tokens.supplies.address)).body.result).toMatchObject({
-        decimals: '',
-        symbol: 'HSUP',
-        totalSupply: '',
-        type: 'ERC-1155',
-      });
+  it('shows the type of NFTs', async () => {
+    expect((await token(chain.tokens.keys.address)).body.result).toMatchObject({
+      decimals: '',
+      symbol: 'HKEY',
+      totalSupply: '96',
+      type: 'ERC-721',
     });
+    expect((await token(chain.tokens.supplies.address)).body.result).toMatchObject({
+      decimals: '',
+      symbol: 'HSUP',
+      totalSupply: '',
+      type: 'ERC-1155',
+    });
+  });
 
-    it('returns 200 and status 0 for unknown and invalid addresses', async () => {
-      const notFound = { status: 200, body: { status: '0', message: 'Contract address not found', result: null } };
-      expect(await token(chain.wallets.Alice)).toEqual(notFound);
-      expect(await token(chain.contracts.splitter)).toEqual(notFound);
-      const invalid = { status: 200, body: { status: '0', message: 'Invalid contract address hash', result: null } };
-      expect(await token('0x12')).toEqual(invalid);
-    });
+  it('returns 200 and status 0 for unknown and invalid addresses', async () => {
+    const notFound = { status: 200, body: { status: '0', message: 'Contract address not found', result: null } };
+    expect(await token(chain.wallets.Alice)).toEqual(notFound);
+    expect(await token(chain.contracts.splitter)).toEqual(notFound);
+    const invalid = { status: 200, body: { status: '0', message: 'Invalid contract address hash', result: null } };
+    expect(await token('0x12')).toEqual(invalid);
+  });
 
-    it('refuses other actions in the documented format', async () => {
-      expect(await ask('module=token&action=getToken')).toMatchObject({
-        status: 400,
-        body: { status: '0', result: null },
-      });
-      expect(await ask('module=account&action=balance')).toMatchObject({
-        status: 400,
-        body: { status: '0', result: null },
-      });
+  it('refuses other actions in the documented format', async () => {
+    const required = { status: '0', message: 'Query parameter contract address is required', result: null };
+    expect(await ask('module=token&action=getToken')).toEqual({ status: 200, body: required });
+    expect(await ask('module=TOKEN&action=gettoken&contractaddress=')).toEqual({ status: 200, body: required });
+    expect(await ask('module=account&action=balance')).toMatchObject({
+      status: 400,
+      body: { status: '0', result: null },
     });
+  });
 
-    it('refuses other paths in the documented format', async () => {
-      const headers = { 'content-type': 'application/json' };
-      for (const [path, init, status] of [
-        ['/tokens', {}, 404],
-        ['/%zz', {}, 400],
-        ['', { method: 'POST', headers, body: '{' }, 400],
-      ] as const) {
-        const response = await fetch(services.explorerApiUrl + path, init);
-        expect(response.status).toBe(status);
-        expect(await response.json()).toMatchObject({ status: '0', message: expect.any(String), result: null });
-      }
-    });
+  it('refuses other paths in the documented format', async () => {
+    const headers = { 'content-type': 'application/json' };
+    for (const [path, init, status] of [
+      ['/tokens', {}, 404],
+      ['/%zz', {}, 400],
+      ['', { method: 'POST', headers, body: '{' }, 400],
+    ] as const) {
+      const response = await fetch(services.explorerApiUrl + path, init);
+      expect(response.status).toBe(status);
+      expect(await response.json()).toMatchObject({ status: '0', message: expect.any(String), result: null });
+    }
+  });
 
-    it('shows a transaction with its transfers', async () => {
-      const { hash } = await chain.swap('Treasury');
-      const { status, headers, text } = await open(`/tx/${hash}`);
-      expect(status).toBe(200);
-      expect(headers.get('content-security-policy')).toContain("default-src 'none'");
-      expect(text).toContain(`/explorer/address/${chain.wallets.Treasury}`);
-      expect(text).toContain(`<strong>150</strong> <code>HUSD</code>`);
-      expect(text).toContain(`<strong>120</strong> <code>BELL</code>`);
-      expect((await open(`/tx/0x${'0'.repeat(64)}`)).status).toBe(404);
-      expect((await open('/tx/0x12')).status).toBe(404);
-    });
+  it('shows a transaction with its transfers', async () => {
+    const { hash } = await chain.swap('Treasury');
+    const { status, headers, text } = await open(`/tx/${hash}`);
+    expect(status).toBe(200);
+    expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(text).toContain(`/explorer/address/${chain.wallets.Treasury}`);
+    expect(text).toContain(`<strong>150</strong> <code>HUSD</code>`);
+    expect(text).toContain(`<strong>120</strong> <code>BELL</code>`);
+    expect((await open(`/tx/0x${'0'.repeat(64)}`)).status).toBe(404);
+    expect((await open('/tx/0x12')).status).toBe(404);
+  });
 
-    it('shows pages of addresses and tokens', async () => {
-      const wallet = await open(`/address/${chain.wallets.Treasury.toLowerCase()}`);
-      expect(wallet).toMatchObject({ status: 200, text: expect.stringContaining(chain.wallets.Treasury) });
-      expect((await open(`/token/${chain.tokens.bell.address}`)).text).toContain('9000000');
-      expect((await open(`/token/${chain.wallets.Alice}`)).status).toBe(404);
-      expect((await open('/address/nobody')).status).toBe(400);
-    });
+  it('shows pages of addresses and tokens', async () => {
+    const wallet = await open(`/address/${chain.wallets.Treasury.toLowerCase()}`);
+    expect(wallet).toMatchObject({ status: 200, text: expect.stringContaining(chain.wallets.Treasury) });
+    expect((await open(`/token/${chain.tokens.bell.address}`)).text).toContain('9000000');
+    expect((await open(`/token/${chain.wallets.Alice}`)).status).toBe(404);
+    expect((await open('/address/nobody')).status).toBe(400);
+  });
 
-    it('escapes text of a contract', async () => {
-      const { text } = await open(`/token/${chain.tokens.hostile.address}`);
-      expect(text).toContain('**Claim 5,000 HUSD** [here](https://claim.example/now) @everyone');
-      expect(text).toContain('&#60;@&#38;1&#62;');
-      expect(text).not.toMatch(/[\u202e\u200b]/);
-    });
-  },
-);
+  it('escapes text of a contract', async () => {
+    const { text } = await open(`/token/${chain.tokens.hostile.address}`);
+    expect(text).toContain('**Claim 5,000 HUSD** [here](https://claim.example/now) @everyone');
+    expect(text).toContain('&#60;@&#38;1&#62;');
+    expect(text).not.toMatch(/[\u202e\u200b]/);
+  });
+});
 
 it('reports an unresponsive node without its URL', async () => {
   const rpcUrl = 'http://127.0.0.1:1/secret-key';
@@ -151,13 +146,14 @@ it('reports an unresponsive node without its URL', async () => {
   await services.close();
 });
 
+const TRACE_METHODS = ['trace_transaction', 'debug_traceTransaction'];
+
 /** Starts the explorer over a chain, through a node that the test may limit, until the test ends. */
-async function explore(options: { scripted?: boolean; missing?: string[] } = {}) {
-  const { scripted = true, missing = [] } = options;
+async function explore(missing: readonly string[] = []) {
   const clock = createManualClock();
   const stack = new AsyncDisposableStack();
   onTestFinished(() => stack.disposeAsync());
-  const chain = stack.adopt(await startChain({ scripted }), (it) => it.close());
+  const chain = stack.adopt(await startChain(), (it) => it.close());
   const node = stack.adopt(await startLimitedNode(chain.rpcUrl, missing), (it) => it.close());
   const started = await startServices({ rpcUrl: node.url, dir: '', projects: [], only: 'explorer', clock });
   const services = stack.adopt(started, (it) => it.close());
@@ -176,7 +172,7 @@ it('shows on a transaction’s page that no node traces it', async () => {
   expect(await openLater()).toContain('The chain cannot be read');
   node.setAway(false);
   expect(await openLater()).not.toContain('does not trace');
-  node.refuse('trace_transaction', { code: -32000, message: 'missing trie node' });
+  for (const method of TRACE_METHODS) node.refuse(method, { code: -32000, message: 'missing trie node' });
   expect(await openLater()).toMatch(/<strong>150<\/strong>.*does not trace this transaction/s);
 });
 
@@ -195,19 +191,15 @@ it('renders a page at most once in ten seconds', async () => {
   expect(calls).toBe(2);
 });
 
-const TRACE_METHODS = ['trace_transaction', 'debug_traceTransaction'];
 const WHOLE_BLOCK = ['trace_block', 'debug_traceBlockByNumber', 'eth_getBlockByNumber', 'eth_getLogs'];
 
-it.skipIf(!HAS_ANVIL).each(TRACE_METHODS)(
-  'shows internal payments by %s alone, without reading the whole block',
-  async (method) => {
-    const missing = [...WHOLE_BLOCK, ...TRACE_METHODS.filter((one) => one !== method)];
-    const { chain, open } = await explore({ scripted: false, missing });
-    const { hash } = await chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury', amount: 10n ** 18n });
-    const text = await open(`/tx/${hash}`);
-    expect(text).toMatch(/<strong>1 NATIVE<\/strong>.*<strong>1 NATIVE<\/strong>, sent by a contract/s);
-  },
-);
+it.each(TRACE_METHODS)('shows internal payments by %s alone, without reading the whole block', async (method) => {
+  const missing = [...WHOLE_BLOCK, ...TRACE_METHODS.filter((one) => one !== method)];
+  const { chain, open } = await explore(missing);
+  const { hash } = await chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury', amount: 10n ** 18n });
+  const text = await open(`/tx/${hash}`);
+  expect(text).toMatch(/<strong>1 NATIVE<\/strong>.*<strong>1 NATIVE<\/strong>, sent by a contract/s);
+});
 
 it('shows no transfers of a failed transaction, and includes blobs in its fee', async () => {
   const { chain, node, open } = await explore();
@@ -221,6 +213,21 @@ it('shows no transfers of a failed transaction, and includes blobs in its fee', 
   expect(text).toContain('<dt>Fee</dt><dd>5 NATIVE</dd>');
 });
 
+it('shows a payment once that the chain repeats as a log, and reads logs of null as none', async () => {
+  const { chain, node, clock, open } = await explore();
+  const amount = 10n ** 18n;
+  const { hash } = await chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount });
+  const parties = ['Alice', 'Treasury'].map((name) => `0x${chain.wallets[name as 'Alice'].slice(2).padStart(64, '0')}`);
+  const topics = ['0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef', ...parties];
+  const data = `0x${amount.toString(16).padStart(64, '0')}`;
+  const log = { address: `0x${'F'.repeat(39)}e`, topics, data, logIndex: '0x0', transactionHash: hash };
+  for (const logs of [[log], null]) {
+    node.change('eth_getTransactionReceipt', (receipt: object) => ({ ...receipt, logs }));
+    expect((await open(`/tx/${hash}`)).match(/<article>/g)).toHaveLength(1);
+    clock.advance(10_000);
+  }
+});
+
 it('shows a wallet with delegated code as a wallet, and a contract as a contract', async () => {
   const { chain, node, clock, open } = await explore();
   const [wallet, contract] = [`/address/${chain.wallets.Alice}`, `/address/${chain.contracts.splitter}`];
@@ -229,6 +236,16 @@ it('shows a wallet with delegated code as a wallet, and a contract as a contract
   node.change('eth_getCode', () => `0xef0100${chain.contracts.splitter.slice(2)}`);
   clock.advance(10_000);
   expect(await open(wallet)).toContain('<dd>a wallet</dd>');
+});
+
+it('shows a contract that affirms every interface as an ERC-20', async () => {
+  const { chain, node, services } = await explore();
+  node.change('eth_call', (result, [call]) =>
+    (call as { data: string }).data.startsWith('0x01ffc9a7') ? `0x${'1'.padStart(64, '0')}` : result,
+  );
+  const query = `module=token&action=getToken&contractaddress=${chain.tokens.dollar.address}`;
+  const response = await fetch(`${services.explorerApiUrl}?${query}`);
+  expect(await response.json()).toMatchObject({ result: { type: 'ERC-20', decimals: '6' } });
 });
 
 it('does not report a token as unknown when the node’s rate is used up', async () => {

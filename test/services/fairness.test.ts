@@ -6,7 +6,7 @@ import type { Transfer } from '../../services/chain/transfers.ts';
 import { deliveriesOf, type Match } from '../../services/notification/match.ts';
 import { HARBOR, type Harness, startHarness, surroundings } from './harness.ts';
 
-const here = surroundings({ scripted: true });
+const here = surroundings();
 let services: Harness;
 
 beforeEach(async () => {
@@ -23,12 +23,7 @@ const attempts = () => {
   });
   return counted;
 };
-const paused = async () => {
-  const { chains } = (await (await fetch(`${services.url}/readyz`)).json()) as {
-    chains: [{ pausedReceivers: number }];
-  };
-  return chains[0].pausedReceivers;
-};
+const paused = async () => (await services.ready()).pausedReceivers;
 
 it.each([1, 3])('sends %i deliveries of a webhook at the same time when it allows that many', async (parallel) => {
   await watch(parallel);

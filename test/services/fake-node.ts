@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { MethodMissing, type Node } from '../../services/chain/node.ts';
 
 /** One call to a node. */
 export interface Asked {
@@ -10,8 +11,8 @@ export interface Asked {
   batch: number;
 }
 
-/** A fake node's response: a result, an HTTP status, or none at all. */
-export type Reply = { result: unknown } | { status: number } | 'hangs';
+/** A fake node's response: a result, an error, an HTTP status, or none at all. */
+export type Reply = { result: unknown } | { error: { code: number; message: string } } | { status: number } | 'hangs';
 
 /** A node without a chain, whose responses a test makes. */
 export interface FakeNode {
@@ -61,4 +62,18 @@ interface Call {
   id: number;
   method: string;
   params: unknown[];
+}
+
+/** A node in this process that returns these results, and does not have the other methods. */
+export function nodeWith(results: Readonly<Record<string, unknown>>): Node & { asked: string[] } {
+  const asked: string[] = [];
+  return {
+    asked,
+    async call(method, _params, accept) {
+      asked.push(method);
+      if (!(method in results)) throw new MethodMissing(method);
+      accept?.(results[method] as never);
+      return results[method] as never;
+    },
+  };
 }

@@ -8,7 +8,8 @@ import type { Webhook } from '../../services/notification/store/webhooks.ts';
 import type { DeliveryProgress, Notification, Project } from '../../services/notification/types.ts';
 import { type Services, type ServicesOptions, startServices } from '../../services/start.ts';
 import { inTime } from '../until.ts';
-import { type Receiver, startReceiver } from './receiver.ts';
+import { type LimitedNode, startLimitedNode } from './limited-node.ts';
+import { type Event, type Receiver, startReceiver } from './receiver.ts';
 
 /** The projects of all tests. */
 export const HARBOR: Project = { id: 'harbor', key: 'harbor-key', secret: 'harbor-secret' };
@@ -31,11 +32,11 @@ export interface Surroundings {
 }
 
 /** Gives the tests of the file, or of the `describe` that calls it, a chain, and each of them a receiver and a folder. */
-export function surroundings(options: { scripted?: boolean } = {}): Surroundings {
+export function surroundings(): Surroundings {
   const here = {} as Surroundings;
   let folder: ReturnType<typeof temporaryFolder>;
   beforeAll(async () => {
-    here.chain = await startChain(options);
+    here.chain = await startChain();
   });
   afterAll(() => here.chain.close());
   beforeEach(async () => {
@@ -50,16 +51,93 @@ export function surroundings(options: { scripted?: boolean } = {}): Surroundings
   return here;
 }
 
+/** The chain in `/readyz`. */
+interface Ready {
+  status: number;
+  problems: string[];
+  next: number;
+  head: number;
+  gaps: { part: string }[];
+  quarantined: number;
+  pausedReceivers: number;
+  nodes: { excluded: string | null }[];
+}
+
+/** What tests need that read the chain through a node which they may limit. */
+export interface LimitedSurroundings extends Surroundings {
+  node: LimitedNode;
+  /** Tests may close and restart them. */
+  services: Harness;
+  /** The webhook that watches Treasury. */
+  webhookId: string;
+  /** Starts the services again over the same folder, after those that ran were closed. */
+  restart(options?: Partial<ServicesOptions>): Promise<void>;
+  /** The bodies that have arrived, once nothing is left to send. */
+  events(): Promise<Event[]>;
+  /** The amounts in {@link events}, sorted as texts. */
+  values(): Promise<string[]>;
+  /** Scans, and returns {@link values}. */
+  arrived(): Promise<string[]>;
+}
+
+/** As {@link surroundings}, with services that read the chain through a node. They watch Treasury, unless `watches` is false. */
+export function limitedSurroundings({ watches = true } = {}): LimitedSurroundings {
+  const here = surroundings() as LimitedSurroundings;
+  let stack: AsyncDisposableStack;
+  beforeEach(async () => {
+    stack = new AsyncDisposableStack();
+    here.node = stack.adopt(await startLimitedNode(here.chain.rpcUrl, []), (it) => it.close());
+    here.services = await startHarness({ rpcUrl: here.node.url, dir: here.dir });
+    stack.defer(() => here.services.close());
+    if (watches) here.webhookId = await here.services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
+  });
+  afterEach(() => stack.disposeAsync());
+  return Object.assign(here, {
+    async restart(options = {}) {
+      await here.services.close();
+      const source = options.chains === undefined ? { rpcUrl: here.node.url } : {};
+      here.services = await startHarness({ ...source, dir: here.dir, ...options });
+    },
+    async events() {
+      await here.services.sent();
+      return here.receiver.events();
+    },
+    values: async () => (await here.events()).map(({ value }) => String(value)).sort(),
+    async arrived() {
+      await here.services.notification.scan();
+      return await here.values();
+    },
+  } satisfies Partial<LimitedSurroundings>);
+}
+
 type WatchSettings = Partial<Omit<Webhook, 'id' | 'projectId' | 'url'>>;
+
+/** Returns what makes a management call with the keys of a project. */
+export const callApi =
+  (root: string) =>
+  async (
+    method: string,
+    path: string,
+    body?: unknown,
+    as: Project = HARBOR,
+  ): Promise<{ status: number; body: never }> => {
+    const response = await fetch(`${root}${path}${path.includes('?') ? '&' : '?'}apiKey=${as.key}`, {
+      method,
+      headers: { 'API-SECRET': as.secret, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return { status: response.status, body: (await response.json()) as never };
+  };
 
 /** Running services whose clock the test advances. */
 export interface Harness extends Services {
   notification: Notification;
   clock: ManualClock;
-  /** Makes a management call with the keys of a project. */
-  call(method: string, path: string, body?: unknown, as?: Project): Promise<{ status: number; body: never }>;
+  call: ReturnType<typeof callApi>;
   /** Creates a webhook of HARBOR that watches addresses, for all events unless `settings` say otherwise; returns its id. */
   watch(url: string, addresses: readonly string[], settings?: WatchSettings): Promise<string>;
+  /** Reads `/readyz`. */
+  ready(): Promise<Ready>;
   /** Resolves with the first step after this call that fits. */
   step(fits: (progress: DeliveryProgress) => boolean): Promise<DeliveryProgress>;
   /**
@@ -79,17 +157,7 @@ export async function startHarness(options: Pick<ServicesOptions, 'dir'> & Parti
     ...options,
   });
   const notification = services.notification!;
-  const call: Harness['call'] = async (method, path, body, as = HARBOR) => {
-    const response = await fetch(
-      `${services.notificationUrl}${path}${path.includes('?') ? '&' : '?'}apiKey=${as.key}`,
-      {
-        method,
-        headers: { 'API-SECRET': as.secret, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      },
-    );
-    return { status: response.status, body: (await response.json()) as never };
-  };
+  const call = callApi(services.notificationUrl);
   const step: Harness['step'] = (fits) => {
     const found = new Promise<DeliveryProgress>((resolve) => {
       const stop = notification.onProgress((progress) => {
@@ -106,6 +174,11 @@ export async function startHarness(options: Pick<ServicesOptions, 'dir'> & Parti
     clock,
     call,
     step,
+    async ready() {
+      const response = await fetch(`${services.url}/readyz`);
+      const { chains } = (await response.json()) as { chains: [Omit<Ready, 'status'>] };
+      return { status: response.status, ...chains[0] };
+    },
     async sent() {
       while (notification.pending() > 0) {
         const { type } = await step((progress) => progress.type === 'ended' || progress.type === 'scheduled');

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { HARBOR, type Harness, startHarness, surroundings } from './harness.ts';
 
-const here = surroundings({ scripted: true });
+const here = surroundings();
 const SECRETS = [24, 32].map((size) => `whsec_${Buffer.alloc(size, size).toString('base64')}`);
 let services: Harness;
 

@@ -15,7 +15,7 @@ beforeEach(() => {
   folder = temporaryFolder();
   store = openStore(folder.dir);
   webhookId = store.webhooks.create(WEBHOOK).id;
-  store.chain.begin({ chainId: '1', genesis: null, nextBlock: 3, newest: { number: 2, hash: 'two', time: 0 } });
+  store.chain.begin({ chainId: '1', genesis: null }, 3, { number: 2, hash: 'two', time: 0 });
 });
 afterEach(() => {
   store.close();

@@ -4,22 +4,21 @@ import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Chain, startChain } from '../../sandbox/chain/index.ts';
 import { openStore } from '../../services/notification/store/index.ts';
 import { BARE_ENVIRONMENT } from '../bare-environment.ts';
 import { inTime } from '../until.ts';
 import { HARBOR, temporaryFolder } from './harness.ts';
+import { MAIN, startProcess } from './process.ts';
 import { startReceiver } from './receiver.ts';
 
-const MAIN = fileURLToPath(new URL('../../services/main.ts', import.meta.url));
 let chain: Chain;
 let folder: ReturnType<typeof temporaryFolder>;
 
 beforeAll(async () => {
   folder = temporaryFolder();
-  chain = await startChain({ scripted: true });
+  chain = await startChain();
 });
 afterAll(async () => {
   await chain.close();
@@ -39,29 +38,8 @@ async function ended(child: ChildProcess): Promise<{ code: number | null; output
   return { code, output };
 }
 
-/** Starts the services and waits until they listen. */
-async function start(
-  environment: Record<string, string> = { PROJECTS: `${HARBOR.id}:${HARBOR.key}:${HARBOR.secret}` },
-): Promise<{ child: ChildProcess; url: string; output(): string }> {
-  const child = run({
-    RPC_URL: chain.rpcUrl,
-    PORT: '0',
-    POLL_MS: '50',
-    WEBHOOK_ALLOW: '127.0.0.1',
-    DATA_DIR: folder.dir,
-    ...environment,
-  });
-  let output = '';
-  const url = new Promise<string>((resolve, reject) => {
-    child.stdout?.on('data', (chunk: Buffer) => {
-      output += chunk.toString();
-      const line = output.split('\n').find((one) => one.includes('"msg":"listening"'));
-      if (line !== undefined) resolve(JSON.parse(line).url);
-    });
-    child.once('exit', () => reject(new Error(`the services ended: ${output}`)));
-  });
-  return { child, url: await inTime('the services listen', url), output: () => output };
-}
+const start = (environment: Record<string, string> = {}) =>
+  startProcess({ RPC_URL: chain.rpcUrl, DATA_DIR: folder.dir, ...environment });
 
 it('names every fault and exits with 78 without configuration', async () => {
   const { code, output } = await ended(
@@ -166,15 +144,9 @@ it('delivers accepted events after a kill, from a file that nobody else may read
 
   const receiver = await startReceiver();
   const first = await start();
-  const call = (path: string, body: object) =>
-    fetch(`${first.url}/notification/v0${path}?apiKey=${HARBOR.key}`, {
-      method: 'POST',
-      headers: { 'API-SECRET': HARBOR.secret, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-  const created = await call('/webhook', { projectId: HARBOR.id, webhookUrl: receiver.url, eventType: 'ALL' });
-  const { webhookId } = (await created.json()) as { webhookId: string };
-  await call('/webhook/add-addresses', { webhookId, addresses: [chain.wallets.Treasury] });
+  const webhook = { projectId: HARBOR.id, webhookUrl: receiver.url, eventType: 'ALL' };
+  const { webhookId } = (await first.call('POST', '/webhook', webhook)).body as { webhookId: string };
+  await first.call('POST', '/webhook/add-addresses', { webhookId, addresses: [chain.wallets.Treasury] });
 
   // The receiver does not respond, so the kill comes in the middle of the first attempt.
   receiver.answer(null);
@@ -203,14 +175,9 @@ it('follows PROJECTS_FILE: secrets rotate, a broken file changes nothing, and a 
   const write = (...projects: object[]) =>
     writeFileSync(file, JSON.stringify(projects.map((one) => ({ id: HARBOR.id, key: HARBOR.key, ...one }))));
   write({ secret: 'old', signingSecrets: [early] });
-  const { child, url, output } = await start({ PROJECTS_FILE: file, DATA_DIR: join(folder.dir, 'followed') });
-  const call = (method: string, path: string, secret: string, body?: object) =>
-    fetch(`${url}/notification/v0${path}?apiKey=${HARBOR.key}`, {
-      method,
-      headers: { 'API-SECRET': secret, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-  const status = async (secret: string) => (await call('GET', `/webhooks/${HARBOR.id}`, secret)).status;
+  const { child, url, output, call } = await start({ PROJECTS_FILE: file, DATA_DIR: join(folder.dir, 'followed') });
+  const status = async (secret: string) =>
+    (await call('GET', `/webhooks/${HARBOR.id}`, undefined, { ...HARBOR, secret })).status;
   const becomes = (secret: string, code: number) =>
     expect.poll(() => status(secret), { message: `the status with the secret ${secret}`, timeout: 60_000 }).toBe(code);
   const pay = () => chain.transfer({ kind: 'native', from: 'Alice', to: 'Grants' });
@@ -221,7 +188,7 @@ it('follows PROJECTS_FILE: secrets rotate, a broken file changes nothing, and a 
     eventType: 'ALL',
     addresses: [chain.wallets.Grants],
   };
-  expect((await call('POST', '/webhook', 'old', watching)).status).toBe(201);
+  expect((await call('POST', '/webhook', watching, { ...HARBOR, secret: 'old' })).status).toBe(201);
 
   write({ secret: 'new', otherSecrets: ['old'], signingSecrets: [late, early] });
   await becomes('new', 200);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { HARBOR, type Harness, OTHER, startHarness, surroundings } from './harness.ts';
 
-const here = surroundings({ scripted: true });
+const here = surroundings();
 let services: Harness;
 
 beforeEach(async () => {
@@ -155,7 +155,7 @@ it('accepts a content type without a body, and responds to an unknown path in th
   const remove = (path: string) =>
     fetch(`${services.notificationUrl}${path}?apiKey=${HARBOR.key}`, { method: 'DELETE', headers });
   expect((await remove(`/webhook/${webhookId}`)).status).toBe(200);
-  const unknown = await remove('/webhook');
+  const unknown = await remove('/nothing');
   expect(unknown.status).toBe(404);
   expect(await unknown.json()).toMatchObject({ statusCode: 404, error: 'Not Found' });
 });
@@ -232,4 +232,19 @@ it('sends a test event on request', async () => {
   const [received] = await here.receiver.until(1);
   expect(received!.headers['ledgerbell-place']).toBe('test');
   expect(JSON.parse(received!.body)).toMatchObject({ value: '0', projectId: 'harbor' });
+});
+
+it('names a method that a path does not support, and shows no text of the schema library', async () => {
+  const id = await services.watch('http://127.0.0.1:1/', ['0x00000000000000000000000000000000000000aa']);
+  for (const [method, path] of [
+    ['PATCH', '/webhook'],
+    ['PUT', '/webhook/add-addresses'],
+    ['PATCH', `/webhook/${id}`],
+  ] as const) {
+    expect(await services.call(method, path, {})).toMatchObject({ status: 405, body: { error: 'Method Not Allowed' } });
+  }
+  for (const change of [{ parallel: 0 }, { parallel: 99 }, { webhookUrl: `http://a.example/${'a'.repeat(2100)}` }]) {
+    const { status, body } = await services.call('PUT', '/webhook', { webhookId: id, ...change });
+    expect([status, (body as { errorMessage: string }).errorMessage]).toEqual([400, expect.stringMatching(/ must /)]);
+  }
 });

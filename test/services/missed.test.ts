@@ -1,35 +1,20 @@
 import { pino } from 'pino';
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { rpcOf } from '../../sandbox/chain/driver.ts';
+import { beforeEach, expect, it } from 'vitest';
+import { rpcOf } from '../../sandbox/chain/rpc.ts';
 import { openStore } from '../../services/notification/store/index.ts';
 import { MINUTE } from '../../src/domain/clock.ts';
-import { HAS_ANVIL } from '../chain/has-anvil.ts';
-import { type Harness, startHarness, surroundings } from './harness.ts';
-import { type LimitedNode, startLimitedNode } from './limited-node.ts';
+import { limitedSurroundings } from './harness.ts';
 
 const PATIENCE_MS = 10 * MINUTE;
-const here = surroundings();
-let node: LimitedNode;
-let services: Harness;
+const here = limitedSurroundings();
 let lines: string[];
-
-const start = async () => {
-  const log = pino({ level: 'warn' }, { write: (line) => lines.push(line) });
-  services = await startHarness({ rpcUrl: node.url, dir: here.dir, log });
-};
-let stack: AsyncDisposableStack;
+const log = pino({ level: 'warn' }, { write: (line) => lines.push(line) });
 beforeEach(async () => {
-  stack = new AsyncDisposableStack();
   lines = [];
-  node = stack.adopt(await startLimitedNode(here.chain.rpcUrl, []), (it) => it.close());
-  await start();
-  // Tests close and restart them.
-  stack.defer(() => services.close());
-  await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
+  await here.restart({ log });
 });
-afterEach(() => stack.disposeAsync());
 
-const scan = () => services.notification.scan();
+const scan = () => here.services.notification.scan();
 const pay = async (...amounts: bigint[]) => {
   const blocks: number[] = [];
   for (const amount of amounts) {
@@ -38,11 +23,8 @@ const pay = async (...amounts: bigint[]) => {
   }
   return blocks;
 };
-/** The sorted amounts that arrived, after all responses: advancing the clock times out a pending attempt. */
-const values = async () => {
-  await services.sent();
-  return here.receiver.received.map(({ body }) => Number(JSON.parse(body).value)).sort((a, b) => a - b);
-};
+/** The amounts that arrived, after all responses: advancing the clock times out a pending attempt. */
+const values = async () => (await here.values()).map(Number);
 const numbersOf = (line: string | undefined) => {
   const { level, first, last } = JSON.parse(line!);
   return { level, first, last };
@@ -51,18 +33,18 @@ const numbersOf = (line: string | undefined) => {
 /** Prunes what lies below a block: all of it, or only what its transactions left. */
 function prune(what: 'blocks' | 'receipts', below: number): void {
   if (what === 'blocks') {
-    node.change('eth_getBlockByNumber', (block, [number]) => (Number(number) < below ? null : block));
+    here.node.change('eth_getBlockByNumber', (block, [number]) => (Number(number) < below ? null : block));
     return;
   }
   const isKept = (one: { blockNumber: string } | undefined) => Number(one?.blockNumber) >= below;
-  node.change('eth_getLogs', (logs: { blockNumber: string }[]) => (isKept(logs[0]) ? logs : null));
-  node.change('eth_getBlockReceipts', (all: { blockNumber: string }[]) => (isKept(all[0]) ? all : null));
-  node.change('eth_getTransactionReceipt', (one: { blockNumber: string }) => (isKept(one) ? one : null));
+  here.node.change('eth_getLogs', (logs: { blockNumber: string }[]) => (isKept(logs[0]) ? logs : null));
+  here.node.change('eth_getBlockReceipts', (all: { blockNumber: string }[]) => (isKept(all[0]) ? all : null));
+  here.node.change('eth_getTransactionReceipt', (one: { blockNumber: string }) => (isKept(one) ? one : null));
 }
 
 function keepAll(): void {
   for (const method of ['BlockByNumber', 'Logs', 'BlockReceipts', 'TransactionReceipt']) {
-    node.change(`eth_get${method}`, null);
+    here.node.change(`eth_get${method}`, null);
   }
 }
 
@@ -72,23 +54,22 @@ it.each(['blocks', 'receipts'] as const)(
     const blocks = await pay(1n, 2n, 3n, 4n, 5n, 6n, 7n);
     prune(what, blocks[5]!);
     await expect(scan()).rejects.toThrow(/does not have/);
-    services.clock.advance(PATIENCE_MS);
+    here.services.clock.advance(PATIENCE_MS);
     await scan();
     expect(await values()).toEqual([6, 7]);
     const error = lines.find((line) => line.includes('RPC_URL'));
     expect(numbersOf(error)).toEqual({ level: 50, first: blocks[0], last: blocks[4] });
 
-    await services.close();
-    await start();
+    await here.restart({ log });
     expect(numbersOf(lines.at(-1))).toEqual({ level: 50, first: blocks[0], last: blocks[4] });
     keepAll();
     await pay(8n);
-    services.clock.advance(PATIENCE_MS);
+    here.services.clock.advance(PATIENCE_MS);
     await scan();
     // Advancing the clock times out a pending attempt, which is then repeated: each payment arrives at least once.
-    const arrived = () => [...new Set(here.receiver.received.map(({ body }) => Number(JSON.parse(body).value)))];
+    const arrived = () => [...new Set(here.receiver.events().map(({ value }) => Number(value)))];
     const repeated = () => {
-      services.clock.advance(20_000);
+      here.services.clock.advance(20_000);
       return arrived().sort((a, b) => a - b);
     };
     await expect
@@ -97,18 +78,18 @@ it.each(['blocks', 'receipts'] as const)(
   },
 );
 
-it.skipIf(!HAS_ANVIL)('reports a hundred missed blocks at each look until all are reported', async () => {
+it('reports a hundred missed blocks at each look until all are reported', async () => {
   const [first] = await pay(1n);
   await rpcOf(here.chain.rpcUrl)('anvil_mine', ['0x78']);
   const [, newest] = await pay(2n, 3n);
   prune('blocks', newest!);
   await expect(scan()).rejects.toThrow(/does not have/);
-  services.clock.advance(PATIENCE_MS);
+  here.services.clock.advance(PATIENCE_MS);
   await scan();
   expect(await values()).toEqual([3]);
   expect(numbersOf(lines.find((line) => line.includes('RPC_URL')))).toMatchObject({ first, last: newest! - 1 });
   keepAll();
-  services.clock.advance(PATIENCE_MS);
+  here.services.clock.advance(PATIENCE_MS);
   for (let look = 0; look < 2; look++) await scan();
   expect(await values()).toEqual([1, 2, 3]);
 });
@@ -116,35 +97,35 @@ it.skipIf(!HAS_ANVIL)('reports a hundred missed blocks at each look until all ar
 it('reports single unreadable blocks later, and waits for the newest one', async () => {
   const [first, , third, , last] = await pay(1n, 2n, 3n, 4n, 5n);
   const broken = new Set([first, third, last]);
-  node.change('eth_getBlockByNumber', (block, [number]) => (broken.has(Number(number)) ? null : block));
+  here.node.change('eth_getBlockByNumber', (block, [number]) => (broken.has(Number(number)) ? null : block));
   await expect(scan()).rejects.toThrow(/does not have/);
-  services.clock.advance(PATIENCE_MS);
+  here.services.clock.advance(PATIENCE_MS);
   await expect(scan()).rejects.toThrow(/does not have/);
   broken.delete(last);
   await scan();
   expect(await values()).toEqual([2, 4, 5]);
   broken.clear();
-  services.clock.advance(PATIENCE_MS);
+  here.services.clock.advance(PATIENCE_MS);
   await scan();
   expect(await values()).toEqual([1, 2, 3, 4, 5]);
 });
 
-it.skipIf(!HAS_ANVIL)('reports every block of a reorganization around a missed block once', async () => {
+it('reports every block of a reorganization around a missed block once', async () => {
   const rpc = rpcOf(here.chain.rpcUrl);
   const fork = await rpc('evm_snapshot');
   const [, second] = await pay(1n, 2n, 3n);
-  node.change('eth_getBlockByNumber', (block, [number]) => (Number(number) === second ? null : block));
+  here.node.change('eth_getBlockByNumber', (block, [number]) => (Number(number) === second ? null : block));
   await expect(scan()).rejects.toThrow(/does not have/);
   expect(await values()).toEqual([1]);
-  services.clock.advance(PATIENCE_MS);
+  here.services.clock.advance(PATIENCE_MS);
   await scan();
   expect(await values()).toEqual([1, 3]);
   await rpc('evm_revert', [fork]);
   await pay(4n, 5n, 6n, 7n);
   await scan();
   expect(await values()).toEqual([1, 3, 6, 7]);
-  node.change('eth_getBlockByNumber', null);
-  services.clock.advance(PATIENCE_MS);
+  here.node.change('eth_getBlockByNumber', null);
+  here.services.clock.advance(PATIENCE_MS);
   await scan();
   await scan();
   expect(await values()).toEqual([1, 3, 4, 5, 6, 7]);
@@ -152,7 +133,7 @@ it.skipIf(!HAS_ANVIL)('reports every block of a reorganization around a missed b
 
 it('stores no block at a place that a reorganization has moved meanwhile', async () => {
   const { chain, close } = openStore(`${here.dir}/moved`);
-  chain.begin({ chainId: '1', genesis: null, nextBlock: 3, newest: { number: 2, hash: 'two', time: 0 } });
+  chain.begin({ chainId: '1', genesis: null }, 3, { number: 2, hash: 'two', time: 0 });
   const block = { time: 0, deliveries: [], unreadable: [], tracesMissing: null };
   for (const number of [3, 4, 5]) await chain.record({ ...block, number, hash: `hash ${number}` }, 0);
   chain.rewind(3);
@@ -164,7 +145,7 @@ it('stores no block at a place that a reorganization has moved meanwhile', async
 
 it('keeps missed blocks as ranges and removes those that were read', async () => {
   const { chain, close } = openStore(`${here.dir}/ranges`);
-  chain.begin({ chainId: '1', genesis: null, nextBlock: 3, newest: { number: 2, hash: 'two', time: 0 } });
+  chain.begin({ chainId: '1', genesis: null }, 3, { number: 2, hash: 'two', time: 0 });
   const block = { time: 0, deliveries: [], unreadable: [], tracesMissing: null };
   const ranges = () => chain.gaps().map(({ first, last }) => [first, last]);
   chain.miss(3, 5, 'gone', 0);
@@ -187,7 +168,7 @@ it('keeps missed blocks as ranges and removes those that were read', async () =>
     [4, 4],
     [6, 6],
   ]);
-  chain.begin({ chainId: '2', genesis: null, nextBlock: 20, newest: { number: 19, hash: 'nineteen', time: 0 } });
+  chain.begin({ chainId: '2', genesis: null }, 20, { number: 19, hash: 'nineteen', time: 0 });
   expect([ranges(), chain.hashAt(3)]).toEqual([[], undefined]);
   close();
 });

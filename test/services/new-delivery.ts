@@ -1,4 +1,4 @@
-import type { NewDelivery } from '../../services/notification/store/new-deliveries.ts';
+import type { NewDelivery } from '../../services/notification/store/deliveries.ts';
 import type { Webhook } from '../../services/notification/store/webhooks.ts';
 
 /** What tests of the store put into it. */
@@ -25,7 +25,7 @@ export function newDelivery(webhookId: string, eventKey: string, more: Partial<N
     blockTime: null,
     eventKey,
     transferKey: '',
-    place: null,
+    place: 'transaction',
     matched: null,
     confirmAt: null,
     confirmTag: null,

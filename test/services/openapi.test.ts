@@ -1,8 +1,12 @@
+import { execFile } from 'node:child_process';
+import { symlinkSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { errorResponsesOf, responses } from '../../services/openapi.ts';
+import { responses, responsesOf } from '../../services/openapi.ts';
 import { HARBOR, type Harness, startHarness, surroundings } from './harness.ts';
 
-const here = surroundings({ scripted: true });
+const here = surroundings();
 let services: Harness;
 
 beforeEach(async () => {
@@ -50,103 +54,147 @@ it('describes the interfaces of each chain below its prefix, with the name of it
   expect(eventTypes(document.paths['/two/notification/v0/webhook']!)).not.toContain('ONE');
 });
 
-it('responds to every documented operation in the documented shape', async () => {
+const MODULES = resolve('node_modules');
+const GENERATOR = resolve('test/services/openapi/node_modules/openapi-typescript/bin/cli.js');
+const run = promisify(execFile);
+
+/** Makes every call through the generated types. Their compiler refuses what the document does not describe. */
+const CLIENT = `
+import createClient from 'openapi-fetch';
+import type { paths } from './api.d.ts';
+const [baseUrl = '', apiKey = '', secret = '', projectId = '', webhookUrl = '', address = '', token = ''] = process.argv.slice(2);
+const { GET, POST, PUT, DELETE } = createClient<paths>({ baseUrl, headers: { 'API-SECRET': secret } });
+const answers: [operation: string, status: number, data: unknown][] = [];
+async function done<T>(operation: string, call: Promise<{ data?: T; response: Response }>): Promise<T> {
+  const { data, response } = await call;
+  answers.push([operation, response.status, data]);
+  return data!;
+}
+const hook = '/notification/v0/webhook';
+const providers = '/discovery/api/infrastructure-providers';
+const query = { apiKey };
+const params = { query };
+const made = await done('POST ' + hook, POST(hook, { params, body: { projectId, webhookUrl, eventType: 'ALL', confirmations: 'safe' } }));
+const webhookId: string = made.webhookId;
+const one = { params: { path: { webhookId }, query } };
+await done('PUT ' + hook, PUT(hook, { params, body: { webhookId, parallel: 2 } }));
+await done('POST ' + hook + '/add-addresses', POST('/notification/v0/webhook/add-addresses', { params, body: { webhookId, addresses: [address] } }));
+const [first] = await done('GET ' + hook + '/addresses/{webhookId}', GET('/notification/v0/webhook/addresses/{webhookId}', one));
+await done('POST ' + hook + '/delete-addresses', POST('/notification/v0/webhook/delete-addresses', { params, body: { webhookId, addresses: [first!.address] } }));
+await done('GET ' + hook + '/{webhookId}', GET('/notification/v0/webhook/{webhookId}', one));
+const all = { params: { path: { projectId }, query: { apiKey, full: '1' } } } as const;
+await done('GET /notification/v0/webhooks/{projectId}', GET('/notification/v0/webhooks/{projectId}', all));
+await done('GET ' + hook + '/failed/{webhookId}', GET('/notification/v0/webhook/failed/{webhookId}', one));
+await done('POST ' + hook + '/replay', POST('/notification/v0/webhook/replay', { params, body: { webhookId, fromBlock: 0 } }));
+await done('POST ' + hook + '/test', POST('/notification/v0/webhook/test', { params, body: { webhookId } }));
+await done('DELETE ' + hook + '/{webhookId}', DELETE('/notification/v0/webhook/{webhookId}', one));
+const asked = { module: 'token', action: 'getToken', contractaddress: token } as const;
+const { result } = await done('GET /explorer/v0', GET('/explorer/v0', { params: { query: asked } }));
+await done('GET ' + providers + '/categories', GET('/discovery/api/infrastructure-providers/categories'));
+const wallets = { params: { query: { category: 'wallets' } } };
+const { rows } = await done('GET ' + providers + '/rows', GET('/discovery/api/infrastructure-providers/rows', wallets));
+console.log(JSON.stringify({ answers, symbol: result!.symbol, rows: rows.length }));
+`;
+
+it('lints clean, and a client that is generated from it gets what it describes from every call', async () => {
+  const file = (name: string) => join(here.dir, name);
+  writeFileSync(file('openapi.json'), await (await fetch(`${services.url}/openapi.json`)).text());
+  const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
+  const lint = [join(MODULES, '@redocly/cli/bin/cli.js'), 'lint', file('openapi.json'), '--extends', 'recommended'];
+  const { stdout: problems } = await run(process.execPath, [...lint, '--format', 'json'], { env });
+  expect(JSON.parse(problems)).toMatchObject({ totals: { errors: 0, warnings: 0 } });
+
+  symlinkSync(MODULES, file('node_modules'));
+  writeFileSync(file('client.ts'), CLIENT);
+  writeFileSync(file('package.json'), '{ "type": "module" }');
+  await run(process.execPath, [GENERATOR, file('openapi.json'), '-o', file('api.d.ts')]);
+  const options = ['--strict', '--noEmit', '--skipLibCheck', '--allowImportingTsExtensions', '--target', 'es2024'];
+  const types = ['--module', 'nodenext', '--types', 'node'];
+  await run(join(MODULES, '.bin/tsc'), [...options, ...types, file('client.ts')], { cwd: here.dir });
   const { Alice } = here.chain.wallets;
-  const checked: string[] = [];
-  const check = async (operation: keyof typeof responses, path: string, body?: object) => {
-    const [method = ''] = operation.split(' ');
-    const response = await fetch(`${services.url}${path}${path.includes('?') ? '&' : '?'}apiKey=${HARBOR.key}`, {
-      method,
-      headers: { 'API-SECRET': HARBOR.secret, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const answer = (await response.json()) as { webhookId: string };
+  const { address, symbol } = here.chain.tokens.dollar;
+  const given = [services.url, HARBOR.key, HARBOR.secret, HARBOR.id, here.receiver.url, Alice, address];
+  const { stdout } = await run(process.execPath, [file('client.ts'), ...given]);
+  const { answers, ...found } = JSON.parse(stdout) as { answers: [Operation, number, unknown][] };
+  expect(found).toEqual({ symbol, rows: expect.any(Number) });
+  expect(answers.map(([operation]) => operation).sort()).toEqual(Object.keys(responses).sort());
+  for (const [operation, status, data] of answers) {
     const shapes: Record<number, { safeParse(value: unknown): { error?: unknown } }> = responses[operation];
-    expect(Object.keys(shapes), `the documented statuses of ${operation}`).toContain(String(response.status));
-    expect(shapes[response.status]!.safeParse(answer).error, `faults in the response of ${operation}`).toBeUndefined();
-    checked.push(operation);
-    return answer;
+    expect(Object.keys(shapes), `the documented statuses of ${operation}`).toContain(String(status));
+    expect(shapes[status]!.safeParse(data).error, `faults in the response of ${operation}`).toBeUndefined();
+  }
+});
+
+it('names faults in words, whatever has the wrong type', async () => {
+  const wrong = [null, 7, 'x', true, {}, [], [{}], -1, 1e99];
+  const bodies = {
+    '/webhook': [
+      'projectId',
+      'webhookUrl',
+      'eventType',
+      'addresses',
+      'confirmations',
+      'withdrawals',
+      'parallel',
+      'fromBlock',
+    ],
+    '/webhook/add-addresses': ['webhookId', 'addresses', 'fromBlock'],
+    '/webhook/delete-addresses': ['webhookId', 'addresses'],
+    '/webhook/replay': ['webhookId', 'fromBlock', 'toBlock', 'failed'],
+    '/webhook/test': ['webhookId'],
   };
-  const api = '/notification/v0';
-  const { webhookId } = await check('POST /notification/v0/webhook', `${api}/webhook`, {
-    projectId: HARBOR.id,
-    webhookUrl: here.receiver.url,
-    eventType: 'ALL',
-    confirmations: 'safe',
-  });
-  await check('PUT /notification/v0/webhook', `${api}/webhook`, { webhookId, parallel: 2 });
-  await check('POST /notification/v0/webhook/add-addresses', `${api}/webhook/add-addresses`, {
-    webhookId,
-    addresses: [Alice],
-  });
-  await check('GET /notification/v0/webhook/addresses/{webhookId}', `${api}/webhook/addresses/${webhookId}`);
-  await check('POST /notification/v0/webhook/delete-addresses', `${api}/webhook/delete-addresses`, {
-    webhookId,
-    addresses: [Alice],
-  });
-  await check('GET /notification/v0/webhook/{webhookId}', `${api}/webhook/${webhookId}`);
-  await check('GET /notification/v0/webhooks/{projectId}', `${api}/webhooks/harbor`);
-  await check('GET /notification/v0/webhooks/{projectId}', `${api}/webhooks/harbor?full=1`);
-  await check('GET /notification/v0/webhook/failed/{webhookId}', `${api}/webhook/failed/${webhookId}`);
-  await check('POST /notification/v0/webhook/replay', `${api}/webhook/replay`, { webhookId, fromBlock: 0 });
-  await check('POST /notification/v0/webhook/test', `${api}/webhook/test`, { webhookId });
-  await check('DELETE /notification/v0/webhook/{webhookId}', `${api}/webhook/${webhookId}`);
-  const { address } = here.chain.tokens.dollar;
-  await check('GET /explorer/v0', `/explorer/v0?module=token&action=getToken&contractaddress=${address}`);
-  await check('GET /explorer/v0', `/explorer/v0?module=token&action=getToken&contractaddress=${Alice}`);
-  const discovery = '/discovery/api/infrastructure-providers';
-  await check('GET /discovery/api/infrastructure-providers/categories', `${discovery}/categories`);
-  await check('GET /discovery/api/infrastructure-providers/rows', `${discovery}/rows?category=wallets`);
-  expect(new Set(checked)).toEqual(new Set(Object.keys(responses)));
+  const webhookId = await services.watch(here.receiver.url, [here.chain.wallets.Alice]);
+  const said = new Set<string>();
+  const call = async (method: string, path: string, body?: unknown) => {
+    const response = await services.call(method, path, body);
+    if (response.status === 400) said.add((response.body as { errorMessage: string }).errorMessage);
+  };
+  for (const [path, fields] of Object.entries(bodies)) {
+    for (const value of wrong) {
+      await call('POST', path, value);
+      await call('POST', path, Object.fromEntries(fields.map((field) => [field, value])));
+    }
+  }
+  for (const page of ['limit=x', 'limit=0', 'limit=1&limit=2', 'after=1&after=2'])
+    await call('GET', `/webhook/failed/${webhookId}?${page}`);
+  expect(said.size).toBeGreaterThan(20);
+  expect([...said].filter((text) => /Invalid|expected|received|Too (big|small)|Unrecognized/.test(text))).toEqual([]);
 });
 
 type Operation = keyof typeof responses;
-const JSON_TYPE = 'application/json';
-const refused: {
-  why: string;
-  status: number;
-  operation: Operation;
-  path?: string;
-  body?: string;
-  secret?: string;
-  type?: string;
-}[] = [
-  { why: 'an empty object', status: 400, operation: 'POST /notification/v0/webhook', body: '{}' },
-  { why: 'a broken body', status: 400, operation: 'POST /notification/v0/webhook', body: '{' },
-  { why: 'an empty object', status: 400, operation: 'PUT /notification/v0/webhook', body: '{}' },
-  { why: 'an empty object', status: 400, operation: 'POST /notification/v0/webhook/add-addresses', body: '{}' },
-  { why: 'an empty object', status: 400, operation: 'POST /notification/v0/webhook/delete-addresses', body: '{}' },
-  { why: 'an empty object', status: 400, operation: 'POST /notification/v0/webhook/replay', body: '{}' },
-  { why: 'an empty object', status: 400, operation: 'POST /notification/v0/webhook/test', body: '{}' },
-  {
-    why: 'a long path',
-    status: 400,
-    operation: 'GET /notification/v0/webhook/{webhookId}',
-    path: `/notification/v0/webhook/${'x'.repeat(1001)}`,
-  },
-  { why: 'a wrong secret', status: 403, operation: 'GET /notification/v0/webhooks/{projectId}', secret: 'wrong' },
-  { why: 'an unknown webhook', status: 403, operation: 'DELETE /notification/v0/webhook/{webhookId}' },
-  { why: 'a long body', status: 413, operation: 'POST /notification/v0/webhook', body: `"${'x'.repeat(2 ** 20)}"` },
-  {
-    why: 'a form',
-    status: 415,
-    operation: 'PUT /notification/v0/webhook',
-    body: 'a=b',
-    type: 'application/x-www-form-urlencoded',
-  },
-  { why: 'another module', status: 400, operation: 'GET /explorer/v0', path: '/explorer/v0?module=account' },
-  { why: 'a missing category', status: 400, operation: 'GET /discovery/api/infrastructure-providers/rows' },
+const HOOK = '/notification/v0/webhook';
+const FORM = 'application/x-www-form-urlencoded';
+const refused: [
+  why: string,
+  status: number,
+  operation: Operation,
+  more?: { path?: string; body?: string; secret?: string; type?: string },
+][] = [
+  ['an empty object', 400, `POST ${HOOK}`, { body: '{}' }],
+  ['a broken body', 400, `POST ${HOOK}`, { body: '{' }],
+  ['an empty object', 400, `PUT ${HOOK}`, { body: '{}' }],
+  ['an empty object', 400, `POST ${HOOK}/add-addresses`, { body: '{}' }],
+  ['an empty object', 400, `POST ${HOOK}/delete-addresses`, { body: '{}' }],
+  ['an empty object', 400, `POST ${HOOK}/replay`, { body: '{}' }],
+  ['an empty object', 400, `POST ${HOOK}/test`, { body: '{}' }],
+  ['a long path', 400, `GET ${HOOK}/{webhookId}`, { path: `${HOOK}/${'x'.repeat(1001)}` }],
+  ['a wrong secret', 403, 'GET /notification/v0/webhooks/{projectId}', { secret: 'wrong' }],
+  ['an unknown webhook', 403, `DELETE ${HOOK}/{webhookId}`],
+  ['a long body', 413, `POST ${HOOK}`, { body: `"${'x'.repeat(2 ** 20)}"` }],
+  ['a form', 415, `PUT ${HOOK}`, { body: 'a=b', type: FORM }],
+  ['another module', 400, 'GET /explorer/v0', { path: '/explorer/v0?module=account' }],
+  ['a missing category', 400, 'GET /discovery/api/infrastructure-providers/rows'],
 ];
 
-it.each(refused)('documents the response $status to $why for $operation', async (one) => {
-  const { status, operation, path, body, secret = HARBOR.secret, type = JSON_TYPE } = one;
+it.each(refused)('documents what %s gets: %i, for %s', async (_why, status, operation, more = {}) => {
+  const { path, body, secret = HARBOR.secret, type = 'application/json' } = more;
   const [method = '', shown = ''] = operation.split(' ');
   const target = new URL(path ?? shown, services.url);
   target.searchParams.set('apiKey', HARBOR.key);
   const headers = { 'API-SECRET': secret, ...(body === undefined ? {} : { 'content-type': type }) };
   const response = await fetch(target, { method, headers, ...(body === undefined ? {} : { body }) });
   expect(response.status).toBe(status);
-  const shape = errorResponsesOf(operation)[status]!.shape;
+  const shape = responsesOf(operation)[status]!;
   expect(shape.safeParse(await response.json()).error).toBeUndefined();
   const document = (await (await fetch(`${services.url}/openapi.json`)).json()) as Document;
   expect(document.paths[shown]![method.toLowerCase()]!.responses).toHaveProperty(String(status));

@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { readLogs } from '../../services/chain/block.ts';
 import { outerTransfers } from '../../services/chain/block-transfers.ts';
 import {
-  MethodMissing,
-  type Node,
+  hasFailed,
   type NodeBlock,
   type NodeLog,
   type NodeReceipt,
@@ -12,14 +11,15 @@ import {
 } from '../../services/chain/node.ts';
 import { profileOf } from '../../services/chain/profiles.ts';
 import { coinMoves } from '../../services/chain/traces.ts';
-import { gasOf } from '../../services/notification/event.ts';
+import { RECEIVER_TOPIC } from '../../services/chain/transfers.ts';
+import { nodeWith } from './fake-node.ts';
+import { word } from './records.ts';
 
 const hash = (digit: string): Hex => `0x${digit.repeat(64)}`;
 const ALICE: Hex = '0x00000000000000000000000000000000000000A1';
 const BOB: Hex = '0x00000000000000000000000000000000000000B0';
 const ZERO: Hex = '0x0000000000000000000000000000000000000000';
 const WETH: Hex = '0x4200000000000000000000000000000000000006';
-const word = (value: bigint | Hex): Hex => `0x${BigInt(value).toString(16).padStart(64, '0')}`;
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 const DEPOSIT = '0xe1fffcc4923d04b559f4d29a8bfc6cda04eb5b0d3c460751c2402c5c5cc9109c';
 const WITHDRAWAL = '0x7fcf532c15f0a6db0bd6d0e038bea71d30d808c7d98cb3bf7268a95bf5081b65';
@@ -72,23 +72,6 @@ const logsBloomOf = (logs: readonly NodeLog[]): Hex => {
 const outer = (chainId: string, one: NodeBlock, logs: NodeLog[] = []) => outerTransfers(one, logs, profileOf(chainId));
 
 describe('chains with a profile', () => {
-  it('reports the coins that a deposit creates for its sender on the OP Stack', () => {
-    const deposit = transaction({ type: '0x7e', mint: '0x64', value: '0x3c', to: BOB });
-    const { transfers } = outer('10', block({ transactions: [deposit] }));
-    expect(transfers).toMatchObject([
-      { kind: 'native', from: ZERO, to: ALICE, value: 100n, place: 'mint', internal: true },
-      { kind: 'native', from: ALICE, to: BOB, value: 60n, place: 'transaction', internal: false },
-    ]);
-  });
-
-  it('adds the fee for the parent chain to gasFee on the OP Stack', () => {
-    expect(gasOf(transaction(), receipt({ l1Fee: '0x7' })).gasFee).toBe('1007');
-  });
-
-  it('adds what a transaction pays for its blobs to gasFee', () => {
-    expect(gasOf(transaction(), receipt({ blobGasUsed: '0x2', blobGasPrice: '0x5' })).gasFee).toBe('1010');
-  });
-
   it('reports wrapping coins as a mint of the wrapped token, and unwrapping as a burn', () => {
     const logs = [
       log(WETH, [DEPOSIT, word(ALICE)], word(5n)),
@@ -102,15 +85,13 @@ describe('chains with a profile', () => {
     expect(outer('31337', block(), logs).transfers).toEqual([]);
   });
 
-  it('reports a payment on zkSync once, by the log of the coin’s contract, and no fee', () => {
-    const coin = '0x000000000000000000000000000000000000800a';
-    const fees = '0x0000000000000000000000000000000000008001';
-    const paying = block({ transactions: [transaction({ value: '0x9' })] });
-    const logs = [
-      log(coin, [TRANSFER, word(ALICE), word(fees)], word(3n)),
-      log(coin, [TRANSFER, word(ALICE), word(BOB)], word(9n), { logIndex: '0x1' }),
-    ];
-    expect(outer('324', paying, logs).transfers).toMatchObject([{ kind: 'native', from: ALICE, to: BOB, value: 9n }]);
+  it('reports the coins that the bridge creates on Gnosis, by the log of the block reward contract', () => {
+    const reward = '0x481c034c6d9441db23ea48de68bcae812c5d39ba';
+    const logs = [log(reward, [RECEIVER_TOPIC, word(ALICE), word(BOB)], word(5n))];
+    const created = { kind: 'native', from: ZERO, to: ALICE, value: 5n, place: 'log:0' };
+    expect(outer('100', block(), logs).transfers).toMatchObject([created]);
+    expect(outer('100', block(), [{ ...logs[0]!, address: BOB }]).transfers).toEqual([]);
+    expect(outer('1', block(), logs).transfers).toEqual([]);
   });
 
   it('reports the logs of a state sync on Polygon, which belong to no listed transaction', () => {
@@ -122,13 +103,6 @@ describe('chains with a profile', () => {
       transfers: [],
       unreadable: [{ part: 'log', txHash: hash('5') }],
     });
-  });
-
-  it('reports withdrawals of the consensus layer, whose amounts are in gwei', () => {
-    const withdrawals = [{ index: '0x7', address: BOB, amount: '0x2' }] as const;
-    expect(outer('1', block({ withdrawals: [...withdrawals] })).transfers).toMatchObject([
-      { kind: 'native', from: ZERO, to: BOB, value: 2_000_000_000n, place: 'withdrawal:7', txHash: hash('b') },
-    ]);
   });
 
   it('reports deposits, escrow and refunds around a transaction on Arbitrum, and not its fees', async () => {
@@ -148,17 +122,9 @@ describe('chains with a profile', () => {
       ],
     };
     const movesOf = async (trace: object) => {
-      const asked: string[] = [];
-      const node: Node = {
-        async call(method, _params, accept) {
-          asked.push(method);
-          const answer = [{ txHash: hash('1'), result: trace }] as never;
-          accept?.(answer);
-          return answer;
-        },
-      };
+      const node = nodeWith({ debug_traceBlockByNumber: [{ txHash: hash('1'), result: trace }], trace_block: [] });
       const moves = await coinMoves(node, block(), profileOf('42161').traces);
-      expect(asked).toEqual(['debug_traceBlockByNumber']);
+      expect(node.asked).toEqual(['debug_traceBlockByNumber']);
       expect(moves.filter(({ survives }) => !survives)).toEqual([]);
       return moves.map(({ from, to, value, path }) => [from, to, value, path]);
     };
@@ -183,13 +149,7 @@ describe('chains with a profile', () => {
         ],
         debug_traceBlockByNumber: [{ result: { type: 'CALL', ...paid, calls: [{ type: 'CALL', ...paid }] } }],
       };
-      const node: Node = {
-        async call(method, _params, accept) {
-          if (method !== offered) throw new MethodMissing(method);
-          accept?.(answers[method] as never);
-          return answers[method] as never;
-        },
-      };
+      const node = nodeWith({ [offered]: answers[offered] });
       const moves = await coinMoves(node, block({ transactions: [sync, transaction()] }), profileOf('137').traces);
       expect(moves).toMatchObject([{ txHash: hash('1'), value: 5n, path: '0' }]);
     },
@@ -202,13 +162,7 @@ describe('chains with a profile', () => {
       result: { type: 'CALL', from: ALICE, to: BOB, calls: [{ type: 'CALL', from: ALICE, to: BOB, value: '0x5' }] },
     });
     const traces = [paid(hash('9')), paid(hash('1')), paid(hash('8'))];
-    const node: Node = {
-      async call(method, _params, accept) {
-        if (method !== 'debug_traceBlockByNumber') throw new MethodMissing(method);
-        accept?.(traces as never);
-        return traces as never;
-      },
-    };
+    const node = nodeWith({ debug_traceBlockByNumber: traces });
     const moves = await coinMoves(node, block({ transactions: [sync, transaction()] }), profileOf('137').traces);
     expect(moves).toMatchObject([{ txHash: hash('1'), value: 5n }]);
   });
@@ -220,19 +174,11 @@ describe('chains with a profile', () => {
       receipt({ logs: [log(BOB, [TRANSFER, word(BOB), word(ALICE)], word(4n))] }),
       receipt({ transactionHash: hash('9'), logs: [moved(hash('9'))] }),
     ];
-    const asked: string[] = [];
-    const node: Node = {
-      async call(method, _params, accept) {
-        asked.push(method);
-        if (method !== 'eth_getBlockReceipts') throw new MethodMissing(method);
-        accept?.(receipts as never);
-        return receipts as never;
-      },
-    };
+    const node = nodeWith({ eth_getBlockReceipts: receipts });
     const logsBloom = logsBloomOf(receipts[0]!.logs);
     const one = block({ transactions: [transaction(), sync], logsBloom });
     expect((await readLogs(node, one, true)).logs).toHaveLength(2);
-    expect(asked).toEqual(['eth_getBlockReceipts']);
+    expect(node.asked).toEqual(['eth_getBlockReceipts']);
     // A log that the Bloom filter has is still missed.
     receipts[0]!.logs = [];
     await expect(readLogs(node, one, true)).rejects.toThrow('eth_getTransactionReceipt');
@@ -249,5 +195,21 @@ describe('chains with a profile', () => {
     expect(unreadable).toMatchObject([
       { part: 'transaction', txHash: hash('2'), bytes: expect.stringContaining('xdc0') },
     ]);
+  });
+});
+
+describe('a receipt older than Byzantium, which does not say whether the transaction failed', () => {
+  const old = (more: Partial<NodeReceipt> = {}) => receipt({ root: hash('e'), gasUsed: '0xc350', ...more });
+  const calling = transaction({ gas: '0xc350', input: '0xdeadbeef' });
+  it.each([
+    ['all gas of a call', calling, old(), true],
+    ['all gas of a deployment', { ...calling, to: null }, old(), false],
+    ['all gas, after a log', calling, old({ logs: [log(BOB, [TRANSFER], '0x')] }), false],
+    ['less gas than it was given', calling, old({ gasUsed: '0xc34f' }), false],
+    ['just what a payment needs', transaction(), old({ gasUsed: '0x5208' }), false],
+    ['all gas, but it has a status', calling, old({ status: '0x1' }), false],
+    ['little gas, but it has a status', calling, old({ status: '0x0', gasUsed: '0x1' }), true],
+  ])('judges by the gas: %s', (_, given, found, failed) => {
+    expect(hasFailed(given, found)).toBe(failed);
   });
 });

@@ -43,3 +43,16 @@ it('waits for traces that come late only once, and again after some came', async
   expect((await reader.read(3, 60_000)).moves).toEqual([]);
   expect((await reader.read(4)).moves).toEqual([]);
 });
+
+it('says that the traces failed where they fail before the logs have come', async () => {
+  const node = {
+    async call(method: string, [first]: readonly unknown[]) {
+      if (method === 'eth_getBlockByNumber') return blockAt(Number(first));
+      if (method !== 'eth_getBlockReceipts') throw new NodeUnreachable('not here');
+      return await new Promise((resolve) => setImmediate(resolve, []));
+    },
+    confirm: async () => undefined,
+  } as unknown as Nodes;
+  const reader = createReader({ node, clock: createManualClock(), profile: () => profileOf('1') });
+  expect((await reader.read(1)).moves).toBeInstanceOf(TracesFailed);
+});

@@ -11,10 +11,18 @@ export interface Received {
   body: string;
 }
 
+/** The body of an event as far as tests read it. */
+export type Event = Record<
+  'value' | 'txHash' | 'blockHash' | 'from' | 'to' | 'tokenType' | 'direction' | 'tokenDecimals',
+  string | undefined
+> & { tokenId?: number; removed?: boolean; [field: string]: unknown };
+
 /** A webhook's receiver that keeps its requests and returns the status it is set to. */
 export interface Receiver {
   url: string;
   received: Received[];
+  /** The bodies of the requests. */
+  events(): Event[];
   /** Waits until `count` requests came in, and returns all. */
   until(count: number): Promise<Received[]>;
   /** Sets the status that it returns from now on; null: it does not respond. */
@@ -45,6 +53,7 @@ export async function startReceiver(): Promise<Receiver> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
     received,
+    events: () => received.map(({ body }) => JSON.parse(body) as Event),
     async until(count) {
       await expect
         .poll(() => received.length, { message: 'requests that came in', interval: 5, timeout: 120_000 })

@@ -1,26 +1,20 @@
-import { concat, encodeAbiParameters, type Hex, keccak256, numberToHex, slice, stringToHex } from 'viem';
+import { concat, type Hex, keccak256, numberToHex, slice, stringToHex } from 'viem';
 import { describe, expect, it } from 'vitest';
 import { readBlock } from '../../services/chain/block.ts';
 import { innerTransfers, outerTransfers } from '../../services/chain/block-transfers.ts';
-import {
-  MethodMissing,
-  type Node,
-  type NodeBlock,
-  type NodeLog,
-  type NodeReceipt,
-  type NodeTransaction,
-  type NodeWithdrawal,
+import type {
+  Node,
+  NodeBlock,
+  NodeLog,
+  NodeReceipt,
+  NodeTransaction,
+  NodeWithdrawal,
 } from '../../services/chain/node.ts';
 import { profileOf } from '../../services/chain/profiles.ts';
-import {
-  proveLogs,
-  provenBytes,
-  proveReceipts,
-  proveTransactions,
-  proveWithdrawals,
-} from '../../services/chain/proof.ts';
+import { proveLogs, provenBytes, proveTransactions, proveWithdrawals } from '../../services/chain/proof.ts';
 import { coinMoves } from '../../services/chain/traces.ts';
 import { gasOf } from '../../services/notification/event.ts';
+import { nodeWith } from './fake-node.ts';
 import {
   ARBITRUM_DEPOSIT,
   BASE_DEPOSIT,
@@ -32,6 +26,7 @@ import {
   HYPEREVM,
   OP_WRAP,
   POLYGON_STATE_SYNC,
+  word,
   ZKSYNC_DEPOSIT,
   ZKSYNC_PAYMENT,
 } from './records.ts';
@@ -43,7 +38,6 @@ import {
 
 const TRANSFER: Hex = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 const ZERO = '0x0000000000000000000000000000000000000000';
-const word = (value: bigint | Hex): Hex => encodeAbiParameters([{ type: 'uint256' }], [BigInt(value)]);
 
 interface Recorded {
   block: NodeBlock;
@@ -172,9 +166,9 @@ function shown({ transfers, unreadable }: ReturnType<typeof outerTransfers>): un
 }
 
 describe('deposits of coins from a parent chain', () => {
-  it('Base: block 77976 and its receipts are proven, and its deposit creates coins for its sender', () => {
-    const { block, receipts } = BASE_DEPOSIT;
-    expect([proveTransactions(block), proveReceipts(block, receipts)]).toEqual(['proven', 'proven']);
+  it('Base: block 77976 is proven, and its deposit creates coins for its sender', () => {
+    const { block } = BASE_DEPOSIT;
+    expect(proveTransactions(block)).toBe('proven');
     const { from, to, value } = block.transactions[1]!;
     const amount = 19_178_228_000_000_000n;
     expect([to, BigInt(value)]).toEqual([from, amount]);
@@ -185,21 +179,6 @@ describe('deposits of coins from a parent chain', () => {
     const [own, ...deposits] = block.transactions;
     expect(proveTransactions({ ...block, transactions: [own!] })).toBe('contradicted');
     expect(proveTransactions({ ...block, transactions: deposits })).toBe('contradicted');
-    const forged = receipts.map((one) => ({ ...one, status: '0x0' as const }));
-    expect(proveReceipts(block, forged)).toBe('contradicted');
-  });
-
-  it('Base Sepolia: the receipt of a deposit is proven with its nonce and version', () => {
-    // As announced for block 33439826 when it had no other transaction. The nonce is the one that fits the root.
-    const receiptsRoot = '0x1b2fa5e4cbbc1f8c01a7c7204571ebe339dbdfadc666451d8e70d5c10c99830f';
-    const [first] = BASE_DEPOSIT.receipts as [NodeReceipt];
-    const receipt = {
-      ...first,
-      cumulativeGasUsed: '0xb41c',
-      depositNonce: '0x1fe4054',
-      depositReceiptVersion: '0x1',
-    } as const;
-    expect(proveReceipts({ ...BASE_DEPOSIT.block, receiptsRoot }, [receipt])).toBe('proven');
   });
 
   it('Base: 0x5e5f8578…d2411 creates coins for its sender, and pays them to another address', () => {
@@ -212,9 +191,9 @@ describe('deposits of coins from a parent chain', () => {
     expect(provenBytes({ ...BASE_DEPOSIT_TO_OTHER, mint: '0x1' })).toBeUndefined();
   });
 
-  it('Arbitrum One: block 116686799 and its receipts are proven, and its deposit pays its receiver', () => {
-    const { block, receipts } = ARBITRUM_DEPOSIT;
-    expect([proveTransactions(block), proveReceipts(block, receipts)]).toEqual(['proven', 'proven']);
+  it('Arbitrum One: block 116686799 is proven, and its deposit pays its receiver', () => {
+    const { block } = ARBITRUM_DEPOSIT;
+    expect(proveTransactions(block)).toBe('proven');
     const { from, to } = block.transactions[1]!;
     expect(shown(outerTransfers(block, [], profileOf('42161')))).toEqual([
       ['native', 'transaction', from, to, 8_374_552_015_335_015n],
@@ -239,14 +218,7 @@ describe('retryables of Arbitrum', () => {
   const { transaction, trace } = DEGEN_RETRYABLE;
   const [sender, user] = [transaction.from, '0xfdaf8f210d52a3f8ee416ad06ff4a0868bb649d4'];
   const escrow = slice(keccak256(concat([stringToHex('retryable escrow'), transaction.hash])), 12);
-  const node: Node = {
-    async call(method, _params, accept) {
-      if (method !== 'debug_traceBlockByNumber') throw new MethodMissing(method);
-      const answer = [{ txHash: transaction.hash, result: trace }] as never;
-      accept?.(answer);
-      return answer;
-    },
-  };
+  const node = nodeWith({ debug_traceBlockByNumber: [{ txHash: transaction.hash, result: trace }] });
 
   // Degen Chain is not among the profiles: chains of Arbitrum's software need none.
   it.each(['42161', '666666666'])(
@@ -326,7 +298,7 @@ describe('state syncs of Polygon', () => {
 describe('payments in coins on zkSync', () => {
   it('Era: 0x835ac2ec…49a29 pays a contract, which passes coins on, and each payment is one event', () => {
     const { transactionHash, from, to, blockHash, logs, logsBloom } = ZKSYNC_PAYMENT;
-    expect(proveLogs(blockOf([], { logsBloom: logsBloom! }), logs)).toBe('proven');
+    expect(proveLogs(blockOf([], { logsBloom }), logs)).toBe('proven');
     const [fee, paid, refund] = [logs[0]!, logs[1]!, logs.at(-1)!].map(({ data }) => BigInt(data)) as [
       bigint,
       bigint,
@@ -371,7 +343,7 @@ describe('wrapped coins', () => {
     'reports the wrapping of coins in %s as a payment and a mint',
     (_what, { transaction, receipt }, chainId, amount) => {
       expect(provenBytes(transaction)).toBeDefined();
-      expect(proveLogs(blockOf([], { logsBloom: receipt.logsBloom! }), receipt.logs)).toBe('proven');
+      expect(proveLogs(blockOf([], { logsBloom: receipt.logsBloom }), receipt.logs)).toBe('proven');
       const { from, to } = transaction;
       expect(shown(outerTransfers(blockOf([transaction]), receipt.logs, profileOf(chainId)))).toEqual([
         ['native', 'transaction', from, to, amount],

@@ -1,41 +1,23 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type Harness, startHarness, surroundings } from './harness.ts';
-import { type LimitedNode, startLimitedNode } from './limited-node.ts';
+import { expect, it } from 'vitest';
+import { limitedSurroundings } from './harness.ts';
 
 /** Blocks and failed deliveries that a webhook gets again. */
 
-const here = surroundings({ scripted: true });
-let node: LimitedNode;
-let services: Harness;
-
-let stack: AsyncDisposableStack;
-beforeEach(async () => {
-  stack = new AsyncDisposableStack();
-  node = stack.adopt(await startLimitedNode(here.chain.rpcUrl, []), (it) => it.close());
-  services = await startHarness({ rpcUrl: node.url, dir: here.dir });
-  // Tests close and restart them.
-  stack.defer(() => services.close());
-});
-afterEach(() => stack.disposeAsync());
+const here = limitedSurroundings({ watches: false });
 
 const pay = (amount: bigint) => here.chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount });
 const watch = (settings: { fromBlock?: number } = {}) =>
-  services.watch(here.receiver.url, [here.chain.wallets.Treasury], settings);
-/** The amounts that arrived, once nothing is left to send. */
-const arrived = async () => {
-  await services.notification.scan();
-  await services.sent();
-  return here.receiver.received.map(({ body }) => JSON.parse(body).value as string);
-};
+  here.services.watch(here.receiver.url, [here.chain.wallets.Treasury], settings);
+const { arrived } = here;
 
 it('replays earlier blocks for a webhook made with fromBlock, and nothing twice', async () => {
   const { blockNumber } = await pay(1n);
   await pay(2n);
-  await services.notification.scan();
+  await here.services.notification.scan();
   await watch({ fromBlock: blockNumber });
-  expect((await arrived()).sort()).toEqual(['1', '2']);
+  expect(await arrived()).toEqual(['1', '2']);
   await pay(3n);
-  expect((await arrived()).sort()).toEqual(['1', '2', '3']);
+  expect(await arrived()).toEqual(['1', '2', '3']);
 });
 
 it('sends the events of a block range again on request, marked as a replay', async () => {
@@ -43,7 +25,7 @@ it('sends the events of a block range again on request, marked as a replay', asy
   const { blockNumber } = await pay(1n);
   expect(await arrived()).toEqual(['1']);
   const request = { webhookId, fromBlock: blockNumber, toBlock: blockNumber };
-  expect((await services.call('POST', '/webhook/replay', request)).status).toBe(202);
+  expect((await here.services.call('POST', '/webhook/replay', request)).status).toBe(202);
   expect(await arrived()).toEqual(['1', '1']);
   expect(here.receiver.received[1]!.headers['ledgerbell-replay']).toBe('true');
 });
@@ -51,32 +33,32 @@ it('sends the events of a block range again on request, marked as a replay', asy
 it('continues the replays of others when one cannot read its block, and shows why', async () => {
   const { blockNumber: first } = await pay(1n);
   const { blockNumber: second } = await pay(2n);
-  await services.notification.scan();
-  node.change('eth_getBlockByNumber', (block, [tag, isFull]) => (isFull && Number(tag) === first ? null : block));
+  await here.services.notification.scan();
+  here.node.change('eth_getBlockByNumber', (block, [tag, isFull]) => (isFull && Number(tag) === first ? null : block));
   const webhookId = await watch({ fromBlock: first });
   await watch({ fromBlock: second });
   expect(await arrived()).toEqual(['2']);
-  const { body } = await services.call('GET', `/webhook/${webhookId}`);
+  const { body } = await here.services.call('GET', `/webhook/${webhookId}`);
   expect(body).toMatchObject({ replays: [{ next: first, error: expect.stringContaining('does not have block') }] });
-  node.change('eth_getBlockByNumber', null);
-  services.clock.advance(1_000);
-  expect((await arrived()).sort()).toEqual(['1', '2', '2']);
+  here.node.change('eth_getBlockByNumber', null);
+  here.services.clock.advance(1_000);
+  expect(await arrived()).toEqual(['1', '2', '2']);
 });
 
 it('replays no block that differs from the one that was read before', async () => {
   const { blockNumber } = await pay(1n);
-  await services.notification.scan();
+  await here.services.notification.scan();
   await watch();
   await pay(2n);
   expect(await arrived()).toEqual(['2']);
   const hash = `0x${'7'.repeat(64)}`;
-  node.change('eth_getBlockByNumber', (block: object, [tag, isFull]) =>
+  here.node.change('eth_getBlockByNumber', (block: object, [tag, isFull]) =>
     isFull && Number(tag) === blockNumber + 1 ? { ...block, hash, transactionsRoot: undefined } : block,
   );
   await watch({ fromBlock: blockNumber + 1 });
   expect(await arrived()).toEqual(['2']);
-  node.change('eth_getBlockByNumber', null);
-  services.clock.advance(1_000);
+  here.node.change('eth_getBlockByNumber', null);
+  here.services.clock.advance(1_000);
   expect(await arrived()).toEqual(['2', '2']);
 });
 
@@ -84,32 +66,32 @@ it('continues a replay after 10 minutes without the traces that no node has', as
   const { blockNumber } = await pay(1n);
   await here.chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury', amount: 2n });
   await pay(3n);
-  await services.notification.scan();
-  for (const method of ['trace_block', 'debug_traceBlockByNumber']) node.refuse(method, 503);
+  await here.services.notification.scan();
+  for (const method of ['trace_block', 'debug_traceBlockByNumber']) here.node.refuse(method, 503);
   await watch({ fromBlock: blockNumber });
   expect(await arrived()).toEqual([]);
-  services.clock.advance(600_000);
-  await services.notification.scan();
-  expect((await arrived()).sort()).toEqual(['1', '3']);
+  here.services.clock.advance(600_000);
+  await here.services.notification.scan();
+  expect(await arrived()).toEqual(['1', '3']);
 });
 
 it('lists deliveries that were given up and sends them again on request', async () => {
   const webhookId = await watch();
   here.receiver.answer(500);
-  let settled = services.step(({ type }) => type === 'scheduled' || type === 'ended');
+  let settled = here.services.step(({ type }) => type === 'scheduled' || type === 'ended');
   await pay(1n);
-  await services.notification.scan();
+  await here.services.notification.scan();
   for (const delay of [15_000, 60_000, 600_000, 3_600_000, 86_400_000, 86_400_000]) {
     await settled;
     await new Promise((resolve) => setImmediate(resolve));
-    settled = services.step(({ type }) => type === 'scheduled' || type === 'ended');
-    services.clock.advance(delay);
+    settled = here.services.step(({ type }) => type === 'scheduled' || type === 'ended');
+    here.services.clock.advance(delay);
   }
   expect(await settled).toMatchObject({ type: 'ended', outcome: 'exhausted' });
-  const { body: failed } = await services.call('GET', `/webhook/failed/${webhookId}`);
+  const { body: failed } = await here.services.call('GET', `/webhook/failed/${webhookId}`);
   expect(failed).toMatchObject([{ attempts: 7, error: 'HTTP 500', body: expect.stringContaining('"value":"1"') }]);
   here.receiver.answer(200);
-  expect((await services.call('POST', '/webhook/replay', { webhookId, failed: 'all' })).status).toBe(202);
-  await services.sent();
-  expect((await services.call('GET', `/webhook/failed/${webhookId}`)).body).toEqual([]);
+  expect((await here.services.call('POST', '/webhook/replay', { webhookId, failed: 'all' })).status).toBe(202);
+  await here.services.sent();
+  expect((await here.services.call('GET', `/webhook/failed/${webhookId}`)).body).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
-import { createManualClock } from '../../sandbox/discord/clock.ts';
-import { createBudget } from '../../services/chain/budget.ts';
+import { createManualClock, type ManualClock } from '../../sandbox/discord/clock.ts';
+import { type Budget, createBudget } from '../../services/chain/budget.ts';
 import type { NodeOptions } from '../../services/chain/member.ts';
 import type { NodeHeader } from '../../services/chain/node.ts';
 import { type ConnectOptions, connect, type Nodes } from '../../services/chain/nodes.ts';
@@ -114,27 +114,59 @@ it('slows down only traces where a node limits these alone', async () => {
   const { url } = await fake(({ method }) => (method === 'trace_block' ? { status: 429 } : { result: '0x1' }));
   const used = use([{ url }]);
   await expect(used.call('trace_block')).rejects.toThrow('429');
-  expect(used.health()).toMatchObject([{ isHealthy: true, callsPerSecond: null }]);
-  await used.call('eth_gasPrice');
+  expect(used.health()).toMatchObject([{ isHealthy: true }]);
+  // The clock stands still.
+  await Promise.all(Array.from({ length: 20 }, () => used.call('eth_gasPrice')));
 });
 
-it('learns a rate from 429 and forgets it slowly', async () => {
+/** Makes as many calls as a budget allows, at a node that accepts `limit` a second; returns both counts of each second. */
+async function driven(budget: Budget, clock: ManualClock, limits: readonly number[]) {
+  const seconds: { accepted: number; refused: number }[] = [];
+  let free = 0;
+  let now = { accepted: 0, refused: 0 };
+  let isOver = false;
+  let waiting = 0;
+  async function call(): Promise<void> {
+    waiting++;
+    await budget.take();
+    waiting--;
+    if (isOver) return;
+    if (free-- > 0) now.accepted++;
+    else {
+      now.refused++;
+      budget.slowDown();
+    }
+  }
+  for (const limit of limits) {
+    now = { accepted: 0, refused: 0 };
+    seconds.push(now);
+    for (let step = 0; step < 100; step++) {
+      free = Math.min(limit / 10, (step === 0 ? 0 : free) + limit / 100);
+      for (let count = 0; count < 3 && waiting < 16; count++) void call();
+      for (let turn = 0; turn < 5; turn++) await Promise.resolve();
+      clock.advance(10);
+    }
+  }
+  isOver = true;
+  budget.close();
+  return seconds;
+}
+
+it('reads at full speed 15 s after a node that refused every call for 8 s', async () => {
   const clock = createManualClock();
-  const budget = createBudget(clock);
-  for (let count = 0; count < 100; count++) await budget.take();
-  budget.slowDown();
-  expect(budget.rate()).toBeCloseTo(70);
-  let taken = 0;
-  for (let count = 0; count < 100; count++) void budget.take().then(() => (taken += 1));
-  clock.advance(1_000);
-  await Promise.resolve();
-  // A quarter of a second's calls at once, and then 70 a second.
-  expect(taken).toBeGreaterThan(80);
-  expect(taken).toBeLessThan(95);
-  clock.advance(60_000);
-  expect(budget.rate()).toBeGreaterThan(100);
-  clock.advance(600_000);
-  expect(budget.rate()).toBeNull();
+  const fine = (seconds: number) => Array<number>(seconds).fill(10_000);
+  const seconds = await driven(createBudget(clock), clock, [...fine(3), ...Array<number>(8).fill(0), ...fine(17)]);
+  expect(seconds[2]).toEqual({ accepted: 300, refused: 0 });
+  expect(seconds[10]!.refused).toBeLessThan(8);
+  expect(seconds.slice(-2).map(({ accepted }) => accepted)).toEqual([300, 300]);
+});
+
+it('stays close to the limit of a node with few refusals', async () => {
+  const clock = createManualClock();
+  const seconds = await driven(createBudget(clock), clock, Array<number>(60).fill(50));
+  const sum = (name: 'accepted' | 'refused') => seconds.slice(20).reduce((all, one) => all + one[name], 0);
+  expect(sum('accepted') / 40).toBeGreaterThan(35);
+  expect(sum('refused') / 40).toBeLessThan(3);
 });
 
 it('ends calls that wait for their turn when the connection is closed', async () => {

@@ -1,7 +1,7 @@
 import { type Hex, numberToHex } from 'viem';
 import { mnemonicToAccount } from 'viem/accounts';
-import { rpcOf } from '../../sandbox/chain/driver.ts';
 import type { Chain } from '../../sandbox/chain/index.ts';
+import { rpcOf } from '../../sandbox/chain/rpc.ts';
 
 /** Anvil's own accounts. */
 const MNEMONIC = 'test test test test test test test test test test test junk';

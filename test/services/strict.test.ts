@@ -3,7 +3,7 @@ import { HARBOR, type Harness, startHarness, surroundings } from './harness.ts';
 
 /** What the specification requires, and where the default follows live services instead. */
 
-const here = surroundings({ scripted: true });
+const here = surroundings();
 let services: Harness;
 afterEach(() => services.close());
 
@@ -15,9 +15,9 @@ const bodies = async (strict: boolean) => {
   await here.chain.transfer({ kind: 'erc20', from: 'Alice', to: 'Treasury' });
   await services.notification.scan();
   await services.sent();
-  return here.receiver.received
-    .map(({ body }) => JSON.parse(body) as { addressType: string; direction: string | null })
-    .map(({ addressType, direction }) => `${addressType} ${direction}`)
+  return here.receiver
+    .events()
+    .map(({ addressType, direction }) => `${String(addressType)} ${direction}`)
     .sort();
 };
 
@@ -38,6 +38,6 @@ it('takes the coin’s brand as eventType and as tokenType, and lists only what 
   await here.chain.transfer({ kind: 'erc20', from: 'Alice', to: 'Treasury' });
   await services.notification.scan();
   await services.sent();
-  expect(here.receiver.received.map(({ body }) => JSON.parse(body).tokenType)).toEqual(['FUSE']);
+  expect(here.receiver.events().map(({ tokenType }) => tokenType)).toEqual(['FUSE']);
   expect((await services.call('GET', '/webhooks/harbor')).body).toEqual([webhook]);
 });

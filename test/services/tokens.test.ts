@@ -1,34 +1,22 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { encodeFunctionResult, parseAbi } from 'viem';
+import { expect, it } from 'vitest';
+import { createManualClock } from '../../sandbox/discord/clock.ts';
+import { type Node, NodeUnreachable } from '../../services/chain/node.ts';
+import type { Nodes } from '../../services/chain/nodes.ts';
+import { createTokens } from '../../services/notification/tokens.ts';
 import { MINUTE } from '../../src/domain/clock.ts';
+import { readLog } from '../app.ts';
 import { inTime } from '../until.ts';
-import { type Harness, startHarness, surroundings } from './harness.ts';
-import { type LimitedNode, startLimitedNode } from './limited-node.ts';
+import { limitedSurroundings } from './harness.ts';
 
 const PATIENCE_MS = 2 * MINUTE;
-const here = surroundings({ scripted: true });
-let node: LimitedNode;
-let services: Harness;
-
-let stack: AsyncDisposableStack;
-beforeEach(async () => {
-  stack = new AsyncDisposableStack();
-  node = stack.adopt(await startLimitedNode(here.chain.rpcUrl, []), (it) => it.close());
-  services = await startHarness({ rpcUrl: node.url, dir: here.dir });
-  // Tests close and restart them.
-  stack.defer(() => services.close());
-  await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
-});
-afterEach(() => stack.disposeAsync());
+const here = limitedSurroundings();
+const { events } = here;
 
 const pay = (token: 'dollar' | 'bell' | 'fake', amount: bigint) =>
   here.chain.transfer({ kind: 'erc20', token, from: 'Alice', to: 'Treasury', amount });
-const scan = () => services.notification.scan();
-/** The events that arrived, once nothing is left to send. */
-const events = async () => {
-  await services.sent();
-  return here.receiver.received.map(({ body }) => JSON.parse(body));
-};
-/** Their values and decimals, smallest value first. */
+const scan = () => here.services.notification.scan();
+/** The values and decimals of the events that arrived, smallest value first. */
 const delivered = async () => (await events()).map(({ value, tokenDecimals }) => [value, tokenDecimals]).sort();
 
 const EMPTY = '0x';
@@ -40,10 +28,10 @@ it.each([...FAILURES, ...TIMEOUTS])(
   'sends an event with its decimals after eth_call failed once with %o',
   async (refusal) => {
     await pay('dollar', 1n);
-    node.refuse('eth_call', refusal);
+    here.node.refuse('eth_call', refusal);
     await scan();
     expect(here.receiver.received).toEqual([]);
-    node.refuse('eth_call', null);
+    here.node.refuse('eth_call', null);
     await scan();
     expect(await delivered()).toEqual([['1', '6']]);
   },
@@ -53,9 +41,9 @@ it.each([null, EMPTY, `0x${'0'.repeat(7)}`])(
   'sends an event with its decimals after eth_call returned %s once',
   async (answer) => {
     await pay('dollar', 1n);
-    node.change('eth_call', () => answer);
+    here.node.change('eth_call', () => answer);
     await scan();
-    node.change('eth_call', null);
+    here.node.change('eth_call', null);
     await scan();
     expect(await delivered()).toEqual([['1', '6']]);
   },
@@ -64,13 +52,13 @@ it.each([null, EMPTY, `0x${'0'.repeat(7)}`])(
 it('does not cache a response that lacks one of three facts', async () => {
   await pay('dollar', 1n);
   const decimals = '0x313ce567';
-  node.change('eth_call', (result, [call]) => ((call as { data: string }).data === decimals ? EMPTY : result));
+  here.node.change('eth_call', (result, [call]) => ((call as { data: string }).data === decimals ? EMPTY : result));
   await scan();
-  services.clock.advance(120_000);
+  here.services.clock.advance(120_000);
   await scan();
   await delivered();
-  node.change('eth_call', null);
-  services.clock.advance(600_000);
+  here.node.change('eth_call', null);
+  here.services.clock.advance(600_000);
   await pay('dollar', 2n);
   await scan();
   expect(await delivered()).toEqual([
@@ -80,10 +68,10 @@ it('does not cache a response that lacks one of three facts', async () => {
 });
 
 it('sends the events of unresponsive tokens without their facts after 2 minutes', async () => {
-  node.refuse('eth_call', 504);
+  here.node.refuse('eth_call', 504);
   for (let count = 0; count < 60; count++) await pay('dollar', 1n);
   await scan();
-  services.clock.advance(PATIENCE_MS);
+  here.services.clock.advance(PATIENCE_MS);
   await scan();
   const all = await events();
   expect(all).toHaveLength(60);
@@ -93,7 +81,7 @@ it('sends the events of unresponsive tokens without their facts after 2 minutes'
 it.each(['execution reverted: rate limit', 'stack limit reached 1024 (1023)', 'out of gas: memory limit exceeded'])(
   'sends an event at once where the contract ends the call with "%s"',
   async (message) => {
-    node.refuse('eth_call', { code: -32000, message });
+    here.node.refuse('eth_call', { code: -32000, message });
     await pay('fake', 1n);
     await scan();
     expect(await delivered()).toEqual([['1', undefined]]);
@@ -101,16 +89,16 @@ it.each(['execution reverted: rate limit', 'stack limit reached 1024 (1023)', 'o
 );
 
 it.each(TIMEOUTS)('pauses for 10 minutes after a token wasted the node’s time with %o', async (refusal) => {
-  node.refuse('eth_call', refusal);
+  here.node.refuse('eth_call', refusal);
   await pay('bell', 1n);
   await scan();
-  services.clock.advance(PATIENCE_MS);
+  here.services.clock.advance(PATIENCE_MS);
   await scan();
-  node.refuse('eth_call', null);
+  here.node.refuse('eth_call', null);
   await pay('bell', 2n);
   await scan();
   await delivered();
-  services.clock.advance(600_000);
+  here.services.clock.advance(600_000);
   await pay('bell', 3n);
   await scan();
   expect(await delivered()).toEqual([
@@ -122,20 +110,53 @@ it.each(TIMEOUTS)('pauses for 10 minutes after a token wasted the node’s time 
 
 it('waits for a node that limits calls, however long', async () => {
   await pay('dollar', 1n);
-  node.refuse('eth_call', 429);
+  here.node.refuse('eth_call', 429);
   for (let times = 0; times < 3; times++) {
     await scan();
-    services.clock.advance(PATIENCE_MS);
+    here.services.clock.advance(PATIENCE_MS);
   }
   expect(here.receiver.received).toEqual([]);
-  node.refuse('eth_call', null);
+  here.node.refuse('eth_call', null);
   await scan();
   expect(await delivered()).toEqual([['1', '6']]);
 });
 
+it('cuts names at 256 characters, and drops NULs and empty bytes', async () => {
+  const hex = (text: string) => Buffer.from(text).toString('hex');
+  const long = 'é'.repeat(300);
+  const bytes = (hex(long).length / 2).toString(16).padStart(64, '0');
+  const answers: Record<string, string> = {
+    '0x06fdde03': `0x${'20'.padStart(64, '0')}${bytes}${hex(long).padEnd(1_216, '0')}`,
+    '0x95d89b41': `0x${hex('OLD').padEnd(64, '0')}`,
+  };
+  here.node.change('eth_call', (result, [call]) => answers[(call as { data: string }).data] ?? result);
+  await pay('dollar', 1n);
+  await scan();
+  expect(await events()).toMatchObject([{ tokenName: 'é'.repeat(256), tokenSymbol: 'OLD' }]);
+  answers['0x95d89b41'] = `0x${'0'.repeat(64)}`;
+  await pay('bell', 2n);
+  await scan();
+  expect((await events())[1]).toMatchObject({ tokenSymbol: '' });
+});
+
+it('cuts a name of a megabyte of NULs in no time', async () => {
+  const nameOf = (count: number) => {
+    const result = `a${'\0'.repeat(count)}b`;
+    return encodeFunctionResult({ abi: parseAbi(['function name() view returns (string)']), result });
+  };
+  for (const [index, count] of [600, 2 ** 20].entries()) {
+    here.node.change('eth_call', (result, [call]) =>
+      (call as { data: string }).data === '0x06fdde03' ? nameOf(count) : result,
+    );
+    await pay(index === 0 ? 'dollar' : 'bell', 1n);
+    await scan();
+    expect((await events())[index]).toMatchObject({ tokenName: 'a' });
+  }
+});
+
 it('limits the gas of the calls to a token', async () => {
   const gas = new Set<unknown>();
-  node.change('eth_call', (result, [call]) => {
+  here.node.change('eth_call', (result, [call]) => {
     gas.add((call as { gas?: string }).gas);
     return result;
   });
@@ -148,32 +169,64 @@ it('reports a block without waiting for a call to a token that hangs', async () 
   await pay('dollar', 1n);
   const asked = Promise.withResolvers<void>();
   const { promise: hang, resolve: release } = Promise.withResolvers<void>();
-  node.change('eth_call', async (result) => {
+  here.node.change('eth_call', async (result) => {
     asked.resolve();
     await hang;
     return result;
   });
   const first = scan();
   await inTime('the token is asked', asked.promise);
-  const matched = services.step(({ type }) => type === 'matched');
+  const matched = here.services.step(({ type }) => type === 'matched');
   await here.chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: 2n });
-  services.clock.advance(1_000);
+  here.services.clock.advance(1_000);
   await matched;
   release();
   await first;
   expect((await delivered()).length).toBe(2);
 });
 
+it('asks silent tokens again four at a time and in turn, after those that were never asked', async () => {
+  const address = (n: number) => `0x${n.toString(16).padStart(40, '0')}` as const;
+  const clock = createManualClock();
+  const asked: string[] = [];
+  const waiting = Array.from({ length: 10 }, (_, n) => address(n));
+  const silent: Node = {
+    async call(_method, params = []) {
+      const { to } = params[0] as { to: string };
+      if (!asked.includes(to)) asked.push(to);
+      throw new NodeUnreachable('it hangs');
+    },
+  };
+  const store = { deliveries: { unnamedTokens: () => waiting }, tokens: { find: () => undefined } };
+  const tokens = createTokens({
+    node: silent as Nodes,
+    store: store as never,
+    clock,
+    log: readLog('warn', () => undefined),
+  });
+  const askedNext = async () => {
+    asked.length = 0;
+    clock.advance(1_000);
+    await tokens.work(async () => undefined);
+    return asked.map((one) => Number(one));
+  };
+  expect(await askedNext()).toHaveLength(10);
+  waiting.push(address(10));
+  expect((await askedNext()).sort((a, b) => a - b)).toEqual([0, 1, 2, 3, 10]);
+  expect((await askedNext()).sort((a, b) => a - b)).toEqual([4, 5, 6, 7]);
+  expect((await askedNext()).slice(0, 2).sort((a, b) => a - b)).toEqual([8, 9]);
+});
+
 it('reads a token’s facts again after a day and keeps the old ones when that fails', async () => {
   await pay('dollar', 1n);
   await scan();
   await delivered();
-  services.clock.advance(86_400_001);
-  node.refuse('eth_call', 504);
+  here.services.clock.advance(86_400_001);
+  here.node.refuse('eth_call', 504);
   await pay('dollar', 2n);
   await scan();
-  node.refuse('eth_call', null);
-  node.change('eth_call', () => `0x${'12'.padStart(64, '0')}`);
+  here.node.refuse('eth_call', null);
+  here.node.change('eth_call', () => `0x${'12'.padStart(64, '0')}`);
   await scan();
   // The facts of a day ago are used once more while they are read again.
   for (const amount of [3n, 4n]) {

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../sandbox/discord/index.ts';
 import { createDiscovery } from '../../src/upstream/discovery.ts';
+import { forFile } from '../for-file.ts';
 import { type Given, HTML, startUpstream } from './server.ts';
 
-let upstream: Awaited<ReturnType<typeof startUpstream>>;
 const clock = createManualClock();
-beforeAll(async () => {
-  upstream = await startUpstream(() => null);
-});
-afterAll(() => upstream.close());
+const upstream = await forFile(startUpstream(() => null));
 beforeEach(() => {
   upstream.requests.length = 0;
 });
@@ -114,18 +111,6 @@ describe('rows', () => {
     await one.rows(QUERY);
     const pages = asked().map((params) => params.get('page'));
     expect(pages).toEqual([...new Set(pages)]);
-  });
-
-  it('caches the latest twenty searches', async () => {
-    upstream.set(() => ({ body: rows(0, 3) }));
-    const one = client();
-    const search = async (n: number) => {
-      const before = upstream.requests.length;
-      await one.rows({ ...QUERY, search: `word ${n}` });
-      return upstream.requests.length > before;
-    };
-    for (let n = 0; n <= 20; n++) await search(n);
-    expect([await search(20), await search(1), await search(0)]).toEqual([false, false, true]);
   });
 
   /** A service with 120 rows whose first page has the number `base`; lower numbers get the response of `below`. */

@@ -1,8 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createExplorer } from '../../src/upstream/explorer.ts';
+import { forFile } from '../for-file.ts';
 import { type Given, HTML, startUpstream } from './server.ts';
 
 const ADDRESS = '0x5df217d84e67a4aac9d130fc7afed5a94e873f0d';
@@ -16,12 +17,8 @@ const RECORD = {
   type: 'ERC-20',
 };
 
-let upstream: Awaited<ReturnType<typeof startUpstream>>;
 let time = 0;
-beforeAll(async () => {
-  upstream = await startUpstream(() => null);
-});
-afterAll(() => upstream.close());
+const upstream = await forFile(startUpstream(() => null));
 beforeEach(() => {
   upstream.requests.length = 0;
 });

@@ -1,6 +1,7 @@
 import pino from 'pino';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { createManualClock, type ManualClock } from '../../sandbox/discord/index.ts';
+import { createMetrics, type Metrics } from '../../src/metrics/metrics.ts';
 import { createDiscovery } from '../../src/upstream/discovery.ts';
 import { createExplorer } from '../../src/upstream/explorer.ts';
 import { createInterfaceHealth, type InterfaceHealth } from '../../src/upstream/health.ts';
@@ -11,15 +12,17 @@ const MINUTE = 60_000;
 let clock: ManualClock;
 let logged: Record<string, unknown>[];
 let health: InterfaceHealth;
+let errors: Metrics['interfaceErrors'];
 beforeEach(() => {
   clock = createManualClock();
   logged = [];
   const log = pino({ base: null, timestamp: false }, { write: (line: string) => void logged.push(JSON.parse(line)) });
-  health = createInterfaceHealth({ clock, log });
+  errors = createMetrics([]).interfaceErrors;
+  health = createInterfaceHealth({ clock, log, errors });
   onTestFinished(() => health.close());
 });
 
-it('logs an outage once, however often the interface fails, and its end with how long it was', () => {
+it('logs an outage once, however often the interface fails, and its end with how long it was', async () => {
   health.note('explorer', { status: 'timeout' });
   clock.advance(MINUTE);
   health.note('explorer', { status: 'broken', code: 502 });
@@ -34,9 +37,9 @@ it('logs an outage once, however often the interface fails, and its end with how
     { level: 40, interface: 'explorer', reason: 'timeout', msg: 'interface unavailable' },
     { level: 30, interface: 'explorer', forMs: MINUTE, msg: 'interface available again' },
   ]);
-  expect(health.errors().filter(({ count }) => count > 0)).toEqual([
-    { name: 'explorer', reason: 'timeout', count: 1 },
-    { name: 'explorer', reason: 'broken', count: 1 },
+  expect((await errors.get()).values.filter(({ value }) => value > 0)).toEqual([
+    { labels: { interface: 'explorer', reason: 'timeout' }, value: 1 },
+    { labels: { interface: 'explorer', reason: 'broken' }, value: 1 },
   ]);
 });
 
@@ -64,24 +67,6 @@ it('probes an unavailable interface every minute, although another one fails aga
     health.note('explorer', null);
   }
   expect(probes).toBe(3);
-});
-
-it('probes nothing after it is closed during an outage', () => {
-  let probes = 0;
-  health.watch('discovery', async () => void probes++);
-  health.note('discovery', { status: 'timeout' });
-  health.close();
-  clock.advance(3 * MINUTE);
-  expect(probes).toBe(0);
-});
-
-it('probes nothing after it is closed, although a request that was under way fails then', () => {
-  let probes = 0;
-  health.watch('discovery', async () => void probes++);
-  health.close();
-  health.note('discovery', { status: 'timeout' });
-  clock.advance(3 * MINUTE);
-  expect(probes).toBe(0);
 });
 
 it('probes every interface at once for a check', async () => {

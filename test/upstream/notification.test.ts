@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createNotification } from '../../src/upstream/notification.ts';
+import { forFile } from '../for-file.ts';
 import { type Given, HTML, startUpstream } from './server.ts';
 
 const KEYS = { projectId: 'p/1', apiKey: 'public key', apiSecret: 'very-secret' };
-let upstream: Awaited<ReturnType<typeof startUpstream>>;
-beforeAll(async () => {
-  upstream = await startUpstream(() => null);
-});
-afterAll(() => upstream.close());
+const upstream = await forFile(startUpstream(() => null));
 beforeEach(() => {
   upstream.requests.length = 0;
 });

@@ -1,8 +1,8 @@
-/** The tab "Break": the faults of Discord, a channel, the bot and the notification service, and the effect of each. */
+/** The tab "Break": the faults of Discord, a channel, the bot, the notification service and the price source, and the effect of each. */
 import { html, nothing, type TemplateResult } from 'lit-html';
-import { MINUTE, SECOND } from '../../../src/domain/durations.ts';
+import { MINUTE, SECOND } from '../../../src/domain/units.ts';
 import type { ChannelState, Fault, FaultRule, FaultState, GuildState } from '../../discord/control.ts';
-import type { PageAction } from '../protocol.ts';
+import type { PageAction, PriceFault } from '../protocol.ts';
 import { act, button, check } from './controls.ts';
 import { channelOf, guildOf, isOnline, type Model } from './model.ts';
 import { addFault, change, clearFault, perform } from './requests.ts';
@@ -61,6 +61,7 @@ export function breakView(all: Model): TemplateResult {
   const { faults } = all.discord;
   return html`<h3>Bot</h3>
     <ul class="breakages">${botRows(all.world.bot.state === 'stopped')}</ul>
+    ${networkView(all)}
     <h3>Discord</h3>
     <ul class="faults" aria-label="Active faults" aria-live="polite">${faults.map(faultView)}</ul>
     ${faults.length > 1 ? button('Remove all faults', () => void clearFault(), { kind: 'success' }) : nothing}
@@ -83,6 +84,8 @@ export function breakView(all: Model): TemplateResult {
     </ul>
     <h3>Notification service</h3>
     ${serviceView(all)}
+    <h3>Price source</h3>
+    ${pricesView(all)}
     ${placeView()}`;
 }
 
@@ -113,17 +116,47 @@ function botRows(isDown: boolean): TemplateResult[] {
   ];
 }
 
+/** Offers the second network until somebody asked for it. */
+function networkView({ world }: Model): TemplateResult | typeof nothing {
+  if (world.second !== null) return nothing;
+  return html`<h3>Networks</h3>
+    <ul class="breakages">${row(
+      'Second network',
+      'Another chain with the same addresses, and services of its own. The bot starts again with both.',
+      button('Start', act({ do: 'second-network' }), { about: 'Second network' }),
+    )}</ul>`;
+}
+
 function serviceView(all: Model): TemplateResult {
-  const { repeat, delayMs, reorder, paused } = all.world.notification;
+  const { found, marked, notification } = all.world;
+  const { repeat, delayMs, reorder, paused, lose, invent } = notification;
   const set = (faults: Extract<PageAction, { do: 'notification' }>['faults']): void =>
     void perform({ do: 'notification', faults });
   return html`
     ${check('Send each event twice', repeat > 0, (on) => set({ repeat: on ? 1 : 0, repeatAfterMs: 12 * SECOND }), 'Again 12 s after its 200. The bot posts it once.')}
     ${check('Send 10 s late', delayMs > 0, (on) => set({ delayMs: on ? 10 * SECOND : 0 }), 'Alerts are late, but complete.')}
     ${check('Send in random order', reorder, (on) => set({ reorder: on }), 'Applies when several events wait.')}
-    ${check('Pause', paused, (on) => set({ paused: on }), 'Nothing is sent until you clear this box. Nothing is lost.')}
+    ${check('Pause', paused, (on) => set({ paused: on }), 'Nothing is sent until you clear this box. The bot finds it on the chain meanwhile.')}
+    ${check('Lose events', lose, (on) => set({ lose: on }), `They are never sent. The bot finds them on the chain, where it looks every 15 s. Found so far: ${found}.`)}
+    ${check('Invent events', invent, (on) => set({ invent: on }), `One event in three is followed by one of a transaction that does not exist. The bot posts it, looks on the chain and marks it. Marked so far: ${marked}.`)}
     <p class="buttons">${button('Deliver now', act({ do: 'deliver' }), { disabled: !isOnline(all) })}
       <small>Sends everything that waits for a retry. The service’s own retries come after 15 s, 1 min, 10 min…</small></p>`;
+}
+
+const PRICE_FAULTS: [Exclude<PriceFault, 'none'>, label: string, meaning: string][] = [
+  ['away', 'Away', 'It returns 503. Alerts show no value, and filters by value let everything through.'],
+  [
+    'wrong',
+    'Wrong by a thousand',
+    'Each price is a thousand times too high. The bot believes that only once two answers have it.',
+  ],
+  ['old', 'Old', 'Its prices are two hours old: they count as unknown.'],
+];
+
+function pricesView({ world }: Model): TemplateResult {
+  return html`${PRICE_FAULTS.map(([fault, label, meaning]) =>
+    check(label, world.prices === fault, (on) => void perform({ do: 'prices', fault: on ? fault : 'none' }), meaning),
+  )}<p><small>The bot asks again within 4 minutes, because it keeps each price for that long.</small></p>`;
 }
 
 /** Draws what can happen to the channel on the screen, and to its server. */

@@ -4,11 +4,22 @@ import { html, nothing, type TemplateResult } from 'lit-html';
 import { live } from 'lit-html/directives/live.js';
 import { repeat } from 'lit-html/directives/repeat.js';
 import type { GuildState } from '../../discord/control.ts';
-import { type Command, type CommandOption, commandsFor } from './commands.ts';
-import { addField, choose, draft, dropField, focusField, leave, onText, restore } from './draft.ts';
-import { onField, onFile, onPaste, suggest } from './draft-values.ts';
+import { type Command, type CommandOption, commandsFor, type Field, findTyped, readValues } from './commands.ts';
+import {
+  addField,
+  choose,
+  draft,
+  dropField,
+  focusField,
+  leave,
+  onField,
+  onFile,
+  onPaste,
+  onText,
+  restore,
+  suggest,
+} from './draft.ts';
 import { channelOf, guildOf } from './model.ts';
-import { type Field, findTyped, readValues } from './options.ts';
 import { change, follow, interact } from './requests.ts';
 import { currentChannelId, draw, drawAtOnce, ui } from './screen.ts';
 import { activeItem, closeList, isListed, listAttributes, listView, moveInList, showList } from './suggestions.ts';
@@ -172,11 +183,10 @@ async function sendCommand(chosen: Command): Promise<void> {
     return drawAtOnce(() => focusField(read.option));
   }
   ui.following = true;
-  const who = { userId: ui.userId, channelId: currentChannelId() };
   const typed = draft.fields;
   leave();
   try {
-    follow(await interact({ kind: 'command', ...who, name: chosen.path, options: read.values }));
+    follow(await interact({ kind: 'command', name: chosen.path, options: read.values }));
   } catch (refused) {
     restore(chosen, typed, (refused as Error).message);
   }

@@ -1,14 +1,27 @@
-/** What is in the composer: a text, or a command with its options. */
+/** What is in the composer: a text, or a command with its options, which are typed, pasted, picked, or files. */
 import { ApplicationCommandOptionType as Option } from 'discord-api-types/v10';
-import { type Command, type CommandOption, commandsFor } from './commands.ts';
+import type { GuildState, InteractionState, OptionInput } from '../../discord/control.ts';
+import {
+  type Command,
+  type CommandOption,
+  commandsFor,
+  commandsLike,
+  type Field,
+  findTyped,
+  type Offer,
+  offers,
+  readFile,
+  readOptions,
+  valuesSoFar,
+} from './commands.ts';
 import { guildOf } from './model.ts';
-import { commandsLike, type Field, findTyped, readOptions } from './options.ts';
+import { interact } from './requests.ts';
 import { draw, drawAtOnce, notify, ui } from './screen.ts';
 import { keep } from './session.ts';
-import { clearList, closeList, showList } from './suggestions.ts';
+import { clearList, closeList, type Item, showList, showSoon } from './suggestions.ts';
 
-/** How many suggestions are shown at most, as in Discord. */
-export const MAX_SHOWN = 25;
+/** How many suggestions for an option are shown at most, as in Discord. */
+const MAX_SHOWN = 25;
 
 /** The message or command that the person is writing. */
 export const draft = {
@@ -47,9 +60,11 @@ export function onText(value: string, isTyped = true): void {
       choose(typed.command, typed.rest, isTyped);
       return;
     }
-    const items = commandsLike(commands, value.slice(1))
-      .slice(0, MAX_SHOWN)
-      .map((one) => ({ label: `/${one.label}`, detail: one.description, pick: () => choose(one, '') }));
+    const items = commandsLike(commands, value.slice(1)).map((one) => ({
+      label: `/${one.label}`,
+      detail: one.description,
+      pick: () => choose(one, ''),
+    }));
     if (isTyped) showList(items, true);
   }
   draw();
@@ -127,4 +142,85 @@ export function restore(chosen: Command, typed: Field[], reason: string): void {
     focusField(wrong.option);
     closeList();
   });
+}
+
+/** Takes what was typed into an option. */
+export function onField(field: Field, guild: GuildState, value: string): void {
+  field.text = value;
+  if (field.picked?.text !== value) field.picked = undefined;
+  draft.error = '';
+  suggest(field, guild);
+  draw();
+}
+
+/** Turns pasted line breaks into spaces. A one-line input would drop them, and addresses would run together. */
+export function onPaste(field: Field, guild: GuildState, event: ClipboardEvent): void {
+  const pasted = event.clipboardData?.getData('text') ?? '';
+  if (!pasted.includes('\n')) return;
+  event.preventDefault();
+  const input = event.target as HTMLInputElement;
+  input.setRangeText(
+    pasted.replaceAll(/\s*\n\s*/g, ' ').trim(),
+    input.selectionStart ?? 0,
+    input.selectionEnd ?? 0,
+    'end',
+  );
+  onField(field, guild, input.value);
+}
+
+/** Fills the list for an option. Enter and Tab take the first item, unless the field is complete already. */
+export function suggest(field: Field, guild: GuildState): void {
+  const { option } = field;
+  const wanted = field.text.toLowerCase();
+  const isComplete = (offered: readonly Offer[]): boolean =>
+    field.picked !== undefined ||
+    offered.some(([label, value]) => label.toLowerCase() === wanted || (wanted !== '' && value === field.text));
+  const itemOf = ([label, value, detail]: Offer): Item => ({ label, detail, pick: () => pick(field, label, value) });
+  if ('autocomplete' in option && option.autocomplete) {
+    showSoon(async () => {
+      const state = await complete(field, guild);
+      const choices = (state?.choices ?? []).map(({ name, value }): Offer => [name, value, '']);
+      return () => {
+        if (state?.failure) draft.error = state.failure;
+        showList(choices.map(itemOf), !isComplete(choices));
+      };
+    });
+  } else {
+    const offered = offers(option, guild);
+    const fitting = field.picked ? offered : offered.filter(([label]) => label.toLowerCase().includes(wanted));
+    showList(fitting.slice(0, MAX_SHOWN).map(itemOf), !isComplete(offered));
+  }
+  draw();
+}
+
+/** Asks the bot for suggestions. */
+async function complete(field: Field, guild: GuildState): Promise<InteractionState | undefined> {
+  if (!draft.command) return undefined;
+  const { name } = field.option;
+  const others = draft.fields.filter((one) => one !== field);
+  return interact({
+    kind: 'autocomplete',
+    name: draft.command.path,
+    options: { ...valuesSoFar(others, guild), [name]: field.picked ? '' : field.text },
+    focused: name,
+  }).catch(() => undefined);
+}
+
+function pick(field: Field, label: string, value: OptionInput): void {
+  field.text = label;
+  field.picked = { text: label, value };
+  clearList();
+  const another = draft.fields.some((one) => one.text === '' && !one.picked);
+  if (another) focusNext();
+  else draw();
+}
+
+/** Takes the file that was chosen for an option. */
+export async function onFile(field: Field, event: Event): Promise<void> {
+  const file = (event.target as HTMLInputElement).files?.[0];
+  if (!file) return;
+  const value = await readFile(file);
+  field.text = file.name;
+  field.picked = { text: file.name, value };
+  draw();
 }

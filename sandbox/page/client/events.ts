@@ -1,14 +1,14 @@
 /** The tab "Events": the progress of each transaction, live: mined → delivered → stored → routed → posted. */
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { repeat } from 'lit-html/directives/repeat.js';
-import { SECOND } from '../../../src/domain/durations.ts';
+import { SECOND } from '../../../src/domain/units.ts';
 import type { Delivery, Post, TrackedTransaction } from '../protocol.ts';
 import { act, button } from './controls.ts';
 import { channelOf, guildOf, isOnline, type Model } from './model.ts';
 import { exactTime, later } from './time.ts';
 
 const MAX_SHOWN = 60;
-/** After this time without an event, no watched address has moved. */
+/** After this time without an event, no watched address has moved, or the service has lost the event. */
 const UNWATCHED_MS = 3 * SECOND;
 
 type State = 'done' | 'waiting' | 'trouble' | 'none';
@@ -57,12 +57,7 @@ function tallyView(transactions: readonly TrackedTransaction[], canDeliver: bool
 const plural = (count: number, word: string): string => (count === 1 ? word : `${word}s`);
 
 /** Counts events by delivery, and transactions by whether they are posted. */
-export function tally(transactions: readonly TrackedTransaction[]): {
-  undelivered: number;
-  stored: number;
-  posted: number;
-  queued: number;
-} {
+export function tally(transactions: readonly TrackedTransaction[]) {
   const deliveries = transactions.flatMap((transaction) => transaction.deliveries);
   return {
     undelivered: deliveries.filter(({ storedAt, exhausted }) => storedAt === null && !exhausted).length,
@@ -77,7 +72,7 @@ function transactionView(transaction: TrackedTransaction, explorerUrl: string, n
   const steps = stepsOf(transaction, now);
   const retryIn = steps.find((step) => step.retryIn !== undefined)?.retryIn;
   return html`<li>
-    <p>${transaction.summary ?? 'A transaction from outside the sandbox'}</p>
+    <p>${transaction.summary ?? 'A transaction that the sandbox did not send'}</p>
     <p class="soft">block ${transaction.blockNumber} ·
       <a href=${url} target="_blank" rel="noopener noreferrer">${transaction.txHash.slice(0, 8)}…${transaction.txHash.slice(-4)}</a></p>
     <ol class="steps">
@@ -96,14 +91,14 @@ function transactionView(transaction: TrackedTransaction, explorerUrl: string, n
 const STATE_WORDS: Record<State, string> = { done: ' done', waiting: ' waiting', trouble: ' failed', none: ' skipped' };
 
 function stepsOf(transaction: TrackedTransaction, now: number): Step[] {
-  const { deliveries, minedAt, routed, posted } = transaction;
-  const mined: Step = { name: 'Mined', state: 'done', detail: exactTime(minedAt) };
+  const { summary, deliveries, minedAt, routed, posted } = transaction;
+  // What the sandbox did not send may be invented.
+  const mined: Step = { name: summary === null ? 'Claimed' : 'Mined', state: 'done', detail: exactTime(minedAt) };
   if (deliveries.length === 0) {
     const isUnwatched = now - minedAt > UNWATCHED_MS;
     const state = isUnwatched ? 'none' : 'waiting';
-    const rest = ['Delivered', 'Stored', 'Routed', 'Posted'].map((name): Step => ({ name, state, detail: '' }));
-    rest[0]!.detail = isUnwatched ? 'no watched address' : '';
-    return [mined, ...rest];
+    const rest = ['Stored', 'Routed', 'Posted'].map((name): Step => ({ name, state, detail: '' }));
+    return [mined, { name: 'Delivered', state, detail: isUnwatched ? 'no event' : '' }, ...rest];
   }
   const first = Math.min(...posted.map(({ at }) => at));
   return [
@@ -179,10 +174,8 @@ function responseOf({ attempts }: Delivery): string {
 
 /** Draws how often the service repeated the event: the bot must not post it again. */
 function remarks(deliveries: readonly Delivery[], now: number): TemplateResult | typeof nothing {
-  const sent = deliveries.reduce(
-    (sum, { attempts }) => sum + Math.max(0, attempts.filter(({ status }) => status === 200).length - 1),
-    0,
-  );
+  const repeats = deliveries.map(({ attempts }) => attempts.filter(({ status }) => status === 200).length - 1);
+  const sent = repeats.reduce((sum, count) => sum + Math.max(0, count), 0);
   const next = deliveries.flatMap(({ next }) => (next?.reason === 'repeat' ? [next.at] : []));
   if (sent === 0 && next.length === 0) return nothing;
   const coming = next.length > 0 ? `, again in ${secondsUntil(Math.min(...next), now)} s` : '';

@@ -7,10 +7,10 @@ import {
   TextInputStyle,
 } from 'discord-api-types/v10';
 import { html, nothing, type TemplateResult } from 'lit-html';
+import type { BellSelect, Owner } from './components.ts';
 import { guildOf } from './model.ts';
 import { follow, interact } from './requests.ts';
-import { currentChannelId, draw, drawAtOnce, ui } from './screen.ts';
-import type { BellSelect, Owner } from './select.ts';
+import { draw, drawAtOnce, ui } from './screen.ts';
 import { markdown } from './text.ts';
 
 /** Discord's limit for an input without one of its own. */
@@ -61,25 +61,30 @@ function fieldView(
   description: string | undefined,
 ): TemplateResult | typeof nothing {
   const id = `field-${field.custom_id}`;
+  const input = inputOf(field, id);
+  if (input === nothing) return nothing;
+  const isRequired = !('required' in field) || field.required !== false;
+  return html`<div class="form-field">
+    <label for=${id}>${label}${isRequired ? html`<span class="required" aria-hidden="true"> *</span>` : nothing}</label>
+    ${description ? html`<small>${description}</small>` : nothing}
+    ${input}
+  </div>`;
+}
+
+function inputOf(field: APIComponentInLabel, id: string): TemplateResult | typeof nothing {
   switch (field.type) {
     case ComponentType.TextInput:
-      return labeled({ label, description, id, required: field.required ?? true }, inputView(field, id));
+      return inputView(field, id);
     case ComponentType.StringSelect:
     case ComponentType.UserSelect:
     case ComponentType.RoleSelect:
     case ComponentType.MentionableSelect:
     case ComponentType.ChannelSelect: {
       const owner: Owner = { menu: field, state: null, guild: guildOf(ui.guildId) };
-      return labeled(
-        { label, description, id, required: field.required ?? true },
-        html`<bell-select data-field=${field.custom_id} .owner=${owner}></bell-select>`,
-      );
+      return html`<bell-select data-field=${field.custom_id} .owner=${owner}></bell-select>`;
     }
-    case ComponentType.FileUpload:
-    case ComponentType.RadioGroup:
-    case ComponentType.CheckboxGroup:
-    case ComponentType.Checkbox:
-      // The page does not draw these yet.
+    default:
+      // The page does not draw files, radio buttons and checkboxes yet.
       return nothing;
   }
 }
@@ -93,22 +98,6 @@ function inputView(field: APITextInputComponent, id: string): TemplateResult {
   const isSecret = /secret|key|token|password/i.test(name);
   return html`<input id=${id} name=${name} type="text" autocomplete="off" spellcheck=${isSecret ? 'false' : 'true'}
     maxlength=${max} minlength=${min} placeholder=${placeholder} ?required=${required} .defaultValue=${value}>`;
-}
-
-interface Label {
-  label: string;
-  description: string | undefined;
-  /** The ID of the input that it belongs to. */
-  id: string;
-  required: boolean;
-}
-
-function labeled({ label, description, id, required }: Label, input: TemplateResult): TemplateResult {
-  return html`<div class="form-field">
-    <label for=${id}>${label}${required ? html`<span class="required" aria-hidden="true"> *</span>` : nothing}</label>
-    ${description ? html`<small>${description}</small>` : nothing}
-    ${input}
-  </div>`;
 }
 
 /** Closes the form. If the browser closed it, Chromium would restore the focus but ignore what is typed next. */
@@ -129,8 +118,7 @@ async function submit(event: SubmitEvent): Promise<void> {
   for (const menu of element.querySelectorAll<BellSelect>('bell-select'))
     values[menu.dataset.field ?? ''] = menu.values;
   try {
-    const who = { userId: ui.userId, channelId: currentChannelId() };
-    const state = await interact({ kind: 'modal', ...who, interactionId: opened.id, values });
+    const state = await interact({ kind: 'modal', interactionId: opened.id, values });
     close();
     follow(state);
   } catch (error) {

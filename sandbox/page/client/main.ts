@@ -10,8 +10,6 @@ import { channelOf, connected, guildOf, hasFlag, model, timeline } from './model
 import { navigationView, restoreTheme } from './navigation.ts';
 import { currentChannelId, draw, drawAtOnce, listen, show, ui } from './screen.ts';
 import { scrollToPlace, watchScroll } from './scroll.ts';
-import './select.ts';
-import { restoreSession } from './session.ts';
 import { refreshTimes } from './text.ts';
 import { tourView } from './tour.ts';
 import { worldView } from './world.ts';
@@ -127,6 +125,5 @@ setInterval(() => {
   draw();
 }, 1_000);
 restoreTheme();
-restoreSession(ui);
 show(app);
 listen();

@@ -8,7 +8,7 @@ import {
 } from 'discord-api-types/v10';
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { guard } from 'lit-html/directives/guard.js';
-import { MINUTE } from '../../../src/domain/durations.ts';
+import { MINUTE } from '../../../src/domain/units.ts';
 import type { GuildState, InteractionState, MessageState } from '../../discord/control.ts';
 import { avatar } from './avatar.ts';
 import { isMessageCommand, messageCommandsFor } from './commands.ts';
@@ -102,7 +102,7 @@ function content(state: MessageState, guild: GuildState | undefined): TemplateRe
   return html`
     ${message.content ? html`<div class="content">${markdown(message.content, guild)}</div>` : nothing}
     ${hasFlag(state, MessageFlags.IsComponentsV2) ? nothing : message.embeds.map((embed) => embedView(embed, guild))}
-    ${message.attachments.filter((file) => !usedInEmbed(file, message.embeds)).map(fileView)}
+    ${message.attachments.map(fileView)}
     ${components(state, guild)}
     ${edited}`;
 }
@@ -172,7 +172,7 @@ function embedView(embed: APIEmbed, guild: GuildState | undefined): TemplateResu
       ${embed.author ? html`<p class="embed-author">${linkTo(embed.author.url, embed.author.name)}</p>` : nothing}
       ${embed.title ? html`<p class="embed-title" role="heading" aria-level="3">${linkTo(embed.url, title)}</p>` : nothing}
       ${embed.description ? html`<div class="embed-text">${markdown(embed.description, guild)}</div>` : nothing}
-      ${embed.fields?.length ? html`<div class="fields">${rowsOf(embed.fields).map((row) => fieldRow(row, guild))}</div>` : nothing}
+      ${embed.fields?.length ? fieldsView(embed.fields, guild) : nothing}
       ${picture(embed.image, 'embed-image')}
       ${foot ? html`<p class="embed-foot">${foot}</p>` : nothing}
     </div>
@@ -185,26 +185,19 @@ function linkTo(url: string | undefined, inside: unknown): unknown {
   return html`<a href=${url} target="_blank" rel="noopener noreferrer">${inside}</a>`;
 }
 
-/** Groups fields into rows: up to three inline fields in one, every other field in its own. */
-function rowsOf(fields: readonly APIEmbedField[]): APIEmbedField[][] {
+/** Draws fields in rows: up to three inline fields in one, every other field in its own. */
+function fieldsView(fields: readonly APIEmbedField[], guild: GuildState | undefined): TemplateResult {
   const rows: APIEmbedField[][] = [];
   for (const field of fields) {
     const last = rows.at(-1);
     if (field.inline && last?.[0]?.inline && last.length < 3) last.push(field);
     else rows.push([field]);
   }
-  return rows;
-}
-
-function fieldRow(row: readonly APIEmbedField[], guild: GuildState | undefined): TemplateResult {
-  return html`<div class="field-row">
-    ${row.map(
-      ({ name, value }) => html`<div class="field">
-        <p class="field-name">${inlineMarkdown(name, guild)}</p>
-        ${markdown(value, guild)}
-      </div>`,
-    )}
+  const fieldView = ({ name, value }: APIEmbedField): TemplateResult => html`<div class="field">
+    <p class="field-name">${inlineMarkdown(name, guild)}</p>
+    ${markdown(value, guild)}
   </div>`;
+  return html`<div class="fields">${rows.map((row) => html`<div class="field-row">${row.map(fieldView)}</div>`)}</div>`;
 }
 
 /** Returns the path of a file that the stand-in keeps, or null: no request may leave this machine. */
@@ -220,10 +213,6 @@ function picture(image: APIEmbedImage | undefined, kind: string): TemplateResult
   return html`<img class=${kind} src=${path} width=${image.width || nothing} height=${image.height || nothing} alt="Picture in the embed">`;
 }
 
-function usedInEmbed(file: APIAttachment, embeds: readonly APIEmbed[]): boolean {
-  return embeds.some((embed) => embed.image?.url === file.url || embed.thumbnail?.url === file.url);
-}
-
 function fileView(file: APIAttachment): TemplateResult {
   const path = ownPath(file.url);
   if (path && file.content_type?.startsWith('image/'))
@@ -235,9 +224,6 @@ function fileView(file: APIAttachment): TemplateResult {
 }
 
 function sizeOf(bytes: number): string {
-  return bytes < 1024
-    ? `${bytes} bytes`
-    : bytes < 1_048_576
-      ? `${(bytes / 1024).toFixed(1)} KB`
-      : `${(bytes / 1_048_576).toFixed(1)} MB`;
+  if (bytes < 1024) return `${bytes} bytes`;
+  return bytes < 1_048_576 ? `${(bytes / 1024).toFixed(1)} KB` : `${(bytes / 1_048_576).toFixed(1)} MB`;
 }

@@ -47,7 +47,7 @@ export function applyEvent(event: PageEvent): void {
       model = {
         discord: event.discord,
         world: event.world,
-        transactions: new Map(event.transactions.map((transaction) => [transaction.txHash, transaction])),
+        transactions: new Map(event.transactions.map((transaction) => [keyOf(transaction), transaction])),
         messages: new Map(event.discord.messages.map((message) => [message.id, message])),
         interactions: new Map(event.discord.interactions.map((interaction) => [interaction.id, interaction])),
         edition: (model?.edition ?? 0) + 1,
@@ -57,7 +57,7 @@ export function applyEvent(event: PageEvent): void {
       if (model) model.world = event.world;
       return;
     case 'transactions':
-      if (model) for (const transaction of event.transactions) model.transactions.set(transaction.txHash, transaction);
+      if (model) for (const transaction of event.transactions) model.transactions.set(keyOf(transaction), transaction);
       if (model) forgetOldest(model.transactions, MAX_TRANSACTIONS);
       return;
     case 'discord':
@@ -95,9 +95,7 @@ function applyDiscordEvent(all: Model, event: ControlEvent): void {
     case 'faults':
       discord.faults = event.faults;
       return;
-    case 'typing':
-    case 'request':
-    case 'reset':
+    default:
       return;
   }
   all.edition++;
@@ -118,6 +116,16 @@ function forgetOldest(map: Map<string, unknown>, kept: number): void {
 function forgetOldMessages(all: Model, channelId: string): void {
   const ids = [...all.messages.values()].filter((message) => message.channelId === channelId).map(({ id }) => id);
   for (const id of ids.slice(0, Math.max(0, ids.length - MAX_MESSAGES))) all.messages.delete(id);
+}
+
+const keyOf = ({ network, txHash }: TrackedTransaction): string => `${network} ${txHash}`;
+
+/** What is shown of one network. */
+export function onNetwork(all: Model, network: number): Model {
+  const { second } = all.world;
+  if (second === null || second === 'starting') return all;
+  const world = network === 0 ? all.world : { ...all.world, ...second };
+  return { ...all, world, transactions: new Map([...all.transactions].filter(([, one]) => one.network === network)) };
 }
 
 /** Whether the bot is running and connected. Before, its receiver may not be listening. */

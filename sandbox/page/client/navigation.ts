@@ -131,30 +131,28 @@ function personView(guild: GuildState): TemplateResult {
   </div>`;
 }
 
+const THEME_KEY = 'ledgerbell-theme';
 const NEXT_THEME: Record<Theme, Theme> = { system: 'dark', dark: 'light', light: 'system' };
 
 function themeView(): TemplateResult {
   const next = NEXT_THEME[ui.theme];
 
   function turn(): void {
-    ui.theme = next;
-    applyTheme();
+    setTheme(next);
     draw();
   }
 
   return html`<button class="theme" title="Colors: ${ui.theme}" aria-label="Colors: ${ui.theme}. Change to ${next}" @click=${turn}>${icon(ui.theme)}</button>`;
 }
 
-const THEME_KEY = 'ledgerbell-theme';
+function setTheme(theme: Theme): void {
+  ui.theme = theme;
+  document.documentElement.dataset.theme = theme;
+  localStorage.setItem(THEME_KEY, theme);
+}
 
 /** Applies the theme that was chosen last time. */
 export function restoreTheme(): void {
   const stored = localStorage.getItem(THEME_KEY);
-  if (stored === 'dark' || stored === 'light') ui.theme = stored;
-  applyTheme();
-}
-
-function applyTheme(): void {
-  document.documentElement.dataset.theme = ui.theme;
-  localStorage.setItem(THEME_KEY, ui.theme);
+  setTheme(stored === 'dark' || stored === 'light' ? stored : 'system');
 }

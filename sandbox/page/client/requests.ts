@@ -1,6 +1,6 @@
 /** What the page asks of its server: interactions with the bot, changes, faults, and actions on the world. */
 import type { FaultRule, InteractionRequest, InteractionState, WorldAction } from '../../discord/control.ts';
-import type { ActionResult, PageAction } from '../protocol.ts';
+import type { PageAction } from '../protocol.ts';
 import { attempt, currentChannelId, draw, notify, ui } from './screen.ts';
 
 async function call<Result>(method: string, path: string, body?: unknown): Promise<Result> {
@@ -14,13 +14,18 @@ async function call<Result>(method: string, path: string, body?: unknown): Promi
   return result;
 }
 
-/** Sends an interaction. @throws with a sentence when a Discord client would refuse it. */
-export const interact = (request: InteractionRequest): Promise<InteractionState> =>
-  call('POST', '/_control/interactions', request);
+type Action<R> = R extends unknown ? Omit<R, 'userId' | 'channelId'> : never;
+
+/** Sends an interaction in the channel on the screen. @throws with a sentence when a Discord client would refuse it. */
+export const interact = (action: Action<InteractionRequest>): Promise<InteractionState> =>
+  call('POST', '/_control/interactions', { ...action, userId: ui.userId, channelId: currentChannelId() });
 
 /** Performs an action on the world outside Discord, and shows the result. */
 export const perform = (action: PageAction): Promise<void> =>
-  attempt(async () => notify((await call<ActionResult>('POST', '/_sandbox/act', action)).message));
+  attempt(async () => {
+    const request = { ...action, network: ui.network };
+    notify((await call<{ message: string }>('POST', '/_sandbox/act', request)).message);
+  });
 
 /** Changes something in Discord. */
 export const change = (action: WorldAction, done: string): Promise<void> =>
@@ -56,9 +61,9 @@ export async function useComponent(messageId: string, customId: string, values?:
   if (ui.pending.has(key)) return;
   ui.pending.add(key);
   draw();
-  const who = { userId: ui.userId, channelId: currentChannelId(), messageId, customId };
+  const component = { messageId, customId };
   await attempt(async () =>
-    follow(await interact(values ? { kind: 'select', ...who, values } : { kind: 'button', ...who })),
+    follow(await interact(values ? { kind: 'select', ...component, values } : { kind: 'button', ...component })),
   );
   ui.pending.delete(key);
   draw();
@@ -66,6 +71,5 @@ export async function useComponent(messageId: string, customId: string, values?:
 
 /** Uses a command from a message's menu. */
 export async function applyCommand(name: string, messageId: string): Promise<void> {
-  const who = { userId: ui.userId, channelId: currentChannelId() };
-  await attempt(async () => follow(await interact({ kind: 'message-command', ...who, name, messageId })));
+  await attempt(async () => follow(await interact({ kind: 'message-command', name, messageId })));
 }

@@ -1,14 +1,15 @@
 /** The state of the screen, drawing it, and the event stream that changes it. */
 import { render, type TemplateResult } from 'lit-html';
-import { SECOND } from '../../../src/domain/durations.ts';
+import { SECOND } from '../../../src/domain/units.ts';
 import type { InteractionState } from '../../discord/control.ts';
 import type { PageEvent } from '../protocol.ts';
 import { applyEvent, channelsFor, guildOf, localeOf, memberOf, model, newestIn, setConnected } from './model.ts';
-import { restoreParts, saveSession, type Tab } from './session.ts';
+import { keep, restoreSession, saveSession } from './session.ts';
 import { setTimeLocale } from './time.ts';
 
-/** What a narrow screen shows over the channel, and the colors. */
-export type Drawer = 'none' | 'channels' | 'world';
+/** The tabs of the world's panel, what a narrow screen shows over the channel, and the colors. */
+export type Tab = 'events' | 'send' | 'watch' | 'break';
+type Drawer = 'none' | 'channels' | 'world';
 export type Theme = 'system' | 'dark' | 'light';
 
 /** The choices of the person at the screen. */
@@ -23,6 +24,8 @@ export const ui = {
   worldOpen: true,
   theme: 'system' as Theme,
   tab: 'events' as Tab,
+  /** The network that the panel shows: 0 is the first. */
+  network: 0,
   peopleOpen: false,
   /** Whether the newest messages are on the screen, and stay there as more arrive. */
   following: true,
@@ -38,6 +41,16 @@ export const ui = {
   toast: '',
   toastIsError: false,
 };
+
+keep(
+  'screen',
+  () => {
+    const { guildId, userId, tab, worldOpen, channels, read, dismissed } = ui;
+    return { guildId, userId, tab, worldOpen, channels: [...channels], read: [...read], dismissed: [...dismissed] };
+  },
+  ({ channels, read, dismissed, ...kept }) =>
+    Object.assign(ui, kept, { channels: new Map(channels), read: new Map(read), dismissed: new Set(dismissed) }),
+);
 
 /** Returns the id of the channel on the screen, or ''. */
 export function currentChannelId(): string {
@@ -84,7 +97,7 @@ function drawNow(): void {
   const due = afterwards;
   afterwards = [];
   for (const run of due) run();
-  if (model) saveSession(ui);
+  if (model) saveSession();
 }
 
 /** Opens the event stream. The browser reopens it when it breaks. */
@@ -93,7 +106,10 @@ export function listen(): void {
   source.addEventListener('message', ({ data }: MessageEvent<string>) => {
     const event = JSON.parse(data) as PageEvent;
     applyEvent(event);
-    if (event.type === 'hello') chooseStart();
+    if (event.type === 'hello') {
+      restoreSession();
+      chooseStart();
+    }
     draw();
   });
   source.addEventListener('open', () => {
@@ -111,18 +127,16 @@ export function listen(): void {
 /** Chooses where to start, unless a reload kept it: as the owner of the first server, in its #alerts. */
 function chooseStart(): void {
   if (!model) return;
-  const first = model.discord.guilds.find(({ id }) => id === ui.guildId) ?? model.discord.guilds[0];
-  if (!first) return;
-  if (!memberOf(first, ui.userId)) {
-    ui.guildId = first.id;
-    ui.userId = first.ownerId;
-    for (const guild of model.discord.guilds) {
-      const alerts = channelsFor(guild, ui.userId).find(({ name }) => name === 'alerts');
-      if (alerts) ui.channels.set(guild.id, alerts.id);
-    }
-    for (const guild of model.discord.guilds) for (const { id } of guild.channels) ui.read.set(id, newestIn(id));
+  const { guilds } = model.discord;
+  const first = guilds.find(({ id }) => id === ui.guildId) ?? guilds[0];
+  if (!first || memberOf(first, ui.userId)) return;
+  ui.guildId = first.id;
+  ui.userId = first.ownerId;
+  for (const guild of guilds) {
+    const alerts = channelsFor(guild, ui.userId).find(({ name }) => name === 'alerts');
+    if (alerts) ui.channels.set(guild.id, alerts.id);
+    for (const { id } of guild.channels) ui.read.set(id, newestIn(id));
   }
-  restoreParts();
 }
 
 const SHOWN_MS = 4 * SECOND;

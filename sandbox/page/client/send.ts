@@ -53,11 +53,15 @@ const SPECIAL: [label: string, meaning: string, action: PageAction][] = [
     'Dust from an address that looks like Payroll’s.',
     { do: 'lookalike', like: 'Payroll', to: 'Treasury' },
   ],
-  ['Fake HUSD', 'Another token with the name and symbol of HUSD.', { do: 'fake', from: 'Bob', to: 'Treasury' }],
+  [
+    'Fake HUSD',
+    'Another token with the name and symbol of HUSD.',
+    { do: 'transfer', kind: 'erc20', token: 'fake', from: 'Bob', to: 'Treasury' },
+  ],
   [
     'Hostile token name',
     'A name full of Markdown, links and mentions.',
-    { do: 'hostile', from: 'Treasury', to: 'Bob' },
+    { do: 'transfer', kind: 'erc20', token: 'hostile', from: 'Treasury', to: 'Bob' },
   ],
 ];
 

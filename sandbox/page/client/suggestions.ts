@@ -55,22 +55,15 @@ export function showList(found: Item[], takesFirst: boolean): void {
   active = takesFirst && items.length > 0 ? 0 : -1;
 }
 
-/**
- * Requests suggestions after a moment, and shows them unless the list has changed since. `read` also says whether Enter
- * takes the first item.
- */
-export function showSoon<Result>(
-  ask: () => Promise<Result>,
-  read: (result: Result) => { items: Item[]; takesFirst: boolean },
-): void {
+/** Requests suggestions after a moment; `ask` returns what shows them, which runs unless the list has changed since. */
+export function showSoon(ask: () => Promise<() => void>): void {
   clearList();
   const own = edition;
 
   async function run(): Promise<void> {
-    const result = await ask();
+    const show = await ask();
     if (own !== edition) return;
-    const { items: found, takesFirst } = read(result);
-    showList(found, takesFirst);
+    show();
     draw();
   }
 

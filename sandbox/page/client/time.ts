@@ -1,18 +1,5 @@
 /** Times as Discord writes them, in the language of the person whose eyes the page uses. */
-import { DAY, MINUTE, SECOND } from '../../../src/domain/durations.ts';
-
-interface Formats {
-  locale: string;
-  clock: Intl.DateTimeFormat;
-  clockWithSeconds: Intl.DateTimeFormat;
-  day: Intl.DateTimeFormat;
-  longDay: Intl.DateTimeFormat;
-  long: Intl.DateTimeFormat;
-  middle: Intl.DateTimeFormat;
-  relative: Intl.RelativeTimeFormat;
-  /** The separator between a day and a time of day. */
-  joiner: string;
-}
+import { DAY, MINUTE, SECOND } from '../../../src/domain/units.ts';
 
 let formats = formatsFor('en-US');
 
@@ -21,17 +8,19 @@ export function setTimeLocale(locale: string): void {
   if (locale !== formats.locale) formats = formatsFor(locale);
 }
 
-function formatsFor(locale: string): Formats {
+function formatsFor(locale: string) {
   const date = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(locale, options);
   return {
     locale,
-    clock: date({ hour: 'numeric', minute: '2-digit' }),
-    clockWithSeconds: date({ timeStyle: 'medium' }),
-    day: date({ month: '2-digit', day: '2-digit', year: 'numeric' }),
-    longDay: date({ dateStyle: 'long' }),
-    long: date({ dateStyle: 'full', timeStyle: 'short' }),
-    middle: date({ dateStyle: 'long', timeStyle: 'short' }),
+    /** By the letters of Discord's Markdown. */
+    t: date({ hour: 'numeric', minute: '2-digit' }),
+    T: date({ timeStyle: 'medium' }),
+    d: date({ month: '2-digit', day: '2-digit', year: 'numeric' }),
+    D: date({ dateStyle: 'long' }),
+    F: date({ dateStyle: 'full', timeStyle: 'short' }),
+    f: date({ dateStyle: 'long', timeStyle: 'short' }),
     relative: new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }),
+    /** The separator between a day and a time of day. */
     joiner: locale.startsWith('en') ? ' at ' : ', ',
   };
 }
@@ -39,13 +28,13 @@ function formatsFor(locale: string): Formats {
 const seconds = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 
 /** `10:31 AM`. */
-export const shortTime = (at: number): string => formats.clock.format(at);
+export const shortTime = (at: number): string => formats.t.format(at);
 /** `10:31:02`, for the panel, which is English for everybody. */
 export const exactTime = (at: number): string => seconds.format(at);
 /** For tooltips: `Thursday, November 21, 2030 at 10:31 AM`. */
-export const longTime = (at: number): string => formats.long.format(at);
+export const longTime = (at: number): string => formats.F.format(at);
 /** `November 21, 2030`. */
-export const dayName = (at: number): string => formats.longDay.format(at);
+export const dayName = (at: number): string => formats.D.format(at);
 
 /** When today began. */
 export const midnight = (): number => new Date().setHours(0, 0, 0, 0);
@@ -53,10 +42,10 @@ export const midnight = (): number => new Date().setHours(0, 0, 0, 0);
 /** `Today at 10:31 AM`, `Heute, 10:31`. */
 export function messageTime(at: number): string {
   const today = midnight();
-  const { clock, day, relative, joiner } = formats;
-  if (at < today - DAY) return `${day.format(at)} ${clock.format(at)}`;
+  const { t, d, relative, joiner } = formats;
+  if (at < today - DAY) return `${d.format(at)} ${t.format(at)}`;
   const word = relative.format(at >= today ? 0 : -1, 'day');
-  return `${word[0]!.toUpperCase()}${word.slice(1)}${joiner}${clock.format(at)}`;
+  return `${word[0]!.toUpperCase()}${word.slice(1)}${joiner}${t.format(at)}`;
 }
 
 const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
@@ -76,24 +65,8 @@ function relativeTime(at: number): string {
 }
 
 /** A timestamp of Discord's Markdown; `style` is its letter. */
-export function styledTime(at: number, style: string): string {
-  switch (style) {
-    case 't':
-      return formats.clock.format(at);
-    case 'T':
-      return formats.clockWithSeconds.format(at);
-    case 'd':
-      return formats.day.format(at);
-    case 'D':
-      return formats.longDay.format(at);
-    case 'F':
-      return formats.long.format(at);
-    case 'R':
-      return relativeTime(at);
-    default:
-      return formats.middle.format(at);
-  }
-}
+export const styledTime = (at: number, style: string): string =>
+  style === 'R' ? relativeTime(at) : formats[style as 'f'].format(at);
 
 /** `+0.4 s`, `+2 min`. */
 export function later(ms: number): string {

@@ -5,24 +5,19 @@ import { icon } from './avatar.ts';
 import { act, button } from './controls.ts';
 import { tally } from './events.ts';
 import { isOnline, type Model, model } from './model.ts';
-import { draw } from './screen.ts';
-import { keep, type Tab } from './session.ts';
+import { draw, type Tab } from './screen.ts';
+import { keep } from './session.ts';
 
 const DISMISSED_KEY = 'ledgerbell-tour-dismissed';
 const BURST = 20;
 const STEPS = 4;
 
-interface Progress {
-  step: number;
-  /** The newest transaction when the tour began. */
-  after: string;
-  /** When the bot was killed, by the server's clock; 0 before. */
-  downSince: number;
-  /** How many times the bot had been started by then. */
-  starts: number;
-}
-
-let tour: Progress = { step: 1, after: '', downSince: 0, starts: 0 };
+/**
+ * `after`: the newest transaction when the tour began. `downSince`: when the bot was killed, by the server's clock, or 0.
+ * `starts`: how many times the bot had been started by then.
+ */
+const START = { step: 1, after: '', downSince: 0, starts: 0 };
+let tour = { ...START };
 let isDismissed = localStorage.getItem(DISMISSED_KEY) === 'yes';
 keep(
   'tour',
@@ -54,7 +49,7 @@ export const isTouring = (): boolean => !isDismissed;
 
 /** Shows the tour again, from its first step. */
 export function restartTour(): void {
-  tour = { step: 1, after: newestOf(model), downSince: 0, starts: 0 };
+  tour = { ...START, after: newestOf(model) };
   isDismissed = false;
   localStorage.removeItem(DISMISSED_KEY);
   draw();
@@ -77,7 +72,7 @@ function next(): void {
 function advance(all: Model): void {
   const { bot } = all.world;
   const isNewSandbox = all.transactions.size === 0 && tour.step === 2;
-  if (isNewSandbox) tour = { step: 1, after: '', downSince: 0, starts: 0 };
+  if (isNewSandbox) tour = { ...START };
   if (tour.step === 1 && newestOf(all) !== tour.after) tour.step = 2;
   if (bot.state === 'stopped' && tour.downSince === 0 && tour.step === 3) {
     tour.downSince = bot.since;
@@ -86,13 +81,7 @@ function advance(all: Model): void {
   if (tour.step === 3 && tour.downSince > 0 && bot.starts > tour.starts) tour.step = 4;
 }
 
-interface StepView {
-  title: string;
-  text: string;
-  actions: TemplateResult;
-}
-
-function stepView(all: Model, open: (tab: Tab) => void): StepView {
+function stepView(all: Model, open: (tab: Tab) => void) {
   switch (tour.step) {
     case 1:
       return {
@@ -109,7 +98,7 @@ function stepView(all: Model, open: (tab: Tab) => void): StepView {
   }
 }
 
-function seeStep({ transactions }: Model, open: (tab: Tab) => void): StepView {
+function seeStep({ transactions }: Model, open: (tab: Tab) => void) {
   const isPosted = [...transactions.values()].some(({ posted }) => posted.length > 0);
   return {
     title: 'See it arrive',
@@ -120,7 +109,7 @@ function seeStep({ transactions }: Model, open: (tab: Tab) => void): StepView {
   };
 }
 
-function crashStep({ world, transactions }: Model): StepView {
+function crashStep({ world, transactions }: Model) {
   const isDown = world.bot.state === 'stopped';
   const sent = sinceCrash(transactions.values()).length;
   const text = !isDown
@@ -147,14 +136,14 @@ function crashStep({ world, transactions }: Model): StepView {
   };
 }
 
-function nothingLostStep(all: Model, open: (tab: Tab) => void): StepView {
+function nothingLostStep(all: Model, open: (tab: Tab) => void) {
   const sent = sinceCrash(all.transactions.values());
   const { undelivered, posted } = tally(sent);
   const isComplete = sent.length > 0 && sent.every(isPostedOnce);
   const text = isComplete
     ? `All ${sent.length} transfers are posted, each once. Nothing was lost.`
     : undelivered > 0
-      ? `${posted} of ${sent.length} transfers are posted. The service retries after 15 s; Deliver now skips the wait.`
+      ? `${posted} of ${sent.length} transfers are posted. The service retries after 15 s, then 1 min; Deliver now skips the wait.`
       : sent.length > 0
         ? `${posted} of ${sent.length} transfers are posted.`
         : 'Events wait at the service while the bot is down, and on its disk while Discord is.';

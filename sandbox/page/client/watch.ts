@@ -22,12 +22,7 @@ export function watchView({ world }: Model): TemplateResult {
 
   return html`<p class="soft">The notification service sends events only for the addresses in its webhook. A subscription
       chooses the channel for its alerts. An alert needs both.</p>
-    <ul class="scope" aria-label="Watched addresses">
-      ${world.watched.map(
-        (address) => html`<li>${addressView(address)}
-          ${button('Unwatch', act({ do: 'unwatch', address }), { about: addressName(address) ?? address })}</li>`,
-      )}
-    </ul>
+    ${listView('Watched addresses', world.watched, 'unwatch')}
     ${world.watched.length === 0 ? html`<p class="soft">No address is watched.</p>` : nothing}
     <form class="send-form" @submit=${onAdd}>
       ${labeled(
@@ -42,12 +37,17 @@ export function watchView({ world }: Model): TemplateResult {
       <button class="button primary" type="submit">Watch</button>
     </form>
     <h3>Other wallets and tokens</h3>
-    <ul class="scope" aria-label="Addresses that are not watched">
-      ${others.map(
-        (address) => html`<li>${addressView(address)}
-          ${button('Watch', act({ do: 'watch', address }), { about: addressName(address) ?? address })}</li>`,
-      )}
-    </ul>`;
+    ${listView('Addresses that are not watched', others, 'watch')}`;
+}
+
+function listView(label: string, addresses: readonly string[], action: 'watch' | 'unwatch'): TemplateResult {
+  const name = action === 'watch' ? 'Watch' : 'Unwatch';
+  return html`<ul class="scope" aria-label=${label}>
+    ${addresses.map(
+      (address) => html`<li>${addressView(address)}
+        ${button(name, act({ do: action, address }), { about: addressName(address) ?? address })}</li>`,
+    )}
+  </ul>`;
 }
 
 function addressView(address: string): TemplateResult {

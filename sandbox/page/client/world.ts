@@ -2,11 +2,11 @@
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { icon } from './avatar.ts';
 import { breakView } from './break.ts';
+import { button } from './controls.ts';
 import { eventsView } from './events.ts';
-import { isOnline, type Model, model } from './model.ts';
-import { drawAtOnce, ui } from './screen.ts';
+import { isOnline, type Model, model, onNetwork } from './model.ts';
+import { draw, drawAtOnce, type Tab, ui } from './screen.ts';
 import { sendView } from './send.ts';
-import type { Tab } from './session.ts';
 import { isTouring, restartTour } from './tour.ts';
 import { watchView } from './watch.ts';
 
@@ -27,14 +27,14 @@ export function worldView(now: number, close: () => void): TemplateResult {
       ${isTouring() ? nothing : html`<button class="link" @click=${startTour}>Tour</button>`}
       ${ui.drawer === 'world' ? html`<button class="icon" aria-label="Close" @click=${close}>${icon('close')}</button>` : nothing}
     </header>
-    ${statusView(model)}
+    ${statusView(model)}${networksView(model)}
     <div role="tablist" aria-label="World" @keydown=${onTabKey}>
       ${(Object.keys(TABS) as Tab[]).map(
         (tab) => html`<button role="tab" id="tab-${tab}" aria-selected=${ui.tab === tab} aria-controls="world-panel"
           tabindex=${ui.tab === tab ? 0 : -1} @click=${() => openTab(tab)}>${TABS[tab]}</button>`,
       )}
     </div>
-    <div role="tabpanel" id="world-panel" aria-labelledby="tab-${ui.tab}" tabindex="0">${panel(model, now)}</div>
+    <div role="tabpanel" id="world-panel" aria-labelledby="tab-${ui.tab}" tabindex="0">${panel(onNetwork(model, ui.network), now)}</div>
   </aside>`;
 }
 
@@ -64,6 +64,20 @@ function panel(all: Model, now: number): TemplateResult {
   }
 }
 
+/** Which network the panel shows, where there are two. */
+function networksView({ world }: Model): TemplateResult | typeof nothing {
+  const { title, second } = world;
+  if (second === null) return nothing;
+  if (second === 'starting') return html`<p class="status" role="status">The second network is starting…</p>`;
+  const choose = (network: number) => (): void => {
+    ui.network = network;
+    draw();
+  };
+  return html`<p class="status buttons" role="group" aria-label="Network">
+    ${[title, second.title].map((name, network) => button(name, choose(network), { kind: ui.network === network ? 'primary' : 'secondary' }))}
+  </p>`;
+}
+
 function statusView(all: Model): TemplateResult {
   const { world, discord } = all;
   const { state, pid, note } = world.bot;
@@ -75,12 +89,10 @@ function statusView(all: Model): TemplateResult {
       : state === 'stopping'
         ? 'Bot is stopping'
         : 'Bot is down';
-  const chain = world.chain.kind === 'anvil' ? 'local chain (anvil)' : 'scripted chain';
   const faults = discord.faults.length;
   return html`<p class="status" role="status">
       <span class="lamp ${state !== 'running' ? 'bad' : isOnline(all) ? 'good' : 'soon'}" aria-hidden="true"></span>${bot}
       ${state === 'stopped' ? html`<small>${note}</small>` : nothing}
-      <small>${chain}${faults > 0 ? ` · ${faults} fault${faults > 1 ? 's' : ''} in Discord` : ''}</small>
-    </p>
-    ${world.chain.notice ? html`<p class="notice soft">${world.chain.notice}</p>` : nothing}`;
+      ${faults > 0 ? html`<small>${faults} fault${faults > 1 ? 's' : ''} in Discord</small>` : nothing}
+    </p>`;
 }

@@ -2,23 +2,17 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type Database from 'better-sqlite3';
 import { DAY } from '../../../src/domain/clock.ts';
 import type { Unreadable } from '../../chain/block-transfers.ts';
-import { createBlockStore, REMEMBERED_BLOCKS } from './blocks.ts';
-import type { DeliveryStore } from './deliveries.ts';
-import { createGapStore, type GapPart, type GapStore } from './gaps.ts';
-import { type KeptDelivery, type NewDelivery, SLICE } from './new-deliveries.ts';
+import type { ChainIdentity } from '../../chain/member.ts';
+import { type DeliveryStore, type KeptDelivery, type NewDelivery, SLICE } from './deliveries.ts';
+import { createGapStore, type GapPart } from './gaps.ts';
 
-/** The chain of this file and the place in it. */
-export interface ChainState {
-  /** Decimal; null in a file of an older version. */
-  chainId: string | null;
-  /** Hash of the first block; null where no node had it yet. */
-  genesis: string | null;
+/** The chain of this file and the place in it. Its first block is null where no node had it yet. */
+export interface ChainState extends ChainIdentity {
   nextBlock: number;
   /** Timestamp of the newest block that was read, in seconds since 1970. */
   newestTime: number;
 }
 
-/** What is remembered of a block. */
 export interface BlockMark {
   number: number;
   hash: string;
@@ -26,7 +20,6 @@ export interface BlockMark {
   time: number;
 }
 
-/** A block that was read. */
 export interface ReadBlock extends BlockMark {
   deliveries: readonly NewDelivery[];
   unreadable: readonly Unreadable[];
@@ -34,61 +27,38 @@ export interface ReadBlock extends BlockMark {
   tracesMissing: string | null;
 }
 
-/** The scanner's part of the store. */
-export interface ChainStore extends Omit<GapStore, 'add' | 'has' | 'close' | 'cut'> {
-  state(): ChainState | undefined;
-  /** Sets the chain and the place in it; forgets which blocks were read. */
-  begin(chain: { chainId: string; genesis: string | null; nextBlock: number; newest: BlockMark }): void;
-  /** Stores what was not known about the chain before. */
-  identify(chain: { chainId: string; genesis: string | null }): void;
-  /** The hash of the block that was read at a height, if it is remembered and part of the chain. */
-  hashAt(number: number): string | undefined;
-  /** The newest remembered block at or below a height. */
-  rememberedBelow(number: number): { number: number; hash: string } | undefined;
-  /** Moves on over blocks in which nobody watches anything. */
-  skipTo(nextBlock: number, header: BlockMark): void;
-  /**
-   * Stores a block's deliveries and then the next place. Returns the deliveries that are new, or null when the next place
-   * has changed, as after a reorganization.
-   */
-  record(block: ReadBlock, now: number): Promise<KeptDelivery[] | null>;
-  /** Leaves blocks for later and moves on; returns false when the next place has changed. */
-  miss(first: number, last: number, reason: string, now: number): boolean;
-  /** Stores what was missing of a block; returns null when it is no longer missing or the chain has changed. */
-  fill(part: GapPart, block: ReadBlock, now: number): Promise<KeptDelivery[] | null>;
-  /** Removes blocks above a height; the next block to read follows it. Returns the removed hashes. */
-  rewind(number: number): string[];
-  countQuarantine(): number;
-}
-
+/** How many blocks back a reorganization is followed. */
+const REMEMBERED_BLOCKS = 256;
+/** How many heights in a row may be without a block. */
+export const MAX_EMPTY = 16;
 /** How long deliveries that were given up can be replayed. */
 const FAILED_KEPT_MS = 30 * DAY;
 
-/** Creates the scanner's part of the store. */
-export function createChainStore(db: Database.Database, deliveries: DeliveryStore): ChainStore {
+export function createChainStore(db: Database.Database, deliveries: DeliveryStore) {
   const gaps = createGapStore(db);
   const blocks = createBlockStore(db, deliveries);
   const state = db.prepare<[], ChainState>(
     'SELECT chain_id AS chainId, genesis, next_block AS nextBlock, newest_time AS newestTime FROM chain',
   );
   const begin = db.prepare('INSERT OR REPLACE INTO chain (one, chain_id, genesis, next_block) VALUES (1, ?, ?, ?)');
-  const identify = db.prepare('UPDATE chain SET chain_id = coalesce(chain_id, ?), genesis = coalesce(genesis, ?)');
+  const identify = db.prepare<[string | null]>('UPDATE chain SET genesis = coalesce(genesis, ?)');
   const move = db.prepare<[number]>('UPDATE chain SET next_block = ?');
   const moveTo = db.prepare<[number, number]>('UPDATE chain SET next_block = ?, newest_time = max(newest_time, ?)');
   const quarantine = db.prepare(
     `INSERT OR IGNORE INTO quarantine (block_number, block_hash, tx_hash, part, bytes, reason, found_at)
      VALUES (:number, :hash, :txHash, :part, :bytes, :reason, :now)`,
   );
+  const countQuarantine = db.prepare<[], number>('SELECT count(*) FROM quarantine').pluck();
 
   /**
    * Stores a block's deliveries, many in several transactions, and calls `finish` in the last one. A kill between two
    * repeats nothing: the block is read again, and each event is kept once. Null as soon as `isOpen` returns false.
    */
-  const store = async (
+  async function store(
     { number, hash, deliveries: found, unreadable }: ReadBlock,
     now: number,
     { isOpen, finish }: { isOpen(): boolean; finish(): void },
-  ): Promise<KeptDelivery[] | null> => {
+  ): Promise<KeptDelivery[] | null> {
     const kept: KeptDelivery[] = [];
     for (let from = 0; ; from += SLICE) {
       const isLast = from + SLICE >= found.length;
@@ -107,12 +77,22 @@ export function createChainStore(db: Database.Database, deliveries: DeliveryStor
       if (isLast) return kept;
       await nextTurn();
     }
-  };
+  }
+
+  /** Moves on from `first` to the block after `last`; returns false when the next place has changed. */
+  const pass = (first: number, last: number, note: () => void): boolean =>
+    db.transaction(() => {
+      if (state.get()?.nextBlock !== first) return false;
+      move.run(last + 1);
+      note();
+      return true;
+    })();
 
   return {
     ...gaps,
-    state: () => state.get(),
-    begin: ({ chainId, genesis, nextBlock, newest }) =>
+    state: (): ChainState | undefined => state.get(),
+    /** Sets the chain and the place in it; forgets which blocks were read. */
+    begin: ({ chainId, genesis }: ChainIdentity, nextBlock: number, newest: BlockMark): void =>
       db.transaction(() => {
         db.exec('DELETE FROM blocks; DELETE FROM gaps; DELETE FROM tokens; DELETE FROM replays');
         begin.run(chainId, genesis, nextBlock);
@@ -121,16 +101,22 @@ export function createChainStore(db: Database.Database, deliveries: DeliveryStor
           blocks.remember(newest.hash, newest.number);
         }
       })(),
-    identify: ({ chainId, genesis }) => void identify.run(chainId, genesis),
+    /** Stores the chain's first block if it was not known before. */
+    identify: ({ genesis }: ChainIdentity): void => void identify.run(genesis),
     hashAt: blocks.hashAt,
     rememberedBelow: blocks.rememberedBelow,
-    skipTo: (nextBlock, header) =>
+    /** Moves on over blocks in which nobody watches anything. */
+    skipTo: (nextBlock: number, header: BlockMark): void =>
       db.transaction(() => {
         moveTo.run(nextBlock, header.time);
         blocks.remember(header.hash, header.number);
         blocks.prune(header.number);
       })(),
-    record: (block, now) =>
+    /**
+     * Stores a block's deliveries and then the next place. Returns the deliveries that are new, or null when the next place
+     * has changed, as after a reorganization.
+     */
+    record: (block: ReadBlock, now: number) =>
       store(block, now, {
         isOpen: () => state.get()?.nextBlock === block.number,
         finish() {
@@ -142,15 +128,27 @@ export function createChainStore(db: Database.Database, deliveries: DeliveryStor
           deliveries.pruneFailed(now - FAILED_KEPT_MS);
         },
       }),
-    miss: (first, last, reason, now) =>
-      db.transaction(() => {
-        if (state.get()?.nextBlock !== first) return false;
-        move.run(last + 1);
+    /** Moves on over heights that have no block; returns false when the next place has changed. */
+    passEmpty: (first: number, last: number): boolean => pass(first, last, () => undefined),
+    /** Closes the gap of a height that has no block. */
+    closeEmpty: (number: number): void => db.transaction(() => gaps.close('block', number))(),
+    /** The block that the next one to read continues; undefined where it is unknown or missing. */
+    parentOf(number: number): { number: number; hash: string } | undefined {
+      const below = blocks.rememberedBelow(number - 1);
+      if (below === undefined || number - below.number > MAX_EMPTY + 1) return undefined;
+      const isMissing = gaps.gaps().some(({ part, first, last }) => {
+        return part === 'block' && first < number && last > below.number;
+      });
+      return isMissing ? undefined : below;
+    },
+    /** Leaves blocks for later and moves on; returns false when the next place has changed. */
+    miss: (first: number, last: number, reason: string, now: number): boolean =>
+      pass(first, last, () => {
         gaps.cut(first);
         gaps.add('block', first, last, reason, now);
-        return true;
-      })(),
-    async fill(part, block, now) {
+      }),
+    /** Stores what was missing of a block; returns null when it is no longer missing or the chain has changed. */
+    async fill(part: GapPart, block: ReadBlock, now: number): Promise<KeptDelivery[] | null> {
       const { number, hash, tracesMissing } = block;
       const known = blocks.hashAt(number);
       if (part === 'traces' && known !== undefined && known !== hash) return null;
@@ -162,13 +160,58 @@ export function createChainStore(db: Database.Database, deliveries: DeliveryStor
         },
       });
     },
-    rewind: (number) =>
+    /** Removes blocks above a height; the next block to read follows it. Returns the removed hashes. */
+    rewind: (number: number): string[] =>
       db.transaction(() => {
         const gone = blocks.removeAbove(number);
         move.run(number + 1);
         gaps.cut(number + 1);
         return gone;
       })(),
-    countQuarantine: () => db.prepare<[], { count: number }>('SELECT count(*) AS count FROM quarantine').get()!.count,
+    countQuarantine: (): number => countQuarantine.get()!,
+  };
+}
+
+/** Remembers which blocks were read. Calls that write are part of a transaction. */
+function createBlockStore(db: Database.Database, deliveries: Pick<DeliveryStore, 'orphan'>) {
+  const hashAt = db.prepare<[number], string>('SELECT hash FROM blocks WHERE number = ? AND is_canonical = 1').pluck();
+  const below = db.prepare<[number], { number: number; hash: string }>(
+    'SELECT number, hash FROM blocks WHERE number <= ? AND is_canonical = 1 ORDER BY number DESC LIMIT 1',
+  );
+  const above = db.prepare<[number], string>('SELECT hash FROM blocks WHERE number > ? AND is_canonical = 1').pluck();
+  const remember = db.prepare<[string, number]>(
+    'INSERT INTO blocks VALUES (?, ?, 1) ON CONFLICT (hash) DO UPDATE SET is_canonical = 1',
+  );
+  const leave = db.prepare<[string]>('UPDATE blocks SET is_canonical = 0 WHERE hash = ?');
+  const prune = db.prepare<[number, number]>(
+    'DELETE FROM blocks WHERE number < ? AND number > ? AND (number % 256 != 0 OR is_canonical = 0)',
+  );
+
+  function remove(hash: string): void {
+    leave.run(hash);
+    deliveries.orphan(hash);
+  }
+
+  return {
+    /** The hash of the block that was read at a height, if it is remembered and part of the chain. */
+    hashAt: (number: number): string | undefined => hashAt.get(number),
+    /** The newest remembered block at or below a height. */
+    rememberedBelow: (number: number) => below.get(number),
+    remember: (hash: string, number: number): void => void remember.run(hash, number),
+    /** Remembers a block. Another one at its height, which was stored in part before a kill, has left the chain. */
+    replace(number: number, hash: string): void {
+      const other = hashAt.get(number);
+      if (other === hash) return;
+      if (other !== undefined) remove(other);
+      remember.run(hash, number);
+    },
+    /** Removes blocks above a height from the chain; returns their hashes. */
+    removeAbove(number: number): string[] {
+      const gone = above.all(number);
+      for (const hash of gone) remove(hash);
+      return gone;
+    },
+    /** Forgets blocks far below a height. Every 256th is kept, to recognize the chain after a long outage. */
+    prune: (number: number): void => void prune.run(number - REMEMBERED_BLOCKS, number - 8 * REMEMBERED_BLOCKS),
   };
 }

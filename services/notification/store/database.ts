@@ -3,27 +3,24 @@ import { join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { makeFolder } from '../../../src/domain/folder.ts';
 import { Misconfigured } from '../../config.ts';
-import { MIGRATIONS } from './migrations.ts';
-
-/** Only an empty file takes this setting, and any file when it is rewritten. */
-const INCREMENTAL = 'auto_vacuum = INCREMENTAL';
+import { MIGRATIONS } from './schema.ts';
 
 /**
  * Opens the notification service's file in a folder, which is created if missing, and brings it to the newest shape.
  *
  * @throws when another process has the file open; {@link Misconfigured} when the folder or the file cannot be used.
  */
-export function openDatabase(dir: string): Database.Database {
+export function openDatabase(dir: string, migrations = MIGRATIONS): Database.Database {
   const file = join(dir, 'notification.sqlite');
   using stack = new DisposableStack();
   const db = stack.adopt(openFile(dir, file), (it) => it.close());
   try {
     db.pragma('locking_mode = EXCLUSIVE');
-    db.pragma(INCREMENTAL);
+    // Only an empty file takes this setting. With it, pages of deleted deliveries can be given back to the disk.
+    db.pragma('auto_vacuum = INCREMENTAL');
     db.pragma('journal_mode = WAL');
     db.pragma('synchronous = FULL');
-    migrate(db, file);
-    shrinkable(db);
+    migrate(db, file, migrations);
     db.pragma('foreign_keys = ON');
     stack.move();
     return db;
@@ -41,29 +38,20 @@ export function openDatabase(dir: string): Database.Database {
 }
 
 /** Runs the missing steps, each in its own transaction, after a copy of the file was made. */
-function migrate(db: Database.Database, file: string): void {
+function migrate(db: Database.Database, file: string, migrations: readonly string[]): void {
   const version = Number(db.pragma('user_version', { simple: true }));
-  if (version > MIGRATIONS.length) {
+  if (version > migrations.length) {
     throw new Misconfigured(`DATA_DIR: ${file} was written by a newer version of the services. Start that version`);
   }
-  // The first shape had no version number; all its statements are IF NOT EXISTS.
-  const isEmpty = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'webhooks'").get() === undefined;
-  if (version < MIGRATIONS.length && !isEmpty) backUp(db, `${file}.before-${MIGRATIONS.length}`);
+  if (version > 0 && version < migrations.length) backUp(db, `${file}.before-${migrations.length}`);
   db.pragma('foreign_keys = OFF');
-  for (const [index, step] of MIGRATIONS.entries()) {
+  for (const [index, step] of migrations.entries()) {
     if (index < version) continue;
     db.transaction(() => {
       db.exec(step);
       db.pragma(`user_version = ${index + 1}`);
     })();
   }
-}
-
-/** Rewrites a file of an older version, once, so that pages of deleted deliveries can be given back to the disk. */
-function shrinkable(db: Database.Database): void {
-  if (db.pragma('auto_vacuum', { simple: true }) === 2) return;
-  db.pragma(INCREMENTAL);
-  db.exec('VACUUM');
 }
 
 function backUp(db: Database.Database, copy: string): void {
@@ -75,7 +63,7 @@ function backUp(db: Database.Database, copy: string): void {
 function openFile(dir: string, file: string): Database.Database {
   try {
     makeFolder(resolve(dir));
-    // Receivers' tokens are in it, and an older version left it open to everybody.
+    // Receivers' tokens are in it.
     if (existsSync(file) && (statSync(file).mode & 0o007) !== 0) chmodSync(file, 0o600);
     return new Database(file, { timeout: 500 });
   } catch (error) {

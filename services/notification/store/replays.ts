@@ -1,6 +1,5 @@
 import type Database from 'better-sqlite3';
-import type { DeliveryStore } from './deliveries.ts';
-import type { KeptDelivery, NewDelivery } from './new-deliveries.ts';
+import type { DeliveryStore, KeptDelivery, NewDelivery } from './deliveries.ts';
 
 /** Blocks to be read again for one webhook. */
 export interface Replay {
@@ -18,65 +17,40 @@ export interface Replay {
 
 type Row = Omit<Replay, 'addresses' | 'isForced'> & { addresses: string | null; isForced: number };
 
-/** Block ranges that webhooks asked to be read again. */
-export interface ReplayStore {
-  create(replay: Omit<Replay, 'id' | 'error'>): Replay;
-  find(id: number): Replay | undefined;
-  /** The ids of all replays, oldest first. */
-  ids(): number[];
-  noteError(id: number, error: string): void;
-  list(webhookId: string): Replay[];
-  /** Stores the deliveries of a replay's next block and continues; returns those that are new. Nothing if the replay is gone. */
-  keep(replay: Replay, deliveries: readonly NewDelivery[]): KeptDelivery[];
-}
+const SELECT = 'SELECT id, webhook_id AS webhookId, next, last, addresses, is_forced AS isForced, error FROM replays';
 
-const COLUMNS = 'id, webhook_id AS webhookId, next, last, addresses, is_forced AS isForced, error';
-
-/** Creates the part of the store that keeps replays. */
-export function createReplayStore(db: Database.Database, deliveries: DeliveryStore): ReplayStore {
+export function createReplayStore(db: Database.Database, deliveries: DeliveryStore) {
+  const insert = db.prepare(
+    `INSERT INTO replays (webhook_id, next, last, addresses, is_forced)
+     VALUES (:webhookId, :next, :last, :addresses, :isForced)`,
+  );
+  const byId = db.prepare<[number], Row>(`${SELECT} WHERE id = ?`);
+  const ofWebhook = db.prepare<[string], Row>(`${SELECT} WHERE webhook_id = ? ORDER BY id`);
+  const ids = db.prepare<[], number>('SELECT id FROM replays ORDER BY id').pluck();
+  const noteError = db.prepare<[string, number]>('UPDATE replays SET error = ? WHERE id = ?');
+  const remove = db.prepare<[number]>('DELETE FROM replays WHERE id = ?');
+  const move = db.prepare<[number, number]>('UPDATE replays SET next = ?, error = NULL WHERE id = ?');
   const fromRow = ({ addresses, isForced, ...row }: Row): Replay => ({
     ...row,
     addresses: addresses === null ? null : (JSON.parse(addresses) as string[]),
     isForced: isForced === 1,
   });
-  const byId = db.prepare<[number], Row>(`SELECT ${COLUMNS} FROM replays WHERE id = ?`);
+
   return {
-    create(replay) {
-      const { lastInsertRowid } = db
-        .prepare(
-          `INSERT INTO replays (webhook_id, next, last, addresses, is_forced)
-           VALUES (:webhookId, :next, :last, :addresses, :isForced)`,
-        )
-        .run({
-          ...replay,
-          addresses: replay.addresses === null ? null : JSON.stringify(replay.addresses),
-          isForced: replay.isForced ? 1 : 0,
-        });
+    create(replay: Omit<Replay, 'id' | 'error'>): Replay {
+      const addresses = replay.addresses === null ? null : JSON.stringify(replay.addresses);
+      const { lastInsertRowid } = insert.run({ ...replay, addresses, isForced: replay.isForced ? 1 : 0 });
       return { ...replay, id: Number(lastInsertRowid), error: null };
     },
-    find(id) {
-      const row = byId.get(id);
-      return row === undefined ? undefined : fromRow(row);
-    },
-    ids: () =>
-      db
-        .prepare<[], { id: number }>('SELECT id FROM replays ORDER BY id')
-        .all()
-        .map(({ id }) => id),
-    noteError(id, error) {
-      db.prepare('UPDATE replays SET error = ? WHERE id = ?').run(error, id);
-    },
-    list: (webhookId) =>
-      db
-        .prepare<[string], Row>(`SELECT ${COLUMNS} FROM replays WHERE webhook_id = ? ORDER BY id`)
-        .all(webhookId)
-        .map(fromRow),
-    keep: ({ id, next, last }, found) =>
+    find: (id: number): Replay | undefined => byId.all(id).map(fromRow)[0],
+    /** The ids of all replays, oldest first. */
+    ids: (): number[] => ids.all(),
+    noteError: (id: number, error: string): void => void noteError.run(error, id),
+    list: (webhookId: string): Replay[] => ofWebhook.all(webhookId).map(fromRow),
+    /** Stores the deliveries of a replay's next block and continues; returns those that are new. Nothing if the replay is gone. */
+    keep: ({ id, next, last }: Replay, found: readonly NewDelivery[]): KeptDelivery[] =>
       db.transaction(() => {
-        const { changes } =
-          next >= last
-            ? db.prepare('DELETE FROM replays WHERE id = ?').run(id)
-            : db.prepare('UPDATE replays SET next = ?, error = NULL WHERE id = ?').run(next + 1, id);
+        const { changes } = next >= last ? remove.run(id) : move.run(next + 1, id);
         return changes === 0 ? [] : deliveries.keep(found);
       })(),
   };

@@ -1,100 +1,69 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import pg from 'pg';
-import { createFailures, notLeader } from './errors.ts';
-import { provingTerm, type Term } from './leadership.ts';
-import { clientConfig } from './url.ts';
+import { SECOND } from '../../domain/clock.ts';
+import { ConfigError, StoreError } from '../../errors.ts';
+import { type Mode, type Sql, type SqlValue, sqlOver, storable } from '../sql.ts';
 
 const WRITER_LOCK = 7_302_101;
 /** Held while anything but the inbox changes: writers of all processes run one after another, as on SQLite. */
 export const TAKING_WRITES = `SELECT pg_advisory_xact_lock(${WRITER_LOCK})`;
 
-/** Statements of one transaction, or each in one of its own. Values are `$1`, `$2`, … */
-export interface Statements {
-  all<Row>(sql: string, ...values: readonly unknown[]): Promise<Row[]>;
-  get<Row>(sql: string, ...values: readonly unknown[]): Promise<Row | undefined>;
-  /** Returns how many rows changed or were found. */
-  run(sql: string, ...values: readonly unknown[]): Promise<number>;
-}
+/** Statement timeouts. The connection itself is given up `GRACE_MS` later. */
+const TIMEOUTS = { receive: 2 * SECOND, write: 20 * SECOND, read: 60 * SECOND };
+const GRACE_MS = SECOND;
+/** A transaction whose process sleeps or is cut off is rolled back after this, so that others get its locks. */
+const IDLE_MS = 5 * SECOND;
 
-type Work<T> = (sql: Statements) => Promise<T>;
+const READING = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
+const UNSYNCED = 'BEGIN; SET LOCAL synchronous_commit = off';
 
 /** Connections to one database. Every failure is a `StoreError`. */
 export interface Connection {
-  /** Single statements that only read. */
-  reads: Statements;
-  /** Several statements that only read, as of one moment. */
-  read<T>(work: Work<T>): Promise<T>;
-  /** One transaction, while no other transaction writes; resolves when it is on disk. */
-  write<T>(work: Work<T>): Promise<T>;
-  /** One transaction whose commit does not wait for the disk: only for work that is repeated after a power failure. */
-  writeUnsynced<T>(work: Work<T>): Promise<T>;
-  /** One transaction on the inbox alone, which waits for no other writer. */
-  receive<T>(work: Work<T>): Promise<T>;
+  run<T>(mode: Mode, work: (sql: Sql) => Promise<T>): Promise<T>;
   /** How long the last delivery took to be stored, or the present one has taken until now; in milliseconds. */
   receiveMs(): number;
-  /** These connections for the process that works: what it writes fails once another one was elected. */
-  during(term: Term): Connection;
-  /** Stops using the connections made so far: the server is away, or the network has forgotten them. */
-  doubt(): void;
-  /**
-   * The server responds on another connection: calls that still wait on one that is in doubt fail now instead of after
-   * their timeouts.
-   */
-  renew(): void;
+  /** From now on each write proves with this statement, which returns a row, that this process may still work. */
+  fence(proof: string): void;
   close(): Promise<void>;
 }
 
-/** Statement timeouts in milliseconds. The connection itself is given up `GRACE_MS` later. */
-const TIMEOUTS = { receive: 2_000, write: 20_000, read: 60_000 };
-const GRACE_MS = 1_000;
-/** A transaction whose process sleeps or is cut off is rolled back after this, so that others get its locks. */
-const IDLE_MS = 5_000;
-
 /** Opens connections to a database; none is made before the first statement. */
 export function connect(url: string): Connection {
-  const failures = createFailures(() => performance.now());
-  const clients = createClients();
-  const create = (max: number, timeoutMs: number): Pool => ({
-    pool: createPool(url, { max, timeoutMs }, clients),
-    failures,
-    clients,
-  });
-  const receiving = create(2, TIMEOUTS.receive);
-  const writing = create(1, TIMEOUTS.write);
-  const reading = create(4, TIMEOUTS.read);
-  const reads: Statements = {
-    all: (sql, ...values) => withClient(reading, (statements) => statements.all(sql, ...values)),
-    get: (sql, ...values) => withClient(reading, (statements) => statements.get(sql, ...values)),
-    run: (sql, ...values) => withClient(reading, (statements) => statements.run(sql, ...values)),
-  };
-  const durations = measure();
-  const wrote = <T>(result: T): T => {
-    failures.wrote();
-    return result;
-  };
-  const open = (term: Term | null): Connection => ({
-    reads,
-    read: (work) => transaction(reading, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', work),
-    write: (work) => transaction(writing, beginWriting('BEGIN', term), work, term !== null).then(wrote),
-    writeUnsynced: (work) => transaction(writing, beginWriting(UNSYNCED, term), work, term !== null).then(wrote),
-    receive: (work) => durations.of(() => transaction(receiving, 'BEGIN', work)).then(wrote),
-    receiveMs: durations.last,
-    during: open,
-    doubt: clients.doubt,
-    renew: clients.renew,
-    async close() {
-      await Promise.all([receiving, writing, reading].map(({ pool }) => pool.end()));
+  const receiving = createPool(url, 2, TIMEOUTS.receive);
+  const writing = createPool(url, 1, TIMEOUTS.write);
+  const reading = createPool(url, 4, TIMEOUTS.read);
+  const durations = createDurations();
+  let proof: string | null = null;
+
+  const write = <T>(begin: string, work: (sql: Sql) => Promise<T>): Promise<T> =>
+    transaction(writing, [begin, TAKING_WRITES, ...(proof === null ? [] : [proof])].join('; '), proof !== null, work);
+
+  return {
+    run(mode, work) {
+      switch (mode) {
+        case 'report':
+        case 'read':
+          return transaction(reading, READING, false, work);
+        case 'receive':
+          return durations.of(() => transaction(receiving, 'BEGIN', false, work));
+        case 'write':
+          return write('BEGIN', work);
+        case 'unsynced':
+          return write(UNSYNCED, work);
+      }
     },
-  });
-  return open(null);
+    receiveMs: durations.last,
+    fence(statement) {
+      proof = statement;
+    },
+    async close() {
+      await Promise.all([receiving, writing, reading].map((pool) => pool.end()));
+    },
+  };
 }
 
-const UNSYNCED = 'BEGIN; SET LOCAL synchronous_commit = off';
-/** Begins in one round trip. Returns no row when the term is over. An election waits for the transaction's end. */
-const beginWriting = (begin: string, term: Term | null): string =>
-  [begin, TAKING_WRITES, ...(term ? [provingTerm(term)] : [])].join('; ');
-
-function createPool(url: string, { max, timeoutMs }: { max: number; timeoutMs: number }, clients: Clients): pg.Pool {
+function createPool(url: string, max: number, timeoutMs: number): pg.Pool {
   const pool = new pg.Pool({
     ...clientConfig(url),
     max,
@@ -109,119 +78,64 @@ function createPool(url: string, { max, timeoutMs }: { max: number; timeoutMs: n
   pool.on('error', () => undefined);
   // A connection broke during a call, which fails. Without a listener, the process would end.
   pool.on('connect', (client) => client.on('error', () => undefined));
-  clients.follow(pool);
   return pool;
 }
 
-type Clients = ReturnType<typeof createClients>;
-
-/** The open connections of several pools; which of them work, and which are in doubt. */
-function createClients() {
-  const present = new Set<pg.PoolClient>();
-  const working = new Set<pg.PoolClient>();
-  const doubted = new WeakSet<pg.PoolClient>();
-  return {
-    follow(pool: pg.Pool): void {
-      pool.on('connect', (client) => present.add(client));
-      pool.on('remove', (client) => present.delete(client));
-    },
-    async take(pool: pg.Pool): Promise<pg.PoolClient> {
-      for (;;) {
-        const client = await pool.connect();
-        if (!doubted.has(client)) {
-          working.add(client);
-          return client;
-        }
-        client.release(true);
-      }
-    },
-    /** Returns it to its pool, or closes it. */
-    giveBack(client: pg.PoolClient, isBroken: boolean): void {
-      working.delete(client);
-      client.release(isBroken);
-    },
-    doubt(): void {
-      for (const client of present) doubted.add(client);
-    },
-    renew(): void {
-      for (const client of working) if (doubted.has(client)) void client.end();
-    },
-  };
-}
-
-/** Connections, and how their failures are worded. */
-interface Pool {
-  pool: pg.Pool;
-  failures: ReturnType<typeof createFailures>;
-  clients: Clients;
-}
-
-async function withClient<T>({ pool, failures, clients }: Pool, work: Work<T>): Promise<T> {
+/** Runs statements between `begin` and a commit; `isFenced`: what begins it has to return a row. */
+async function transaction<T>(
+  pool: pg.Pool,
+  begin: string,
+  isFenced: boolean,
+  work: (sql: Sql) => Promise<T>,
+): Promise<T> {
   let client: pg.PoolClient | null = null;
   try {
-    client = await clients.take(pool);
-    const result = await work(statementsOf(client));
-    clients.giveBack(client, false);
+    client = await pool.connect();
+    const begun = [await client.query(begin)].flat().at(-1)!;
+    if (isFenced && begun.rowCount === 0)
+      throw new StoreError('Another process works now: this one no longer changes anything.', 'LEDGERBELL_NOT_WORKING');
+    const result = await work(statementsOn(client));
+    await client.query('COMMIT');
+    client.release();
     return result;
   } catch (error) {
-    const failure = failures.word(error);
+    const failure = toStoreError(error);
+    // When this fails, too, the connection is broken, and the first error says why.
+    await client?.query('ROLLBACK').catch(() => undefined);
     // After anything but a refused statement, the connection's state is unknown or its server is the wrong one.
-    if (client) clients.giveBack(client, !failure.isRefusal);
+    client?.release(!failure.isRefusal);
     throw failure.error;
   }
 }
 
-/** `proves`: what begins it has to return a row. */
-function transaction<T>(pool: Pool, begin: string, work: Work<T>, proves = false): Promise<T> {
-  return withClient(pool, async (statements) => {
-    try {
-      const begun = await statements.run(begin);
-      if (proves && begun === 0) throw notLeader();
-      const result = await work(statements);
-      await statements.run('COMMIT');
-      return result;
-    } catch (error) {
-      // When it fails, too, the connection is broken, and the first error says why.
-      await statements.run('ROLLBACK').catch(() => undefined);
-      throw error;
-    }
-  });
-}
-
-function statementsOf(client: pg.ClientBase): Statements {
-  const query = (sql: string, values: readonly unknown[]) =>
-    client.query<pg.QueryResultRow>(
-      values.length === 0 ? { text: sql } : { name: nameOf(sql), text: sql, values: values.map(storable) },
+const statementsOn = (client: pg.ClientBase): Sql =>
+  sqlOver('postgres', async (text, values) => {
+    const query = { text, rowMode: 'array' as const };
+    const found = await client.query(
+      values.length === 0 ? query : { ...query, name: nameOf(text), values: values.map((value) => bound(value)) },
     );
-  return {
-    all: async <Row>(sql: string, ...values: readonly unknown[]) => (await query(sql, values)).rows as Row[],
-    get: async <Row>(sql: string, ...values: readonly unknown[]) =>
-      (await query(sql, values)).rows[0] as Row | undefined,
     // Several statements have several results; the last one counts.
-    run: async (sql, ...values) => [await query(sql, values)].flat().at(-1)!.rowCount ?? 0,
-  };
-}
+    const { fields, rows, rowCount } = [found].flat().at(-1)!;
+    return { columns: fields.map(({ name }) => name), rows, count: rowCount ?? 0 };
+  });
 
 const names = new Map<string, string>();
 
-/** A prepared statement's name: the server plans each statement once per connection. */
-function nameOf(sql: string): string {
-  const name = names.get(sql) ?? createHash('sha1').update(sql).digest('hex');
-  names.set(sql, name);
+/** A prepared statement's name: the server parses each statement once per connection. */
+function nameOf(text: string): string {
+  const name = names.get(text) ?? createHash('sha1').update(text).digest('hex');
+  names.set(text, name);
   return name;
 }
 
-/** Postgres stores neither NUL nor half a character as text, and names from the chain may contain both. */
-function storable(value: unknown): unknown {
-  if (typeof value === 'string') return value.toWellFormed().replaceAll('\0', '\uFFFD');
-  return Array.isArray(value) ? value.map(storable) : value;
+function bound(value: SqlValue | Uint8Array): unknown {
+  if (typeof value === 'string') return storable(value);
+  if (typeof value === 'boolean') return Number(value);
+  if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+  return Array.isArray(value) ? value.map((each: SqlValue | Uint8Array) => bound(each)) : value;
 }
 
-/** Rows as one value: `json_to_recordset($1::json) AS r ("guildId" text, …)` reads them. */
-export const asJson = (rows: readonly object[]): string =>
-  JSON.stringify(rows, (_, value: unknown) => (typeof value === 'string' ? storable(value) : value));
-
-function measure() {
+function createDurations() {
   let lastMs = 0;
   const begun = new Set<{ at: number }>();
   return {
@@ -237,4 +151,86 @@ function measure() {
     },
     last: () => Math.max(lastMs, ...[...begun].map(({ at }) => performance.now() - at)),
   };
+}
+
+/** TLS failed: the certificate is not trusted, is for another name, or the server has none. */
+const TLS = /^(ERR_TLS|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_|ERR_SSL)|does not support SSL|SSL connection/;
+
+/** Errors of a connection, and of a server that stops, starts, or is a replica: another connection may work. */
+const CONNECTION = /^(08|57P|25006|53300)/;
+
+const DISK_FULL = '53100';
+
+/** Messages of the library for broken connections, which have no code. */
+const BROKEN =
+  /^(Connection terminated|timeout exceeded|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after)/;
+
+/**
+ * The `StoreError` for what a call failed with; `isRefusal`: the server refused a statement, and the connection works. A
+ * code is `POSTGRES_` with the SQLSTATE, or `POSTGRES_TLS`, or `POSTGRES_UNREACHABLE`.
+ */
+export function toStoreError(error: unknown): { error: unknown; isRefusal: boolean } {
+  if (!(error instanceof Error) || error instanceof StoreError) return { error, isRefusal: true };
+  const { code = '', message } = error as Error & { code?: string };
+  if ('severity' in error) {
+    const text = code === DISK_FULL ? `The disk of the database server is full: ${message}` : message;
+    return { error: new StoreError(text, `POSTGRES_${code}`), isRefusal: !CONNECTION.test(code) };
+  }
+  if (TLS.test(code) || TLS.test(message)) return { error: new StoreError(message, 'POSTGRES_TLS'), isRefusal: false };
+  if (/^E[A-Z]+$/.test(code) || BROKEN.test(message)) {
+    const text = `The database cannot be reached: ${message === '' ? code : message}.`;
+    return { error: new StoreError(text, 'POSTGRES_UNREACHABLE'), isRefusal: false };
+  }
+  // A bug of ours, or an outcome thrown to roll back: the transaction is over, and the connection works.
+  return { error, isRefusal: true };
+}
+
+/** Whether a start should wait: the server is away, starts, or has no connection left. */
+export const isAway = (error: unknown): boolean =>
+  error instanceof StoreError && /^POSTGRES_(UNREACHABLE|08|57P|53300)/.test(error.code ?? '');
+
+/** Types of Postgres whose values fit into a number here: bigint (times, ids, counts) and numeric (sums of these). */
+const NUMBERS: ReadonlySet<number> = new Set([pg.types.builtins.INT8, pg.types.builtins.NUMERIC]);
+
+const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid, format) => (NUMBERS.has(oid) ? Number : pg.types.getTypeParser(oid, format)),
+};
+
+/**
+ * What `pg` needs to connect to a `postgres://` URL. Connections to other machines use TLS, and the certificate is
+ * verified, unless the URL says `sslmode=disable` or `sslmode=no-verify`; `sslrootcert` names a file with the CA's
+ * certificate. Throws a {@link ConfigError}.
+ */
+export function clientConfig(text: string): pg.ClientConfig {
+  const url = new URL(text);
+  const mode = url.searchParams.get('sslmode');
+  const root = url.searchParams.get('sslrootcert');
+  for (const name of ['sslmode', 'sslrootcert']) url.searchParams.delete(name);
+  return {
+    connectionString: url.href,
+    ssl: tlsOf(mode ?? (isHere(url) ? 'disable' : 'verify-full'), root),
+    application_name: 'ledgerbell',
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 1_000,
+    types,
+  };
+}
+
+/** This machine, or a socket's folder. */
+const isHere = ({ hostname, searchParams }: URL): boolean =>
+  /^(|localhost|127\..*|\[::1\]|%2F.*)$/i.test(hostname) || (searchParams.get('host') ?? '').startsWith('/');
+
+function tlsOf(mode: string, root: string | null): pg.ClientConfig['ssl'] {
+  if (mode === 'disable') return false;
+  if (mode === 'no-verify') return { rejectUnauthorized: false };
+  if (!['require', 'verify-ca', 'verify-full'].includes(mode)) {
+    throw new ConfigError(
+      `DATABASE_URL: sslmode=${mode} does not verify the server. Use verify-full, or disable for a network you trust.`,
+    );
+  }
+  try {
+    return root === null ? true : { ca: readFileSync(root, 'utf8') };
+  } catch (error) {
+    throw new ConfigError(`DATABASE_URL: sslrootcert cannot be read: ${(error as Error).message}.`);
+  }
 }

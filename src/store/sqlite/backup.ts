@@ -1,13 +1,14 @@
-import { existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs';
+import { createReadStream, createWriteStream, existsSync, linkSync, renameSync, rmSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { constants, createZstdCompress, createZstdDecompress } from 'node:zlib';
 import Database from 'better-sqlite3';
 import { UserError } from '../../errors.ts';
-import { compress, decompress, isCompressed } from './compress.ts';
-import { disposable } from './disposable.ts';
-import { makeFolderOf, realFile, stamp, whereBackups } from './folder.ts';
-import { takeLock } from './lock.ts';
-import { MIGRATIONS } from './migrations.ts';
+import { SCHEMA_VERSION } from '../schema.ts';
+import { disposable, takeLock, versionOf } from './database.ts';
+import { makeFolderOf, realFile, stamp, whereBackups } from './files.ts';
 
 /** How long a copy waits for a lock that another process holds briefly. */
 const BUSY_MS = 5_000;
@@ -17,7 +18,6 @@ const PAGES_PER_STEP = 2_000;
 /** Receives how much is done of what. */
 export type BackupProgress = (done: number, total: number, what: string) => void;
 
-/** A verified copy of a database. */
 export interface Backup {
   file: string;
   bytes: number;
@@ -32,27 +32,20 @@ export async function backUp(file: string, target: string, report: BackupProgres
   if (!existsSync(file)) throw new UserError(`There is no database at ${file}. Set its path in DATABASE_URL.`);
   if (existsSync(target)) throw new UserError(`${target} already exists. Specify another file, or move this one.`);
   makeFolderOf(target, 'Specify a file in another folder.');
-  const partial = `${target}.partial`;
-  const compressed = `${target}.compressed.partial`;
-  const remove = () => {
-    for (const path of [partial, compressed]) rmSync(path, { force: true });
-  };
-  remove();
-  using leftovers = new DisposableStack();
-  leftovers.defer(remove);
-  await copy(file, partial, target, (done, total) => report(done, total, 'copying'));
+  const [plain, compressed] = [`${target}.partial`, `${target}.compressed.partial`];
+  using _left = cleared(plain, compressed);
+  await copy(file, plain, target, report);
   report(1, 1, 'verifying');
-  verify(partial, file, target);
-  const isPlain = !target.endsWith('.zst');
-  if (!isPlain) {
-    await compress(partial, compressed, (done, total) => report(done, total, 'compressing')).catch((error: Error) => {
-      failToWrite(error, file, target);
-      throw error;
+  verify(plain, file, target);
+  const isCompressing = target.endsWith('.zst');
+  if (isCompressing) {
+    await compress(plain, compressed, report).catch((error: Error) => {
+      throw diskFault(error, file, target) ?? error;
     });
   }
-  const done = isPlain ? partial : compressed;
-  await sync(done);
-  renameSync(done, target);
+  const made = isCompressing ? compressed : plain;
+  await sync(made);
+  renameSync(made, target);
   await sync(dirname(target));
   return { file: target, bytes: statSync(target).size };
 }
@@ -75,8 +68,16 @@ export async function restore(
   const file = realFile(database);
   using _lock = disposable(lockFor(file));
   const fresh = `${file}.restored`;
-  rmSync(fresh, { force: true });
-  await unpackTo(backup, fresh, report);
+  using _left = cleared(fresh);
+  if (await isCompressed(backup)) {
+    await decompress(backup, fresh, report).catch((error: Error) => {
+      const damaged = new UserError(`${backup} is damaged: ${error.message}. Use another backup.`);
+      throw diskFault(error, backup, fresh) ?? damaged;
+    });
+  } else await copy(backup, fresh, fresh, report);
+  report(1, 1, 'verifying');
+  verify(fresh, backup, fresh);
+  await sync(fresh);
   const kept = `${file}.before-restore-${stamp(now)}`;
   const isKept = keep(file, kept);
   renameSync(fresh, file);
@@ -84,22 +85,14 @@ export async function restore(
   return { kept: isKept ? kept : null };
 }
 
-/** Copies a backup, compressed or not, to a new file and verifies that. */
-async function unpackTo(backup: string, fresh: string, report: BackupProgress): Promise<void> {
-  if (!(await isCompressed(backup))) return void (await backUp(backup, fresh, report));
-  const unpacked = `${fresh}.unpacked`;
-  using leftovers = new DisposableStack();
-  // SQLite leaves its own files next to a database that it cannot read.
-  for (const end of ['', '-wal', '-shm']) leftovers.defer(() => rmSync(unpacked + end, { force: true }));
-  await decompress(backup, unpacked, (done, total) => report(done, total, 'decompressing')).catch(
-    (error: NodeJS.ErrnoException) => {
-      failToWrite(error, backup, fresh);
-      throw new UserError(`${backup} is damaged: ${error.message}. Use another backup.`);
-    },
-  );
-  await backUp(unpacked, fresh, report).catch((error: Error) => {
-    throw error instanceof UserError ? new UserError(error.message.replaceAll(unpacked, backup)) : error;
-  });
+/** Removes files that an interrupted copy left, and again at the end of a block what is left then. */
+function cleared(...files: string[]): Disposable {
+  const remove = () => {
+    // SQLite leaves its own files next to a database that it cannot read.
+    for (const file of files) for (const end of ['', '-wal', '-shm']) rmSync(file + end, { force: true });
+  };
+  remove();
+  return { [Symbol.dispose]: remove };
 }
 
 function lockFor(file: string): Database.Database {
@@ -126,62 +119,48 @@ function keep(file: string, kept: string): boolean {
   return isThere;
 }
 
-async function copy(
-  file: string,
-  partial: string,
-  target: string,
-  report: (done: number, total: number) => void,
-): Promise<void> {
-  let isOpen = false;
+async function copy(file: string, to: string, target: string, report: BackupProgress): Promise<void> {
   try {
     using source = disposable(new Database(file, { readonly: true, fileMustExist: true, timeout: BUSY_MS }));
     // Every step reads the same snapshot, whatever is written meanwhile, and blocks no writer.
     source.exec('BEGIN');
     // Also opens the log next to the file, so an unreadable log fails here.
     source.pragma('user_version');
-    isOpen = true;
-    await source.backup(partial, {
-      progress({ totalPages, remainingPages }) {
-        report(totalPages - remainingPages, totalPages);
-        return PAGES_PER_STEP;
-      },
+    const progress = ({ totalPages, remainingPages }: Database.BackupMetadata) => {
+      report(totalPages - remainingPages, totalPages, 'copying');
+      return PAGES_PER_STEP;
+    };
+    await source.backup(to, { progress }).catch((error: Error) => {
+      throw diskFault(error, file, target) ?? error;
     });
   } catch (error) {
-    if (isOpen) failToWrite(error, file, target);
-    throw new UserError(`${file} cannot be copied: ${(error as Error).message}.`);
+    throw error instanceof UserError ? error : new UserError(`${file} cannot be copied: ${(error as Error).message}.`);
   }
 }
 
-/** Throws a readable error for a fault of the copy's disk, such as a full one; ignores other errors. */
-function failToWrite(error: unknown, file: string, target: string): void {
-  const { code, message } = error as Error & { code?: string };
-  if (code === undefined || !/^(SQLITE_(FULL|CANTOPEN|IOERR)|ENOSPC|EDQUOT|EIO)/.test(code)) return;
-  throw new UserError(
+/** A readable error for a fault of the copy's disk, such as a full one; null for other errors. */
+function diskFault({ code, message }: Error & { code?: string }, file: string, target: string): UserError | null {
+  if (code === undefined || !/^(SQLITE_(FULL|CANTOPEN|IOERR)|ENOSPC|EDQUOT|EIO)/.test(code)) return null;
+  return new UserError(
     `${file} cannot be copied to ${target}: ${message}. Free up space, or specify a file on another disk.`,
   );
 }
 
 /** Verifies a whole copy and leaves one file without a log. */
 function verify(copied: string, source: string, target: string): void {
-  const fault = faultOf(copied, source, target);
-  if (fault !== null) throw new UserError(`${source} is not a valid Ledgerbell database: ${fault}.`);
-}
-
-function faultOf(copied: string, source: string, target: string): string | null {
   try {
     using db = disposable(new Database(copied, { timeout: BUSY_MS }));
     db.pragma('journal_mode = DELETE');
     const check = db.pragma('integrity_check(1)', { simple: true });
-    if (check !== 'ok') return String(check);
-    const version = Number(db.pragma('user_version', { simple: true }));
-    if (version > MIGRATIONS.length) {
-      return `a newer Ledgerbell wrote it (schema ${version}; this one uses schema ${MIGRATIONS.length})`;
-    }
+    if (check !== 'ok') throw new Error(String(check));
+    const version = versionOf(db);
+    if (version > SCHEMA_VERSION)
+      throw new Error(`a newer Ledgerbell wrote it (schema ${version}; this one uses schema ${SCHEMA_VERSION})`);
     const made = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'inbox'").get();
-    return version === 0 || !made ? 'it contains no Ledgerbell tables' : null;
+    if (version === 0 || !made) throw new Error('it contains no Ledgerbell tables');
   } catch (error) {
-    failToWrite(error, source, target);
-    return (error as Error).message;
+    const invalid = `${source} is not a valid Ledgerbell database: ${(error as Error).message}.`;
+    throw diskFault(error as Error, source, target) ?? new UserError(invalid);
   }
 }
 
@@ -190,3 +169,36 @@ async function sync(path: string): Promise<void> {
   await using handle = await open(path);
   await handle.sync();
 }
+
+/** What every file of Zstandard begins with. */
+const MAGIC = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
+
+/** Whether a file is compressed with Zstandard, whatever its name. */
+async function isCompressed(file: string): Promise<boolean> {
+  await using handle = await open(file);
+  const { buffer } = await handle.read(Buffer.alloc(MAGIC.length));
+  return buffer.equals(MAGIC);
+}
+
+/** Reads a file, and reports how many bytes of it were read. */
+async function* read(file: string, report: BackupProgress, what: string): AsyncGenerator<Buffer> {
+  const { size } = statSync(file);
+  let done = 0;
+  for await (const chunk of createReadStream(file)) {
+    done += chunk.length;
+    report(done, size, what);
+    yield chunk;
+  }
+}
+
+/** Compresses a file with Zstandard, then reads the result back: its checksum shows whether it was written right. */
+async function compress(from: string, to: string, report: BackupProgress): Promise<void> {
+  const compressing = createZstdCompress({ params: { [constants.ZSTD_c_checksumFlag]: 1 } });
+  await pipeline(read(from, report, 'compressing'), compressing, createWriteStream(to, { mode: 0o600 }));
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  await pipeline(createReadStream(to), createZstdDecompress(), nowhere);
+}
+
+/** Decompresses a file; throws an Error if it is damaged. */
+const decompress = (from: string, to: string, report: BackupProgress): Promise<void> =>
+  pipeline(read(from, report, 'decompressing'), createZstdDecompress(), createWriteStream(to, { mode: 0o600 }));

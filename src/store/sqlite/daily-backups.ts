@@ -4,13 +4,13 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { Logger } from 'pino';
 import { type Clock, DAY, HOUR, MINUTE } from '../../domain/clock.ts';
-import { BACKUP_SUFFIX, backupFolder, stamp } from './folder.ts';
+import { BACKUP_SUFFIX, backupFolder, stamp } from './files.ts';
 
 /** Slightly less than a day: copying takes time, so at the next day's check the copy is not quite a day old. */
 const DUE_MS = DAY - HOUR / 2;
 /** Delay after a start, when the bot has more urgent work. */
 const FIRST_CHECK_MS = 10 * MINUTE;
-const PROGRAM = resolve(import.meta.dirname, '../../ledgerbell.ts');
+const PROGRAM = resolve(import.meta.dirname, '../../main.ts');
 
 /**
  * Backs the database up once a day and keeps the newest `keep`; files with other names belong to the operator and stay.
@@ -70,7 +70,6 @@ export function startDailyBackups(options: {
   return {
     /** When the newest backup in the database's folder was made; null when there is none. */
     last: () => newest(''),
-    /** Resolves once no backup is running. */
     async idle(): Promise<void> {
       await running;
     },

@@ -1,14 +1,11 @@
-import { existsSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { makeFolder } from '../../domain/folder.ts';
+import { MIB } from '../../domain/units.ts';
 import { ConfigError } from '../../errors.ts';
-import { setCheckpoints, withShortCheckpoints } from './checkpoints.ts';
-import { disposable } from './disposable.ts';
-import { unusable } from './folder.ts';
-import { damageMessage, findFault, isDamage, isSmall, VITAL_TABLES } from './health.ts';
-import { takeLock } from './lock.ts';
-import { MIGRATIONS } from './migrations.ts';
+import { MIGRATIONS, type Migration, type MigrationReport, schemaFault, stepsFrom } from '../schema.ts';
+import { damageMessage, isDamage, realFile, unusable } from './files.ts';
 
 /** How long a writer waits for another one before it fails with SQLITE_BUSY. */
 const BUSY_MS = 250;
@@ -18,8 +15,12 @@ const TOOL_BUSY_MS = 10_000;
 /** Error codes for a file that is not a database or not writable. */
 const UNUSABLE = /^(E[A-Z]+|SQLITE_(CANTOPEN|PERM|READONLY)\w*)$/;
 
-/** Receives the progress of a migration. */
-export type MigrationReport = (details: object, message: string) => void;
+/** Changed pages after which a commit writes the log (`-wal`) back to the file, and how large the log may stay. */
+const CHECKPOINT_PAGES = 1_000;
+const MAX_LOG_BYTES = 8 * MIB;
+/** Litestream creates this table in a database that it copies, and then has to run the checkpoints itself. */
+const LITESTREAM_TABLE = '_litestream_seq';
+const LITESTREAM_PAGES = 20_000;
 
 /** An open database file; a writer's holds the lock that keeps every other process out. */
 export interface OpenDatabase {
@@ -27,14 +28,27 @@ export interface OpenDatabase {
   close(): void;
 }
 
+/** Lets `using` close a database at the end of its block. */
+export const disposable = (db: Database.Database): Database.Database & Disposable =>
+  Object.assign(db, { [Symbol.dispose]: () => void db.close() });
+
 /**
  * Opens or creates the database file, takes its lock and migrates the schema. Throws an Error with a message for the
- * operator when another process holds the file, and a {@link ConfigError} when a newer version wrote it.
+ * operator when another process holds the file, and a {@link ConfigError} when a restart cannot help.
  */
-export function openDatabase(file: string, report: MigrationReport = () => undefined): OpenDatabase {
+export function openDatabase(
+  file: string,
+  report: MigrationReport = () => undefined,
+  migrations: readonly Migration[] = MIGRATIONS,
+): OpenDatabase {
   try {
     makeFolder(dirname(file));
-    return openLocked(file, report);
+    using stack = new DisposableStack();
+    stack.adopt(takeLock(file), (lock) => lock.close());
+    const db = stack.use(disposable(new Database(file, { timeout: BUSY_MS })));
+    prepare(db, file, report, migrations);
+    const opened = stack.move();
+    return { db, close: () => opened.dispose() };
   } catch (error) {
     const { code = '', message } = error as Error & { code?: string };
     if (code === 'SQLITE_FULL' || code === 'ENOSPC') {
@@ -42,16 +56,12 @@ export function openDatabase(file: string, report: MigrationReport = () => undef
         `Ledgerbell cannot start: the disk that holds ${file} is full. Free up space and start it again.`,
       );
     }
-    // A restart would find the same file.
     if (isDamage(code)) throw new ConfigError(`Ledgerbell cannot start: ${damageMessage(file, message)}`);
     throw UNUSABLE.test(code) ? unusable(file, error as NodeJS.ErrnoException) : error;
   }
 }
 
-function openLocked(file: string, report: MigrationReport): OpenDatabase {
-  using stack = new DisposableStack();
-  stack.adopt(takeLock(file), (lock) => lock.close());
-  const db = stack.use(disposable(new Database(file, { timeout: BUSY_MS })));
+function prepare(db: Database.Database, file: string, report: MigrationReport, migrations: readonly Migration[]): void {
   db.pragma('journal_mode = WAL');
   // WAL mode falls back to NORMAL in this build, which would return 200 before the bytes are on disk.
   db.pragma('synchronous = FULL');
@@ -60,59 +70,71 @@ function openLocked(file: string, report: MigrationReport): OpenDatabase {
   setCheckpoints(db);
   // A migration that rebuilds a table drops the old one. That must not delete rows that reference it.
   db.pragma('foreign_keys = OFF');
-  migrate(db, file, report);
+  migrate(db, file, report, migrations);
   db.pragma('foreign_keys = ON');
-  assertWritable(db);
-  const opened = stack.move();
-  return { db, close: () => opened.dispose() };
 }
 
-/**
- * Throws SQLITE_CORRUPT if the database is damaged in a way that would otherwise lose data silently. A large database
- * is checked only in part, because deliveries would wait for it.
- */
+/** A database up to this size is checked as a whole at the start, which takes about a second on a slow machine. */
+const MAX_CHECKED_BYTES = 64 * MIB;
+/** The tables that a delivery needs: in a larger database, only these are checked, because deliveries would wait. */
+const VITAL_TABLES = ['meta', 'receiver_tokens', 'channels', 'subscriptions', 'inbox'];
+
+/** Throws SQLITE_CORRUPT if the database is damaged in a way that would otherwise lose data silently. */
 function assertSound(db: Database.Database, file: string): void {
   const there = db.prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all();
-  const tables = isSmall(file) ? [undefined] : VITAL_TABLES.filter((table) => there.includes(table));
-  for (const table of tables) {
-    const fault = findFault(db, table);
-    if (fault !== null) throw Object.assign(new Error(fault), { code: 'SQLITE_CORRUPT' });
+  const isSmall = statSync(file).size <= MAX_CHECKED_BYTES;
+  for (const checked of isSmall ? ['1'] : VITAL_TABLES.filter((table) => there.includes(table))) {
+    // SQLite returns most faults as a row instead of throwing.
+    const found = String(db.pragma(`quick_check(${checked})`, { simple: true }));
+    if (found !== 'ok') throw Object.assign(new Error(found.replaceAll(/\s+/g, ' ')), { code: 'SQLITE_CORRUPT' });
   }
 }
 
-/** SQLite opens a read-only file without an error, and then every delivery would be refused. */
-function assertWritable(db: Database.Database): void {
-  try {
-    db.exec(`BEGIN; PRAGMA user_version = ${MIGRATIONS.length}; ROLLBACK`);
-  } catch (error) {
-    // Another program's write ends soon.
-    if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw error;
-  }
+/** Leaves checkpoints to Litestream: a commit that the bot's own one overwrites would be missing in its copy. */
+export function setCheckpoints(db: Database.Database): void {
+  const isCopied = db.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(LITESTREAM_TABLE) !== undefined;
+  db.pragma(`wal_autocheckpoint = ${isCopied ? LITESTREAM_PAGES : CHECKPOINT_PAGES}`);
+  db.pragma(`journal_size_limit = ${isCopied ? -1 : MAX_LOG_BYTES}`);
 }
 
-/**
- * Runs a transaction whose commit does not wait for the disk. The next synced commit makes it durable, because the log
- * is written in order. Only for work that would be repeated with the same result after a power failure.
- */
-export function unsynced<T>(db: Database.Database, run: () => T): T {
-  // The enclosing transaction syncs anyway.
-  if (db.inTransaction) return run();
-  db.exec('PRAGMA synchronous = NORMAL');
-  try {
-    return run();
-  } finally {
-    db.exec('PRAGMA synchronous = FULL');
+/** The schema's version in a file; 0: it has no tables. */
+export const versionOf = (db: Database.Database): number => Number(db.pragma('user_version', { simple: true }));
+
+function migrate(db: Database.Database, file: string, report: MigrationReport, migrations: readonly Migration[]): void {
+  const version = versionOf(db);
+  const steps = stepsFrom(version, file, migrations);
+  if (version > 0 && steps.length > 0) copyFirst(db, file, { version, next: migrations.length }, report);
+  for (const [index, step] of steps.entries()) {
+    if (version > 0) report({ step: index + 1, of: steps.length }, 'migration: step begun');
+    db.transaction(() => {
+      db.exec(step('sqlite'));
+      db.pragma(`user_version = ${version + index + 1}`);
+    }).immediate();
   }
+  if (version > 0 && steps.length > 0) report({ schema: migrations.length }, 'migration: done');
 }
 
-/** Runs one step of deleting old data, which is repeated after a power failure. */
-export const runDeletionStep = <T>(db: Database.Database, step: () => T): T =>
-  withShortCheckpoints(db, () => unsynced(db, step));
+/** Copies the file before its first migration, for a return to the version before. */
+function copyFirst(
+  db: Database.Database,
+  file: string,
+  { version, next }: { version: number; next: number },
+  report: MigrationReport,
+): void {
+  const copy = `${file}.before-schema-${next}`;
+  // An update that was interrupted between two steps already has its copy. A copy whose schema is not older than the
+  // file's comes from an update that was rolled back, and lacks everything written since.
+  if (existsSync(copy)) {
+    using before = disposable(new Database(copy, { readonly: true }));
+    if (versionOf(before) < version) return;
+  }
+  rmSync(`${copy}.partial`, { force: true });
+  report({ copy, bytes: statSync(file).size }, 'migration: copying the database first');
+  db.prepare('VACUUM INTO ?').run(`${copy}.partial`);
+  renameSync(`${copy}.partial`, copy);
+}
 
-/**
- * Opens the database file read-only, beside this process's writer, which created it and holds the lock. Never waits for
- * the writer.
- */
+/** Opens the file read-only, beside the writer that created it. Never waits for the writer. */
 export function openReader(file: string): OpenDatabase {
   const db = new Database(file, { readonly: true, fileMustExist: true, timeout: TOOL_BUSY_MS });
   return { db, close: () => void db.close() };
@@ -120,17 +142,14 @@ export function openReader(file: string): OpenDatabase {
 
 /**
  * Opens the file of a bot that may be running, as a second writer; throws an Error with a message for the operator when
- * the file is missing or has another schema version.
+ * the file is missing or has another schema.
  */
 export function connectExisting(file: string): Database.Database & Disposable {
   if (!existsSync(file)) throw new Error(`There is no database at ${file}. Set its path in DATABASE_URL.`);
   using stack = new DisposableStack();
   const db = stack.use(disposable(new Database(file, { fileMustExist: true, timeout: TOOL_BUSY_MS })));
-  const version = Number(db.pragma('user_version', { simple: true }));
-  if (version !== MIGRATIONS.length) {
-    const todo = version < MIGRATIONS.length ? 'Start the Ledgerbell of this version once.' : 'Use the newer version.';
-    throw new Error(`${file} has schema ${version}; this version uses schema ${MIGRATIONS.length}. ${todo}`);
-  }
+  const fault = schemaFault(versionOf(db), file);
+  if (fault !== null) throw new Error(fault);
   db.pragma('synchronous = FULL');
   db.pragma('foreign_keys = ON');
   setCheckpoints(db);
@@ -138,51 +157,21 @@ export function connectExisting(file: string): Database.Database & Disposable {
   return db;
 }
 
-function schemaOf(file: string): number {
-  using db = disposable(new Database(file, { readonly: true }));
-  return Number(db.pragma('user_version', { simple: true }));
-}
-
-/** Throws an Error with a message for the operator when the disk has no room for a copy of the database. */
-function assertRoom(file: string, backup: string): void {
-  const needed = statSync(file).size;
-  const { bavail, bsize } = statfsSync(dirname(backup));
-  const free = bavail * bsize;
-  const mebibytes = (bytes: number) => Math.ceil(bytes / 2 ** 20);
-  if (free >= needed) return;
-  throw new Error(
-    `Ledgerbell cannot start: the update needs ${mebibytes(needed)} MiB for a copy of the database (${backup}), and ` +
-      `${mebibytes(free)} MiB are free. Free up space and start it again.`,
-  );
-}
-
-function migrate(db: Database.Database, file: string, report: MigrationReport): void {
-  const version = Number(db.pragma('user_version', { simple: true }));
-  if (version > MIGRATIONS.length) {
-    throw new ConfigError(
-      `${file} was written by a newer Ledgerbell (schema ${version}; this one uses schema ${MIGRATIONS.length}). ` +
-        'Start the newer version, or restore a backup made before the update.',
+/**
+ * Takes the lock: an exclusive transaction on a file next to the database, with links resolved. The system releases it
+ * however the process ends.
+ */
+export function takeLock(file: string): Database.Database {
+  const lock = new Database(`${realFile(file)}.lock`, { timeout: 0 });
+  try {
+    lock.exec('BEGIN EXCLUSIVE');
+    return lock;
+  } catch (error) {
+    lock.close();
+    if ((error as { code?: string }).code !== 'SQLITE_BUSY') throw error;
+    throw new Error(
+      `Another process is using ${file}. Only one Ledgerbell can use a database file: stop the other one, or set a ` +
+        'different file in DATABASE_URL.',
     );
   }
-  if (version > 0 && version < MIGRATIONS.length) {
-    const backup = `${file}.before-schema-${MIGRATIONS.length}`;
-    // An update that was interrupted between two steps already has its copy. A copy whose schema is not older than the
-    // file's comes from an update that was rolled back, and lacks everything written since.
-    if (!existsSync(backup) || schemaOf(backup) >= version) {
-      // An interrupted process must not leave a partial copy under the final name.
-      rmSync(`${backup}.partial`, { force: true });
-      assertRoom(file, backup);
-      report({ copy: backup, bytes: statSync(file).size }, 'migration: copying the database first');
-      db.prepare('VACUUM INTO ?').run(`${backup}.partial`);
-      renameSync(`${backup}.partial`, backup);
-    }
-  }
-  for (let next = version; next < MIGRATIONS.length; next++) {
-    if (version > 0) report({ step: next + 1 - version, of: MIGRATIONS.length - version }, 'migration: step begun');
-    db.transaction(() => {
-      db.exec(MIGRATIONS[next]!);
-      db.pragma(`user_version = ${next + 1}`);
-    }).immediate();
-  }
-  if (version > 0 && version < MIGRATIONS.length) report({ schema: MIGRATIONS.length }, 'migration: done');
 }

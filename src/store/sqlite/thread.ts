@@ -1,98 +1,101 @@
-import { once } from 'node:events';
-import { parentPort, workerData } from 'node:worker_threads';
-import type { Database } from 'better-sqlite3';
-import { isDelivery } from './call-queue.ts';
-import { setCheckpoints } from './checkpoints.ts';
-import { openDatabase, openReader } from './database.ts';
-import { findChange, identify, REPLACED } from './health.ts';
-import { type Call, type FileMethods, METHODS, type On } from './methods.ts';
-import type { CallResult, Post, PostedCall } from './thread-messages.ts';
+import { Worker } from 'node:worker_threads';
+import { ConfigError, StoreError } from '../../errors.ts';
+import type { Call } from '../queries/index.ts';
+import type { MigrationReport } from '../schema.ts';
+import type { Mode } from '../sql.ts';
+import type { Post } from './worker.ts';
 
-/**
- * A thread that owns one connection: the only writer, or a reader. So the event loop never waits for a disk or a lock,
- * and no write waits for a long report.
- */
-
-const port = parentPort!;
-const { file, reads } = workerData as { file: string; reads: boolean };
-// Each loads only its own modules: threads do not share them in memory.
-const openGroups: (db: Database) => object = reads
-  ? (await import('./read-methods.ts')).openReadMethods
-  : (await import('./tables.ts')).openTables;
-await once(port, 'message'); // 'open'
-const { db, close } = reads
-  ? openReader(file)
-  : openDatabase(file, (details, message) => port.postMessage({ details, message } satisfies Post));
-const maintenance: FileMethods = { copyTo: (target) => void db.prepare('VACUUM INTO ?').run(target) };
-/** A call names a method together with its arguments, which the compiler cannot follow through an index. */
-const tables = { ...openGroups(db), file: maintenance } as unknown as Record<
-  Call['group'],
-  Record<Call['method'], (...args: unknown[]) => unknown>
->;
-const opened = identify(file);
-/** How often the thread checks whether Litestream has begun to copy the database. The bot's clock stays in its thread. */
-const CHECK_EVERY_MS = 2_000;
-const looking = reads ? undefined : setInterval(look, CHECK_EVERY_MS);
-
-port.on('message', (calls: PostedCall[] | 'close') => {
-  if (calls === 'close') {
-    clearInterval(looking);
-    close();
-    port.close();
-    return;
-  }
-  port.postMessage(calls.some(isDelivery) || calls.length > 1 ? together(calls) : alone(calls));
-});
-port.postMessage({ ready: true } satisfies Post);
-
-function look(): void {
-  try {
-    setCheckpoints(db);
-  } catch {
-    // The next call reports what is wrong with the file.
-  }
+/** A thread that owns one connection and runs one call at a time. */
+export interface Thread {
+  call(call: Call, mode: Mode): Promise<unknown>;
+  /** How long the disk took for the last durable commit, or the present call has taken until now; in milliseconds. */
+  syncMs(): number;
+  /** Resolves with the reason when the thread ends without being closed; every call fails from then on. */
+  lost: Promise<StoreError>;
+  /** Runs the calls made before, then closes the connection. */
+  close(): Promise<void>;
 }
 
-const alone = (calls: PostedCall[]): Post => ({ results: calls.map(run), syncMs: null });
+interface Waiting {
+  call: Call;
+  mode: Mode;
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+}
 
-/** Runs calls in one transaction, so that they wait for the disk once. Each call fails on its own. */
-function together(calls: PostedCall[]): Post {
-  const results: CallResult[] = [];
-  let syncMs: number | null = null;
-  try {
-    db.exec('BEGIN IMMEDIATE');
-    for (const call of calls) {
-      results.push(run(call));
-      // A full or failing disk has rolled back the transaction and the earlier calls in it.
-      if (!db.inTransaction) throw results.at(-1)!.error;
+const CLOSED = new StoreError('The database is closed.', 'LEDGERBELL_CLOSED');
+
+/** Starts a thread and opens the file there; rejects when that fails. */
+export async function startThread(
+  workerData: { file: string; isReader: boolean },
+  report: MigrationReport,
+): Promise<Thread> {
+  const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData });
+  const deliveries: Waiting[] = [];
+  const others: Waiting[] = [];
+  const [ready, lost] = [Promise.withResolvers<void>(), Promise.withResolvers<StoreError>()];
+  const exited = new Promise((resolve) => worker.once('exit', resolve));
+  let running: (Waiting & { begunAt: number }) | null = null;
+  let wasDelivery = false;
+  let lastSyncMs = 0;
+  let ended: Error | null = null;
+  let isClosing = false;
+
+  /** Sends the next call: deliveries come first, and take turns with the others when both wait. */
+  function next(): void {
+    if (running) return;
+    const queue = deliveries.length > 0 && !(wasDelivery && others.length > 0) ? deliveries : others;
+    const waiting = queue.shift();
+    if (!waiting) {
+      if (isClosing) worker.postMessage('close');
+      return;
     }
-    const began = performance.now();
-    db.exec('COMMIT');
-    syncMs = performance.now() - began;
-    // A delivery in a file that was removed or replaced must not be acknowledged.
-    const change = findChange(opened);
-    if (change !== null) throw Object.assign(new Error(change), { code: REPLACED });
-  } catch (error) {
-    if (db.inTransaction) db.exec('ROLLBACK');
-    const { message, code } = error as Error & { code?: string };
-    return { results: calls.map(({ id }) => ({ id, error: { message, code } })), syncMs };
+    wasDelivery = queue === deliveries;
+    running = { ...waiting, begunAt: performance.now() };
+    worker.postMessage({ call: waiting.call, mode: waiting.mode });
   }
-  return { results, syncMs };
-}
 
-/** Lets a read on the writer see one moment, too, although the operator's tools may write in the meantime. */
-const atOneMoment = db.transaction((read: () => unknown) => read());
-
-const isReadNow = ({ group, method }: Call): boolean =>
-  group !== 'file' && (METHODS[group] as Record<string, On>)[method] === 'read now';
-
-function run({ id, call }: PostedCall): CallResult {
-  const { group, method, args } = call;
-  const made = () => tables[group][method](...args);
-  try {
-    return { id, result: isReadNow(call) ? atOneMoment(made) : made() };
-  } catch (error) {
-    const { message, code } = error as Error & { code?: string };
-    return { id, error: { message, code } };
+  function end(error: Error): void {
+    if (ended) return;
+    ended = error;
+    ready.reject(error);
+    if (!isClosing) lost.resolve(error as StoreError);
+    for (const { reject } of [...(running ? [running] : []), ...deliveries, ...others]) reject(error);
   }
+
+  worker.on('message', (message: Post) => {
+    if ('ready' in message) return ready.resolve();
+    if ('details' in message) return report(message.details, message.message);
+    const { resolve, reject } = running!;
+    running = null;
+    lastSyncMs = message.syncMs;
+    // The thread continues while this one takes the result.
+    next();
+    if ('error' in message) reject(new StoreError(message.error.message, message.error.code));
+    else resolve(message.result);
+  });
+  // An error from another thread keeps its name and loses its class.
+  worker.on('error', (error) => {
+    const { name, message, code } = error as NodeJS.ErrnoException;
+    end(name === 'ConfigError' ? new ConfigError(message) : new StoreError(message, code));
+  });
+  worker.on('exit', () => end(CLOSED));
+  await ready.promise;
+
+  return {
+    lost: lost.promise,
+    call: (call, mode) =>
+      new Promise((resolve, reject) => {
+        if (ended || isClosing) return reject(ended ?? CLOSED);
+        (mode === 'receive' ? deliveries : others).push({ call, mode, resolve, reject });
+        next();
+      }),
+    syncMs: () => Math.max(lastSyncMs, running ? performance.now() - running.begunAt : 0),
+    async close() {
+      if (isClosing || ended) return;
+      isClosing = true;
+      next();
+      await exited;
+    },
+  };
 }

@@ -1,13 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import type { Hex } from 'viem';
 import { expect, it, onTestFinished } from 'vitest';
-import { rpcOf } from '../../../sandbox/chain/driver.ts';
-import { BARE_ENVIRONMENT } from '../../bare-environment.ts';
-import { HAS_ANVIL } from '../../chain/has-anvil.ts';
+import { rpcOf } from '../../../sandbox/chain/rpc.ts';
 import { inTime } from '../../until.ts';
 import { HARBOR, surroundings } from '../harness.ts';
+import { type RunningProcess, startProcess } from '../process.ts';
 import { luckFrom, operations, type World } from './operations.ts';
 import { eventOf, eventsOf } from './truth.ts';
 
@@ -19,39 +16,15 @@ const SEED = Number(process.env.PROOF_SEED ?? 1);
 /** Without those that need contracts of their own, and without tokens that do not exist: their events wait for 2 minutes. */
 const NAMES = Object.keys(operations).filter((name) => !/through a contract|code|unknown token/.test(name));
 
-const MAIN = fileURLToPath(new URL('../../../services/main.ts', import.meta.url));
 const here = surroundings();
 
-/** Starts the services as a process of their own; resolves with their root once they listen. */
-async function start(): Promise<{ child: ChildProcess; url: string }> {
-  const child = spawn(process.execPath, [MAIN], {
-    env: {
-      ...BARE_ENVIRONMENT,
-      RPC_URL: here.chain.rpcUrl,
-      PORT: '0',
-      POLL_MS: '50',
-      WEBHOOK_ALLOW: '127.0.0.1',
-      DATA_DIR: here.dir,
-      PROJECTS: `${HARBOR.id}:${HARBOR.key}:${HARBOR.secret}`,
-    },
-  });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  let output = '';
-  const listening = new Promise<string>((resolve, reject) => {
-    child.stdout.on('data', (chunk: Buffer) => {
-      output += chunk.toString();
-      const line = output.split('\n').find((one) => one.includes('"msg":"listening"'));
-      if (line !== undefined) resolve((JSON.parse(line) as { url: string }).url);
-    });
-    child.stderr.on('data', (chunk: Buffer) => {
-      output += chunk.toString();
-    });
-    child.once('close', () => reject(new Error(`The services ended: ${output}`)));
-  });
-  return { child, url: await inTime('the services listen', listening) };
+async function start(): Promise<RunningProcess> {
+  const running = await startProcess({ RPC_URL: here.chain.rpcUrl, DATA_DIR: here.dir });
+  onTestFinished(() => void running.child.kill('SIGKILL'));
+  return running;
 }
 
-it.skipIf(!HAS_ANVIL)(
+it(
   'reports every transfer once, however often the services are killed',
   async () => {
     const rpc = rpcOf(here.chain.rpcUrl);
@@ -60,16 +33,12 @@ it.skipIf(!HAS_ANVIL)(
     const height = async () => Number(await rpc<Hex>('eth_blockNumber'));
     const first = (await height()) + 1;
     let running = await start();
-    const created = await fetch(`${running.url}/notification/v0/webhook?apiKey=${HARBOR.key}`, {
-      method: 'POST',
-      headers: { 'API-SECRET': HARBOR.secret, 'content-type': 'application/json' },
-      body: JSON.stringify({
-        projectId: HARBOR.id,
-        webhookUrl: here.receiver.url,
-        eventType: 'ALL',
-        addresses: watched,
-        parallel: 4,
-      }),
+    const created = await running.call('POST', '/webhook', {
+      projectId: HARBOR.id,
+      webhookUrl: here.receiver.url,
+      eventType: 'ALL',
+      addresses: watched,
+      parallel: 4,
     });
     expect(created.status).toBe(201);
 

@@ -1,8 +1,8 @@
 import { bytesToHex, encodeAbiParameters, getContractAddress, type Hex, hexToBytes, keccak256, pad, toHex } from 'viem';
 import { mnemonicToAccount } from 'viem/accounts';
 import { callData } from '../../../sandbox/chain/contracts.ts';
-import type { Rpc } from '../../../sandbox/chain/driver.ts';
 import type { Chain } from '../../../sandbox/chain/index.ts';
+import type { Rpc } from '../../../sandbox/chain/rpc.ts';
 import {
   call,
   callCode,

@@ -1,8 +1,7 @@
 import { type Hex, toHex } from 'viem';
 import { afterEach, expect, it } from 'vitest';
-import { rpcOf } from '../../../sandbox/chain/driver.ts';
+import { rpcOf } from '../../../sandbox/chain/rpc.ts';
 import { HOUR, MINUTE } from '../../../src/domain/clock.ts';
-import { HAS_ANVIL } from '../../chain/has-anvil.ts';
 import { until } from '../../until.ts';
 import { HARBOR, type Harness, startHarness, surroundings } from '../harness.ts';
 import { type LimitedNode, startLimitedNode } from '../limited-node.ts';
@@ -104,7 +103,7 @@ function deliveries(): Received[] {
   return [...new Map(here.receiver.received.map((one) => [one.headers['webhook-id'], one])).values()];
 }
 
-it.skipIf(!HAS_ANVIL)(
+it(
   'reports events whose sum is the change of every balance, whatever happens on the chain',
   async () => {
     const { world, rpc, watched, height, first } = await begin(SEED);
@@ -144,14 +143,9 @@ async function mine({ world, rpc }: Begun, blocks: number): Promise<void> {
   }
 }
 
-async function nextBlock(): Promise<number> {
-  const { chains } = (await (await fetch(`${services.url}/readyz`)).json()) as { chains: [{ next: number }] };
-  return chains[0].next;
-}
-
 /** Reads until no block is unread, in the end without the node's faults: only what was read can leave the chain. */
 async function readAll({ height }: Begun): Promise<void> {
-  for (let looks = 0; (await nextBlock()) <= (await height()); looks++) {
+  for (let looks = 0; (await services.ready()).next <= (await height()); looks++) {
     if (looks >= 3) repair(node);
     expect(looks).toBeLessThan(20);
     await look();
@@ -174,7 +168,7 @@ async function reorganize(begun: Begun, depth: number, spoilAgain: () => void): 
   await look();
 }
 
-it.skipIf(!HAS_ANVIL)(
+it(
   'reports every transfer once, through each fault of the node, mixed faults, reorganizations and restarts',
   async () => {
     const begun = await begin(SEED + 1);
@@ -226,8 +220,7 @@ it.skipIf(!HAS_ANVIL)(
     const isMoved = (event: string) => moved.has(event.split(' ').slice(0, 2).join(' '));
     expect(orphaned.filter((event) => !withdrawn.has(event) && !isMoved(event))).toEqual([]);
     expect(orphaned.length).toBeGreaterThan(0);
-    const ready = (await (await fetch(`${services.url}/readyz`)).json()) as { chains: unknown[] };
-    expect(ready.chains[0]).toMatchObject({ gaps: [], problems: [] });
+    expect(await services.ready()).toMatchObject({ gaps: [], problems: [] });
   },
   TIMEOUT_MS,
 );

@@ -1,7 +1,7 @@
 import type { Hex } from 'viem';
 import { type ContractName, callData, callResult } from '../../../sandbox/chain/contracts.ts';
-import type { Rpc } from '../../../sandbox/chain/driver.ts';
 import type { Chain } from '../../../sandbox/chain/index.ts';
+import type { Rpc } from '../../../sandbox/chain/rpc.ts';
 import { readBlock, readLogs } from '../../../services/chain/block.ts';
 import { innerTransfers, outerTransfers } from '../../../services/chain/block-transfers.ts';
 import { connect } from '../../../services/chain/nodes.ts';

@@ -32,7 +32,7 @@ export function editsContract(open: OpenEmpty): void {
       expect(await next(store)).toMatchObject({ status: 'batch', batch: { id: edit, kind: 'edit' } });
       await store.outbox.markEdited(edit!, NOW);
       expect(await store.outbox.channelsWithWork()).toEqual([]);
-      expect(await store.history.transfers(GUILD, txHash(1), null, NOW, 9)).toMatchObject({
+      expect(await store.history.transfers({ guildId: GUILD, txHash: txHash(1) }, NOW, 9)).toMatchObject({
         first: [{ alerts: [{ state: 'sent' }] }, { alerts: [{ state: 'sent' }] }],
       });
     });
@@ -152,7 +152,7 @@ export function editsContract(open: OpenEmpty): void {
       await post(store, [1]);
       const id = await send(store);
       await post(store, [2], { transfer: { txHash: txHash(1) } });
-      expect((await dueAlerts(store, NOW + JOIN_MS - 1)).joins).toMatchObject([{ id, txHash: txHash(1) }]);
+      expect((await dueAlerts(store, NOW + JOIN_MS - 1)).joins).toMatchObject([{ id, transaction: `0 ${txHash(1)}` }]);
       expect((await dueAlerts(store, NOW + JOIN_MS)).joins).toEqual([]);
       await post(store, [3], { channelId: OTHER_CHANNEL });
       await send(store, { channelId: OTHER_CHANNEL, plainText: true });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DAY } from '../../../src/domain/clock.ts';
 import type { SeenTransfer } from '../../../src/domain/identity.ts';
-import type { Cursor, Store } from '../../../src/store/store.ts';
+import type { Store } from '../../../src/store/store.ts';
 import {
   ADA,
   ALICE,
@@ -21,6 +21,7 @@ import {
   OTHER_GUILD,
   post,
   pruneAll,
+  received,
   routed,
   send,
   storedTransfer,
@@ -40,7 +41,8 @@ async function fill(store: Store, guildId: string, channelId: string, n: number)
   await store.audit.record({ guildId, userId: ADA, action: 'label.set', detail: {}, at: NOW });
   const sealed = new Uint8Array();
   const scope = await store.projects.save({ guildId, projectId: 'p', sealed }, `token-${guildId}`);
-  await store.projects.nameWebhook(guildId, 'w', 'Main');
+  await store.projects.nameWebhook(guildId, 0, 'w', 'Main');
+  await store.projects.chooseWebhook(guildId, 0, 'w');
   await post(store, [10 * n], { guildId, channelId, scope });
   await send(store, { channelId, reference: guildId });
   await post(store, [10 * n + 1], { guildId, channelId });
@@ -80,23 +82,9 @@ export function erasureContract(open: OpenEmpty): void {
       });
       expect(await store.metrics.stored(OTHER_GUILD)).toEqual(other);
       expect((await store.projects.tokens()).map(({ token }) => token)).toEqual([`token-${OTHER_GUILD}`]);
-      expect(await store.history.transfers(OTHER_GUILD, txHash(20), null, NOW, 9)).toMatchObject({ total: 1 });
-    });
-
-    it('erases nothing of others that is from another day', async () => {
-      const store = await open();
-      const scope = await store.projects.save({ guildId: GUILD, projectId: 'p', sealed: new Uint8Array() }, 'token');
-      // Days that no other test uses: where they are tables, the rows are at the same places in both.
-      await post(store, [1, 2, 3], { scope, now: NOW - 12 * DAY });
-      await post(store, [4, 5, 6], { guildId: OTHER_GUILD, channelId: '9', now: NOW - 11 * DAY });
-      const other = () =>
-        Promise.all([4, 5, 6].map((n) => store.history.transfers(OTHER_GUILD, txHash(n), null, NOW, 9)));
-      const before = [await store.metrics.stored(OTHER_GUILD), await other()];
-      await store.erasure.begin(GUILD);
-      await finishErasure(store, GUILD);
-      expect(await store.metrics.stored(GUILD)).toMatchObject({ waiting: 0, history: 0 });
-      expect(await seenTransfers(store, scope, 1)).toEqual([]);
-      expect([await store.metrics.stored(OTHER_GUILD), await other()]).toEqual(before);
+      expect(await store.history.transfers({ guildId: OTHER_GUILD, txHash: txHash(20) }, NOW, 9)).toMatchObject({
+        total: 1,
+      });
     });
 
     it('begins an erasure with what causes new alerts', async () => {
@@ -132,6 +120,25 @@ export function erasureContract(open: OpenEmpty): void {
       await store.audit.record({ guildId: GUILD, userId: ADA, action: 'label.set', detail: {}, at: NOW });
       await finishErasure(store, GUILD);
       expect(await store.metrics.stored(GUILD)).toMatchObject({ history: 1, audit: 1 });
+    });
+
+    it('erases in steps, between which others write', async () => {
+      const store = await open();
+      await post(
+        store,
+        Array.from({ length: 700 }, (_, n) => n),
+      );
+      await post(store, [800], { guildId: OTHER_GUILD, channelId: OTHER_CHANNEL });
+      await store.erasure.begin(GUILD);
+      expect(await store.erasure.step(GUILD)).toBe(true);
+      const { waiting } = await store.metrics.stored(GUILD);
+      expect(waiting).toBeGreaterThan(0);
+      expect(waiting).toBeLessThan(700);
+      await post(store, [801]);
+      expect(await store.erasure.begun()).toEqual([GUILD]);
+      await finishErasure(store, GUILD);
+      expect(await store.metrics.stored(GUILD)).toMatchObject({ waiting: 1, history: 1 });
+      expect(await store.metrics.stored(OTHER_GUILD)).toMatchObject({ waiting: 1, history: 1 });
     });
 
     it('covers what was stored since, and the project of the first start, when it is started again', async () => {
@@ -174,16 +181,16 @@ export function erasureContract(open: OpenEmpty): void {
       const edit = await store.outbox.join(CHANNEL, joins[0]!, alerts, '{}', NOW);
       await store.outbox.markEdited(edit!, NOW);
       await finishErasure(store, GUILD);
-      const { first } = await store.history.transfers(GUILD, txHash(1), null, NOW, 9);
+      const { first } = await store.history.transfers({ guildId: GUILD, txHash: txHash(1) }, NOW, 9);
       expect(first.map((one) => one.alerts)).toMatchObject([
         [{ state: 'sent', message: { kind: 'create', alerts: 1 } }],
       ]);
     });
 
-    it('returns null for a guild whose erasure has not begun', async () => {
+    it('erases nothing of a guild whose erasure has not begun', async () => {
       const store = await open();
       await fill(store, GUILD, CHANNEL, 1);
-      expect(await store.erasure.step(GUILD)).toBeNull();
+      expect(await store.erasure.step(GUILD)).toBe(false);
       expect(await store.metrics.stored(GUILD)).toMatchObject({ subscriptions: 1, waiting: 1 });
     });
 
@@ -199,9 +206,9 @@ export function erasureContract(open: OpenEmpty): void {
       expect(await store.erasure.removed(NOW)).toEqual([]);
       expect(await store.erasure.removed(NOW + 1)).toEqual([GUILD, OTHER_GUILD]);
       await store.channels.guildReturned(GUILD);
-      expect(await store.erasure.beginRemoved(GUILD, NOW + 1)).toBe(false);
-      expect(await store.erasure.beginRemoved(OTHER_GUILD, NOW)).toBe(false);
-      expect(await store.erasure.beginRemoved(OTHER_GUILD, NOW + 1)).toBe(true);
+      expect(await store.erasure.begin(GUILD, NOW + 1)).toBe(false);
+      expect(await store.erasure.begin(OTHER_GUILD, NOW)).toBe(false);
+      expect(await store.erasure.begin(OTHER_GUILD, NOW + 1)).toBe(true);
       expect(await store.erasure.begun()).toEqual([OTHER_GUILD]);
       expect(await store.erasure.removed(NOW + 1)).toEqual([]);
       expect(await store.metrics.stored(GUILD)).toMatchObject({ subscriptions: 1 });
@@ -210,8 +217,7 @@ export function erasureContract(open: OpenEmpty): void {
 
   describe('retention', () => {
     const left = async ({ history }: Store, n: number) =>
-      (await history.transfers(GUILD, txHash(n), null, NOW, 9)).total;
-    /** Whole days may be kept together. */
+      (await history.transfers({ guildId: GUILD, txHash: txHash(n) }, NOW, 9)).total;
     const OLD = NOW - 2 * DAY;
 
     it('deletes old transfers whose alerts were sent, and keeps what waits or is recent', async () => {
@@ -225,16 +231,56 @@ export function erasureContract(open: OpenEmpty): void {
       expect([await left(store, 1), await left(store, 2), await left(store, 3)]).toEqual([0, 1, 1]);
     });
 
+    it('deletes what concerns only uncataloged tokens earlier, and of unchecked tokens while the disk is low', async () => {
+      const store = await open();
+      const entry = { network: 0, token: USDC, cataloged: false, symbol: null, name: null, checkedAt: OLD };
+      const learned = { catalog: [entry], counterparties: [], nativeSymbols: [], heads: [] };
+      await store.routing.commit(routed({ learned }));
+      const unchecked = { isWorthless: true, now: OLD, transfer: { token: ALICE } };
+      for (const [n, changed] of [
+        [1, { isWorthless: true, now: OLD }],
+        [2, unchecked],
+        [3, { isWorthless: true }],
+        [4, { now: OLD }],
+      ] as const) {
+        await post(store, [n], changed);
+        await send(store, {}, OLD + n);
+      }
+      await post(store, [5], { isWorthless: true, now: OLD, channelId: OTHER_CHANNEL });
+      const all = () => Promise.all([1, 2, 3, 4, 5].map((n) => left(store, n)));
+      expect(await store.retention.pruneWorthless(NOW - DAY, 0, false)).toEqual({ deleted: 1, next: null });
+      expect(await all()).toEqual([0, 1, 1, 1, 1]);
+      expect(await store.retention.pruneWorthless(NOW - DAY, 0, true)).toEqual({ deleted: 1, next: null });
+      expect(await all()).toEqual([0, 0, 1, 1, 1]);
+      expect(await store.retention.reusableBytes()).toBeGreaterThanOrEqual(0);
+      // What waited for too long can be replayed for as long.
+      await store.outbox.expire(OTHER_CHANNEL, NOW, 'too old', NOW);
+      expect((await store.retention.pruneWorthless(NOW - DAY, 0, true)).deleted).toBe(0);
+      expect((await store.retention.pruneWorthless(NOW + 1, 0, true)).deleted).toBe(2);
+      expect(await all()).toEqual([0, 0, 0, 1, 0]);
+    });
+
     it('deletes more transfers than one step can, of every scope', async () => {
       const store = await open();
-      const numbers = Array.from({ length: 900 }, (_, n) => n);
+      const numbers = Array.from({ length: 2_100 }, (_, n) => n);
       const transfers = numbers.map((n) =>
         storedTransfer(n, { scope: n % 3, seenAt: OLD, transfer: { txHash: txHash(1) } }),
       );
       await store.routing.commit(routed({ transfers, decisions: numbers.map((n) => decision(n)) }));
-      expect(await left(store, 1)).toBe(900);
+      expect(await left(store, 1)).toBe(2_100);
       await pruneAll(store, NOW);
       expect(await left(store, 1)).toBe(0);
+    });
+
+    it('goes on behind more old transfers than one step looks at, all of which still wait', async () => {
+      const store = await open();
+      const waiting = Array.from({ length: 1_100 }, (_, n) => n + 2);
+      await post(store, waiting, { now: OLD, transfer: { txHash: txHash(2) } });
+      await store.routing.commit(
+        routed({ transfers: [storedTransfer(1, { seenAt: OLD })], decisions: [decision(1, { at: OLD })] }),
+      );
+      await pruneAll(store, NOW);
+      expect([await left(store, 1), await left(store, 2)]).toEqual([0, 1_100]);
     });
 
     it('keeps what a dead letter is about until the letter is discarded', async () => {
@@ -245,7 +291,7 @@ export function erasureContract(open: OpenEmpty): void {
       const [letter] = await store.deadLetters.list(9);
       expect(letter).toMatchObject({ reason: 'too old' });
       expect(await left(store, 1)).toBe(1);
-      await store.deadLetters.discard(letter!.id, NOW);
+      await store.deadLetters.discard([letter!.id], NOW);
       await pruneAll(store, NOW);
       expect(await left(store, 1)).toBe(0);
     });
@@ -262,7 +308,7 @@ export function erasureContract(open: OpenEmpty): void {
       await post(store, [1], { now: OLD });
       await store.outbox.deadLetter(await freeze(store, {}, OLD), 'refused', OLD);
       await pruneAll(store, NOW);
-      const { first } = await store.history.transfers(GUILD, txHash(1), null, NOW, 9);
+      const { first } = await store.history.transfers({ guildId: GUILD, txHash: txHash(1) }, NOW, 9);
       expect(first[0]!.alerts).toMatchObject([{ state: 'dead', message: { kind: 'create', frozenAt: OLD } }]);
     });
 
@@ -272,9 +318,7 @@ export function erasureContract(open: OpenEmpty): void {
       const transfers = [storedTransfer(1, at), storedTransfer(2, at), storedTransfer(3, { scope: 5, seenAt: NOW })];
       const operators = storedTransfer(4, { scope: 0, seenAt: NOW - 9 });
       await store.routing.commit(routed({ transfers: [...transfers, operators], decisions: [decision(2)] }));
-      let cursor: Cursor<'unmatched'> | null = null;
-      do cursor = await store.retention.pruneUnmatched(0, NOW, cursor);
-      while (cursor);
+      for (let since: number | null = 0; since !== null; ) since = await store.retention.pruneUnmatched(5, since, NOW);
       const context = await store.routing.context(
         [1, 2, 3, 4].map((n) => ({
           transferKey: keyOf(n),
@@ -308,18 +352,10 @@ export function erasureContract(open: OpenEmpty): void {
       ];
       await uptime.record(NOW, pauses);
       expect(await uptime.read()).toEqual({ latest: NOW, pauses });
-      await inbox.append([{ scope: 0, receivedAt: NOW + 5, body: Buffer.from('{}') }]);
+      await inbox.append([received('{}', { receivedAt: NOW + 5 })]);
       expect(await uptime.read()).toEqual({ latest: NOW + 5, pauses });
       await uptime.record(NOW + 6, []);
       expect(await uptime.read()).toEqual({ latest: NOW + 6, pauses: [] });
-    });
-
-    it('remembers when a shard last identified', async () => {
-      const { uptime } = await open();
-      expect(await uptime.lastIdentify()).toBe(null);
-      await uptime.recordIdentify(NOW);
-      await uptime.recordIdentify(NOW + 5);
-      expect(await uptime.lastIdentify()).toBe(NOW + 5);
     });
   });
 }

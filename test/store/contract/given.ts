@@ -2,6 +2,7 @@ import type { AddressText } from '../../../src/domain/address.ts';
 import type { Alert, NewAlert } from '../../../src/domain/alert.ts';
 import type { Batch, ClaimOptions, NewBatch, NextMessage, Notice } from '../../../src/domain/batch.ts';
 import type { SeenTransfer } from '../../../src/domain/identity.ts';
+import type { NewDelivery } from '../../../src/domain/inbox.ts';
 import type { Decision, RoutingResult, StoredDelivery } from '../../../src/domain/routing.ts';
 import { DEFAULT_CHOICES, type NewSubscription, type Subscription } from '../../../src/domain/subscription.ts';
 import type { Transfer } from '../../../src/domain/transfer.ts';
@@ -16,6 +17,8 @@ export const OTHER_CHANNEL = '1002';
 export const ADA = '77';
 export const BOB = '78';
 export const NOW = 1_800_000_000_000;
+/** The run of the process that receives. */
+export const RUN = 'run-of-a-process';
 
 /** The nth address. */
 export const address = (n: number): AddressText => `0x${n.toString(16).padStart(40, '0')}`;
@@ -72,7 +75,16 @@ export function storedTransfer(
   changed: Partial<Omit<SeenTransfer, 'transfer'>> & { transfer?: Partial<Transfer> } = {},
 ): SeenTransfer {
   const { transfer: given = {}, ...row } = changed;
-  const first = { id: null, key: keyOf(n), scope: 0, seenAt: NOW, count: 1, reorganized: false };
+  const first = {
+    id: null,
+    key: keyOf(n),
+    scope: 0,
+    network: 0,
+    seenAt: NOW,
+    count: 1,
+    reorganized: false,
+    isWorthless: false,
+  };
   return { ...first, transfer: transfer(n, given), ...row };
 }
 
@@ -81,11 +93,11 @@ export const delivery = (n: number, changed: Partial<StoredDelivery> = {}): Stor
   transferKey: keyOf(n),
   key: keyOf(n),
   count: 1,
-  unacknowledged: false,
-  ackedAt: NOW,
   received: 1,
   seenAt: NOW,
-  firstMinute: null,
+  run: RUN,
+  windowMs: 0,
+  inWindow: 1,
   ids: [],
   places: [],
   projectId: null,
@@ -101,7 +113,8 @@ export const newAlert = (n: number, changed: Partial<NewAlert> = {}): NewAlert =
   inboxId: n,
   guildId: GUILD,
   channelId: CHANNEL,
-  matches: [{ subscription: 1, perspective: 'incoming' }],
+  matches: [{ subscription: 1, perspective: 'incoming', isKnown: true, mayMention: true }],
+  isSignificant: false,
   warnings: [],
   hold: null,
   dueAt: 0,
@@ -126,10 +139,11 @@ export const routed = (changed: Partial<RoutingResult> = {}): RoutingResult => (
   deliveries: [],
   alerts: [],
   decisions: [],
+  concerned: [],
   stats: [],
   quarantined: [],
   changed: [],
-  learned: { catalog: [], counterparties: [], nativeSymbol: null, heads: [] },
+  learned: { catalog: [], counterparties: [], nativeSymbols: [], heads: [] },
   now: NOW,
   ...changed,
 });
@@ -138,14 +152,21 @@ export const routed = (changed: Partial<RoutingResult> = {}): RoutingResult => (
 export async function post(
   store: Store,
   numbers: number[],
-  changed: Partial<NewAlert> & { now?: number; transfer?: Partial<Transfer>; scope?: number } = {},
+  changed: Partial<NewAlert> & {
+    now?: number;
+    transfer?: Partial<Transfer>;
+    scope?: number;
+    isWorthless?: boolean;
+  } = {},
 ): Promise<void> {
-  const { now = NOW, transfer: given, scope = 0, ...alert } = changed;
+  const { now = NOW, transfer: given, scope = 0, isWorthless = false, ...alert } = changed;
   const { guildId = GUILD, channelId = CHANNEL } = alert;
   await store.routing.commit(
     routed({
       now,
-      transfers: numbers.map((n) => storedTransfer(n, { seenAt: now, scope, ...(given && { transfer: given }) })),
+      transfers: numbers.map((n) =>
+        storedTransfer(n, { seenAt: now, scope, isWorthless, ...(given && { transfer: given }) }),
+      ),
       deliveries: numbers.map((n) => delivery(n, { seenAt: now, lastAt: now })),
       alerts: numbers.map((n) => newAlert(n, alert)),
       decisions: numbers.map((n) => decision(n, { guildId, channelId, at: now })),
@@ -175,6 +196,7 @@ export const newBatch = (alerts: Alert[], changed: Partial<NewBatch> = {}): NewB
   payload: JSON.stringify({ embeds: [{}] }),
   plainText: false,
   attachment: null,
+  isSignificant: false,
   alerts,
   mentioning: [],
   ...changed,
@@ -234,26 +256,36 @@ export async function countAgain(store: Store, n: number, now = NOW, given: Part
 }
 
 /** Stores bodies and quarantines them, as the router does with what it does not understand. */
-export async function quarantine(store: Store, bodies: (string | Uint8Array)[], scope = 0): Promise<void> {
-  const ids = await store.inbox.append(
-    bodies.map((body, n) => ({
-      scope,
-      receivedAt: NOW + n,
-      body: typeof body === 'string' ? Buffer.from(body) : body,
-    })),
-  );
-  const quarantined = ids.map((id) => ({ id, reason: 'The body is not JSON.', ackedAt: NOW + 9 }));
+export async function quarantine(
+  store: Store,
+  bodies: (string | Uint8Array)[],
+  scope = 0,
+  reason = 'The body is not JSON.',
+): Promise<void> {
+  const ids = await store.inbox.append(bodies.map((body, n) => received(body, { scope, receivedAt: NOW + n })));
+  const quarantined = ids.map((id) => ({ id, reason }));
   await store.routing.commit(routed({ quarantined }));
 }
 
+/** A delivery of the operator's project, unless changed. */
+export const received = (body: string | Uint8Array, changed: Partial<NewDelivery> = {}): NewDelivery => ({
+  scope: 0,
+  receivedAt: NOW,
+  body: typeof body === 'string' ? Buffer.from(body) : body,
+  identity: null,
+  run: RUN,
+  runMs: 0,
+  ...changed,
+});
+
 /** Deletes everything that was seen before a time and is done with. */
 export async function pruneAll({ retention }: Store, before: number): Promise<void> {
-  let at = await retention.prune(before, null);
-  while (at) at = await retention.prune(before, at);
+  for (let after: number | null = 0; after !== null; ) after = await retention.pruneTransfers(before, after);
+  for (let from: number | null = 0; from !== null; ) from = await retention.pruneMessages(before, from);
+  while (await retention.pruneRest(before));
 }
 
 /** Finishes an erasure that has begun. */
 export async function finishErasure({ erasure }: Store, guildId: string): Promise<void> {
-  let at = await erasure.step(guildId);
-  while (at) at = await erasure.step(guildId, at);
+  while (await erasure.step(guildId));
 }

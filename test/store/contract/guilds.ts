@@ -8,11 +8,11 @@ export function guildsContract(open: OpenEmpty): void {
       const { guilds } = await open();
       expect(await guilds.settings(GUILD)).toEqual({
         style: null,
+        statement: null,
         defaultChannel: null,
         managerRole: null,
         timezone: null,
         language: null,
-        webhook: null,
       });
     });
 
@@ -26,7 +26,7 @@ export function guildsContract(open: OpenEmpty): void {
         timezone: 'Asia/Tokyo',
         language: 'de',
         style: null,
-        webhook: null,
+        statement: null,
       });
       expect(await guilds.settings(GUILD)).toEqual(changed);
     });

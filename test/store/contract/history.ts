@@ -111,7 +111,7 @@ export function historyContract(open: OpenEmpty): void {
       await post(store, [5], { now: NOW + 3, scope: 7 });
       const recent = async (address: typeof ALICE, limit: number, until = NOW + 9) => {
         const page = await store.history.recentTransfers(
-          { guildId: GUILD, address, since: 0, until, channelIds: null },
+          { guildId: GUILD, address, network: null, since: 0, until, channelIds: null },
           limit,
         );
         return { ...page, involved: page.involved.map((one) => Number(one.transfer.txHash)) };
@@ -128,7 +128,7 @@ export function historyContract(open: OpenEmpty): void {
       const transfers = [1, 2].map((n) => storedTransfer(n, { transfer: { from: address(1) } }));
       await store.routing.commit(routed({ transfers, decisions: [decision(2)] }));
       const involved = async (guildId: string, channelIds: string[] | null) => {
-        const query = { guildId, address: address(1), since: 0, until: NOW + 9, channelIds };
+        const query = { guildId, address: address(1), network: 0, since: 0, until: NOW + 9, channelIds };
         return (await store.history.recentTransfers(query, 9)).involved.map((one) => Number(one.transfer.txHash));
       };
       expect(await involved(GUILD, null)).toHaveLength(2);
@@ -208,7 +208,7 @@ export function historyContract(open: OpenEmpty): void {
       const store = await open();
       const coin = { kind: 'native', token: null, tokenSymbol: null, tokenType: 'FUSE' } as const;
       const entry = (n: number, cataloged: boolean | null, symbol: string | null, checkedAt: number) => {
-        return { token: address(n), cataloged, symbol, name: null, checkedAt };
+        return { network: 0, token: address(n), cataloged, symbol, name: null, checkedAt };
       };
       const catalog = [entry(1, false, 'ONCE', 1), entry(5, true, 'EARLY', 1), entry(6, true, 'LATE', 2)];
       catalog.push(entry(7, true, null, 1), entry(8, false, 'STRAY', 1), entry(9, null, 'UNKNOWN', 1));
@@ -217,11 +217,12 @@ export function historyContract(open: OpenEmpty): void {
       await post(store, [2, 3], { transfer: coin });
       await post(store, [4], { guildId: OTHER_GUILD, channelId: '9' });
       expect(await known(store)).toEqual([
-        { token: 'native', symbol: 'FUSE', cataloged: false, seen: true },
-        { token: address(1), symbol: 'A', cataloged: false, seen: true },
-        { token: address(6), symbol: 'LATE', cataloged: true, seen: false },
-        { token: address(5), symbol: 'EARLY', cataloged: true, seen: false },
+        { token: 'native', network: 0, symbol: 'FUSE', cataloged: false, seen: true },
+        { token: address(1), network: 0, symbol: 'A', cataloged: false, seen: true },
+        { token: address(6), network: 0, symbol: 'LATE', cataloged: true, seen: false },
+        { token: address(5), network: 0, symbol: 'EARLY', cataloged: true, seen: false },
       ]);
+      expect(await store.tokens.known(GUILD, 10)).toEqual([]);
       expect((await known(store, OTHER_GUILD))[0]).toMatchObject({ token: USDC, seen: true });
     });
   });

@@ -1,11 +1,12 @@
+import { hash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { DAY } from '../../../src/domain/clock.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { GUILD, NOW, quarantine, routed } from './given.ts';
+import { GUILD, NOW, quarantine, received, routed } from './given.ts';
 import type { OpenEmpty } from './index.ts';
 
 const append = ({ inbox }: Store, bodies: string[], scope = 0) =>
-  inbox.append(bodies.map((body, n) => ({ scope, receivedAt: NOW + n, body: Buffer.from(body) })));
+  inbox.append(bodies.map((body, n) => received(body, { scope, receivedAt: NOW + n })));
 
 const waiting = async ({ inbox }: Store) => (await inbox.next(100)).map(({ body }) => body);
 
@@ -14,7 +15,7 @@ export function inboxContract(open: OpenEmpty): void {
     it('shows every later call what was stored, as soon as the call that stored it has resolved', async () => {
       const store = await open();
       for (let n = 1; n <= 20; n++) {
-        await store.inbox.append([{ scope: 0, receivedAt: NOW, body: Buffer.from('{}') }]);
+        await store.inbox.append([received('{}')]);
         expect((await store.metrics.backlog(NOW)).inbox.waiting).toBe(n);
       }
     });
@@ -28,29 +29,25 @@ export function inboxContract(open: OpenEmpty): void {
       ]);
     });
 
-    it('returns when a delivery was acknowledged, once that is recorded, and ignores deliveries that are gone', async () => {
+    it('keeps which run of a process received a delivery, and when by its clock, also through the quarantine', async () => {
       const store = await open();
-      const [read, lost] = await append(store, ['read', 'lost']);
-      await store.inbox.recordResponses([
-        { id: read!, ackedAt: NOW + 5 },
-        { id: lost!, ackedAt: null },
-        { id: lost! + 1, ackedAt: NOW },
-      ]);
-      const rows = await store.inbox.next(9);
-      expect(rows.map(({ id, ackedAt, isOpen }) => ({ id, ackedAt, isOpen }))).toEqual([
-        { id: read, ackedAt: NOW + 5, isOpen: false },
-        { id: lost, ackedAt: null, isOpen: false },
-      ]);
+      const times = { receivedAt: NOW, run: 'another-run-of-1', runMs: 1_234 };
+      const [id] = await store.inbox.append([received('x', times)]);
+      expect(await store.inbox.next(9)).toMatchObject([times]);
+      await store.routing.commit(routed({ quarantined: [{ id: id!, reason: 'unreadable' }] }));
+      const [row] = await store.quarantine.list();
+      expect(await store.quarantine.replay([row!.id])).toBe(1);
+      expect(await store.inbox.next(9)).toMatchObject([{ body: 'x', ...times }]);
     });
 
     it('keeps how a signed delivery is named, also through the quarantine', async () => {
       const store = await open();
       const identity = { id: 'msg_1', chainId: '100', place: 'log:5' };
-      const [id] = await store.inbox.append([{ scope: 0, receivedAt: NOW, body: Buffer.from('x'), identity }]);
+      const [id] = await store.inbox.append([received('x', { identity })]);
       expect(await store.inbox.next(9)).toMatchObject([{ identity }]);
-      await store.routing.commit(routed({ quarantined: [{ id: id!, reason: 'unreadable', ackedAt: NOW }] }));
+      await store.routing.commit(routed({ quarantined: [{ id: id!, reason: 'unreadable' }] }));
       const [row] = await store.quarantine.list();
-      await store.quarantine.replay(row!.id);
+      await store.quarantine.replay([row!.id]);
       expect(await store.inbox.next(9)).toMatchObject([{ identity }]);
     });
 
@@ -63,10 +60,9 @@ export function inboxContract(open: OpenEmpty): void {
       expect(await store.inbox.next(100, 1)).toHaveLength(1);
       await append(store, [body], 5);
       expect(await store.inbox.next(100, 1_200)).toHaveLength(4);
-      expect(await store.inbox.next(100, 1_200, 0)).toHaveLength(4);
     });
 
-    it('returns the deliveries of each scope in turn, or of one', async () => {
+    it('returns the deliveries of each scope in turn', async () => {
       const store = await open();
       await append(store, ['a1', 'a2', 'a3'], 0);
       await append(store, ['b1'], 5);
@@ -76,7 +72,6 @@ export function inboxContract(open: OpenEmpty): void {
       expect(await bodies(100)).toEqual(['a1', 'b1', 'c1', 'a2', 'c2', 'a3']);
       expect(await bodies(4)).toEqual(['a1', 'b1', 'c1', 'a2']);
       expect(await bodies(100, 1)).toEqual(['a1', 'b1', 'c1']);
-      expect(await bodies(100, 100, 9)).toEqual(['c1', 'c2']);
     });
 
     it('knows how much waits in the inbox for each server’s own project, and how much it stored on the latest day', async () => {
@@ -86,14 +81,14 @@ export function inboxContract(open: OpenEmpty): void {
       const [first] = await append(store, ['one', 'three'], 5);
       await store.routing.commit(routed({ done: [first!] }));
       expect(await store.inbox.usage()).toEqual([{ scope: 5, waiting: 1, waitingBytes: 5, day, dayBytes: 8 }]);
-      await store.inbox.append([{ scope: 5, receivedAt: NOW + DAY, body: Buffer.from('new') }]);
+      await store.inbox.append([received('new', { scope: 5, receivedAt: NOW + DAY })]);
       expect(await store.inbox.usage()).toMatchObject([{ scope: 5, waiting: 2, day: day + 1, dayBytes: 3 }]);
     });
 
     it('counts the deliveries of one commit on the days on which they came', async () => {
       const { inbox } = await open();
       const midnight = Math.ceil(NOW / DAY) * DAY;
-      const delivery = (receivedAt: number, body: string) => ({ scope: 5, receivedAt, body: Buffer.from(body) });
+      const delivery = (receivedAt: number, body: string) => received(body, { scope: 5, receivedAt });
       await inbox.append([delivery(midnight, 'today'), delivery(midnight - 1, 'yesterday'), delivery(midnight, 'too')]);
       expect(await inbox.usage()).toMatchObject([{ scope: 5, waiting: 3, day: midnight / DAY, dayBytes: 8 }]);
     });
@@ -126,7 +121,7 @@ export function inboxContract(open: OpenEmpty): void {
         bytes: 5,
       });
       const found = await store.quarantine.get(row!.id);
-      expect(Buffer.from(found!.body).toString()).toBe('{"a":');
+      expect(Buffer.from(found!.body!).toString()).toBe('{"a":');
       expect(await store.metrics.backlog(NOW)).toMatchObject({ quarantine: { rows: 1, bytes: 5 } });
     });
 
@@ -137,39 +132,61 @@ export function inboxContract(open: OpenEmpty): void {
       await quarantine(store, ['abc', 'defgh']);
       await quarantine(store, ['ij'], scope);
       expect(await store.quarantine.sizes()).toEqual([
-        { scope: 0, rows: 2, bytes: 8 },
-        { scope, rows: 1, bytes: 2 },
+        { scope: 0, rows: 2, bytes: 8, givenUp: 0 },
+        { scope, rows: 1, bytes: 2, givenUp: 0 },
       ]);
       expect((await store.quarantine.list()).map(({ guildId }) => guildId)).toEqual([null, null, GUILD]);
     });
 
-    it('puts one quarantined delivery back into the inbox, with the time at which it was answered', async () => {
+    it('puts a quarantined delivery back into the inbox', async () => {
       const store = await open();
       await quarantine(store, ['one', 'two']);
       const [first] = await store.quarantine.list();
-      expect(await store.quarantine.replay(first!.id)).toBe(true);
-      expect(await store.quarantine.replay(first!.id)).toBe(false);
-      expect(await store.inbox.next(9)).toMatchObject([{ body: 'one', receivedAt: NOW, ackedAt: NOW + 9 }]);
+      expect(await store.quarantine.replay([first!.id])).toBe(1);
+      expect(await store.quarantine.replay([first!.id])).toBe(0);
+      expect(await store.inbox.next(9)).toMatchObject([{ body: 'one', receivedAt: NOW }]);
       expect(await store.quarantine.list()).toHaveLength(1);
     });
 
-    it('keeps when a replayed delivery was acknowledged when it is quarantined again', async () => {
+    it('lets the oldest deliveries of a scope give up their bytes when there are too many, and keeps their hashes', async () => {
       const store = await open();
-      await quarantine(store, ['one']);
-      const [first] = await store.quarantine.list();
-      await store.quarantine.replay(first!.id);
-      const [row] = await store.inbox.next(9);
-      await store.routing.commit(routed({ quarantined: [{ id: row!.id, reason: 'unreadable', ackedAt: null }] }));
-      await store.quarantine.replayAll();
-      expect(await store.inbox.next(9)).toMatchObject([{ body: 'one', ackedAt: NOW + 9 }]);
+      await quarantine(store, ['one', 'three', 'four']);
+      await quarantine(store, ['other'], 5);
+      expect(await store.quarantine.giveUp(0, { rows: 3, bytes: 12 })).toBe(0);
+      expect(await store.quarantine.giveUp(0, { rows: 3, bytes: 9 })).toBe(1);
+      expect(await store.quarantine.giveUp(0, { rows: 1, bytes: 12 })).toBe(1);
+      const [first, second, third] = await store.quarantine.list();
+      expect(first).toMatchObject({ bytes: 3, hash: hash('sha256', 'one'), reason: 'The body is not JSON.' });
+      expect([second!.hash, third!.hash]).toEqual([hash('sha256', 'three'), null]);
+      expect(await store.quarantine.get(first!.id)).toMatchObject({ body: null, receivedAt: NOW });
+      expect(await store.quarantine.sizes()).toEqual([
+        { scope: 0, rows: 1, bytes: 4, givenUp: 2 },
+        { scope: 5, rows: 1, bytes: 5, givenUp: 0 },
+      ]);
+      expect(await store.quarantine.replay([first!.id, third!.id])).toBe(1);
+      expect(await waiting(store)).toEqual(['four']);
+      expect(await store.quarantine.discard([first!.id])).toBe(1);
+    });
+
+    it('counts the deliveries of a scope by reasons that begin alike, the latest first', async () => {
+      const store = await open();
+      await quarantine(store, ['one', 'two'], 0, 'It is from chain 5');
+      await quarantine(store, ['three'], 0, 'It is from chain 1');
+      await quarantine(store, ['four'], 0);
+      await quarantine(store, ['five'], 7, 'It is from chain 9');
+      expect(await store.quarantine.reasons(0, 'It is from')).toEqual([
+        { reason: 'It is from chain 1', count: 1 },
+        { reason: 'It is from chain 5', count: 2 },
+      ]);
+      expect(await store.quarantine.reasons(5, '')).toEqual([]);
     });
 
     it('discards one quarantined delivery for good', async () => {
       const store = await open();
       await quarantine(store, ['one', 'two']);
       const [first] = await store.quarantine.list();
-      expect(await store.quarantine.discard(first!.id)).toBe(true);
-      expect(await store.quarantine.discard(first!.id)).toBe(false);
+      expect(await store.quarantine.discard([first!.id])).toBe(1);
+      expect(await store.quarantine.discard([first!.id])).toBe(0);
       expect(await store.quarantine.get(first!.id)).toBeNull();
       expect([await waiting(store), (await store.quarantine.list()).length]).toEqual([[], 1]);
     });
@@ -178,21 +195,20 @@ export function inboxContract(open: OpenEmpty): void {
       const store = await open();
       await quarantine(store, ['one', 'two']);
       const [, last] = await store.quarantine.list();
-      await store.quarantine.discard(last!.id);
+      await store.quarantine.discard([last!.id]);
       await quarantine(store, ['three']);
       expect(await store.quarantine.get(last!.id)).toBeNull();
-      expect(await store.quarantine.discard(last!.id)).toBe(false);
+      expect(await store.quarantine.discard([last!.id])).toBe(0);
     });
 
-    it('replays or discards all quarantined deliveries and returns how many', async () => {
+    it('replays and discards several quarantined deliveries, in their order, and returns how many', async () => {
       const store = await open();
       const many = Array.from({ length: 450 }, (_, n) => String(n));
       await quarantine(store, many);
-      expect(await store.quarantine.replayAll()).toBe(450);
-      expect((await store.inbox.next(1_000)).map(({ body }) => body)).toEqual(many);
-      await quarantine(store, ['one', 'two']);
-      expect(await store.quarantine.discardAll()).toBe(2);
-      expect(await store.quarantine.list()).toEqual([]);
+      const ids = (await store.quarantine.list()).map(({ id }) => id);
+      expect(await store.quarantine.discard(ids.slice(0, 2))).toBe(2);
+      expect(await store.quarantine.replay(ids)).toBe(448);
+      expect((await store.inbox.next(1_000)).map(({ body }) => body)).toEqual(many.slice(2));
     });
   });
 }

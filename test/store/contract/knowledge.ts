@@ -2,7 +2,20 @@ import { describe, expect, it } from 'vitest';
 import { DAY, MINUTE } from '../../../src/domain/clock.ts';
 import type { CatalogEntry, Learned } from '../../../src/domain/routing.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { ADA, ALICE, GUILD, keyOf, NOW, OTHER_GUILD, routed, subscribe, TREASURY, transfer, USDC } from './given.ts';
+import {
+  ADA,
+  ALICE,
+  GUILD,
+  keyOf,
+  NOW,
+  OTHER_GUILD,
+  pruneAll,
+  routed,
+  subscribe,
+  TREASURY,
+  transfer,
+  USDC,
+} from './given.ts';
 import type { OpenEmpty } from './index.ts';
 
 const learn = ({ routing }: Store, learned: Partial<Learned>) =>
@@ -54,13 +67,6 @@ export function knowledgeContract(open: OpenEmpty): void {
       expect(await passed(store, 103, 3)).toEqual([]);
     });
 
-    it('continues from the middle of the last three samples despite an absurd one', async () => {
-      const store = await openWatched();
-      await reach(store, [0, 100, 0], [0, 9e15, 1], [0, 100, 2], [0, 101, 3], [0, 101, 4], [0, 102, 5]);
-      expect(await passed(store, 99, 6)).toEqual([0, 3]);
-      expect(await passed(store, 100, 6)).toEqual([3, 5]);
-    });
-
     it('deletes samples after three days, at the next sample of the same scope', async () => {
       const store = await openWatched();
       const own = await ownScope(store);
@@ -84,16 +90,26 @@ export function knowledgeContract(open: OpenEmpty): void {
   describe('knowledge about tokens', () => {
     it('replaces what the explorer returned earlier, and finds cataloged tokens with similar symbols', async () => {
       const store = await openWatched();
-      const entry: CatalogEntry = { token: USDC, cataloged: true, symbol: 'Gold', name: 'Gold', checkedAt: 1 };
+      const entry: CatalogEntry = {
+        network: 0,
+        token: USDC,
+        cataloged: true,
+        symbol: 'Gold',
+        name: 'Gold',
+        checkedAt: 1,
+      };
       const keep = (changed: Partial<CatalogEntry>) => learn(store, { catalog: [{ ...entry, ...changed }] });
       const genuine = async (symbol: string) => (await knowledge(store, symbol)).genuine;
       await keep({});
       expect((await knowledge(store)).catalog).toEqual([entry]);
-      expect(await genuine('gold')).toEqual([{ skeleton: 'GOLD', token: USDC }]);
+      expect(await genuine('gold')).toEqual([{ network: 0, skeleton: 'GOLD', token: USDC }]);
       await keep({ symbol: 'Silver', name: 'Silver Coin', checkedAt: 2 });
       const renamed = { ...entry, symbol: 'Silver', name: 'Silver Coin', checkedAt: 2 };
       expect((await knowledge(store)).catalog).toEqual([renamed]);
-      expect([await genuine('gold'), await genuine('silver')]).toEqual([[], [{ skeleton: 'SILVER', token: USDC }]]);
+      expect([await genuine('gold'), await genuine('silver')]).toEqual([
+        [],
+        [{ network: 0, skeleton: 'SILVER', token: USDC }],
+      ]);
       for (const changed of [{ cataloged: false }, { cataloged: null }, { symbol: null, name: null }]) {
         await keep({ ...renamed, ...changed });
         expect((await knowledge(store)).catalog).toEqual([{ ...renamed, ...changed }]);
@@ -101,10 +117,23 @@ export function knowledgeContract(open: OpenEmpty): void {
       }
     });
 
+    it('forgets tokens that no catalog lists, and never one that it does', async () => {
+      const store = await openWatched();
+      const entry = { network: 0, token: USDC, symbol: 'USDC', name: 'USD Coin', checkedAt: 1 };
+      const remains = async (cataloged: boolean | null) => {
+        await learn(store, { catalog: [{ ...entry, cataloged }] });
+        await pruneAll(store, NOW);
+        return (await knowledge(store)).catalog.length;
+      };
+      expect([await remains(false), await remains(null), await remains(true)]).toEqual([0, 0, 1]);
+    });
+
     it('updates a counterparty’s time after more than a day', async () => {
       const store = await openWatched();
       const seenAt = async (at: number) => {
-        await learn(store, { counterparties: [{ guildId: GUILD, address: TREASURY, counterparty: ALICE, at }] });
+        await learn(store, {
+          counterparties: [{ guildId: GUILD, address: TREASURY, counterparty: ALICE, at, isPaid: false }],
+        });
         return (await knowledge(store, 'USDC', NOW + 2 * DAY)).counterparties.map((one) => one.seenAt - NOW);
       };
       expect([await seenAt(NOW), await seenAt(NOW + DAY), await seenAt(NOW + DAY + 1)]).toEqual([[0], [0], [DAY + 1]]);

@@ -37,7 +37,53 @@ export function outboxContract(open: OpenEmpty): void {
       expect(await next(store)).toMatchObject({ status: 'nothing', until: NOW + 5 });
       expect(await store.outbox.channelsWithWork()).toMatchObject([{ channelId: CHANNEL, sleepUntil: NOW + 5 }]);
       expect(await next(store, NOW + 5)).toMatchObject({ status: 'alerts', reason: 'hourly' });
-      expect(await store.outbox.due(CHANNEL, 'hourly', NOW + 5, 0, 9)).toHaveLength(1);
+      expect(await store.outbox.due(CHANNEL, { hold: 'hourly', isSignificant: false }, NOW + 5, 0, 9)).toHaveLength(1);
+    });
+
+    it('returns significant alerts first, apart from the others but for those of their transactions', async () => {
+      const store = await open();
+      const txHash = `0x${'7'.repeat(64)}`;
+      await post(store, [1, 2]);
+      await post(store, [3], { hold: 'hourly', dueAt: NOW });
+      await post(store, [4], { transfer: { txHash, value: '1' }, isSignificant: true });
+      await post(store, [5], { transfer: { txHash, value: '2' } });
+      await post(store, [6], { isSignificant: true });
+      const ids = async () => (await dueAlerts(store)).alerts.map(({ id }) => id);
+      expect(await dueAlerts(store)).toMatchObject({ waiting: 2, transactions: 2, lane: { isSignificant: true } });
+      expect(await ids()).toEqual([4, 5, 6]);
+      await send(store, { isSignificant: true });
+      expect(await ids()).toEqual([3]);
+      await send(store);
+      expect(await ids()).toEqual([1, 2]);
+    });
+
+    it('counts a burst of each lane on its own, and so posts a payment while dust is collected', async () => {
+      const store = await open();
+      const dust = Array.from({ length: 61 }, (_, n) => n + 1);
+      await post(store, dust);
+      await send(store);
+      await post(store, [100]);
+      expect(await next(store, NOW + 1)).toMatchObject({ status: 'nothing', burst: true });
+      await post(store, [101], { isSignificant: true });
+      expect(await next(store, NOW + 1)).toMatchObject({ status: 'alerts', reason: null, waiting: 1 });
+      await send(store, { isSignificant: true }, NOW + 1);
+      expect(await next(store, NOW + 2)).toMatchObject({ status: 'nothing', burst: true });
+    });
+
+    it('begins the cool-down of significant alerts apart from that of the others', async () => {
+      const store = await open();
+      const { id: subscription } = await subscribe(store);
+      const matches = [{ subscription, perspective: 'incoming' as const, isKnown: true, mayMention: true }];
+      await post(store, [1], { matches });
+      await send(store, { mentioning: [{ subscription, isSignificant: false }] });
+      const mentionedAt = async (n: number, isSignificant: boolean) => {
+        await post(store, [n], { matches, isSignificant });
+        return (await dueAlerts(store)).alerts[0]!.matches[0]!.mentionedAt;
+      };
+      expect(await mentionedAt(2, false)).toBe(NOW);
+      expect(await mentionedAt(3, true)).toBeNull();
+      await send(store, { isSignificant: true, mentioning: [{ subscription, isSignificant: true }] }, NOW + 1);
+      expect(await mentionedAt(4, true)).toBe(NOW + 1);
     });
 
     it('returns held alerts before others once they are due', async () => {
@@ -122,8 +168,8 @@ export function outboxContract(open: OpenEmpty): void {
     it('returns the alerts of an unfrozen message to those that wait, and takes its mention back', async () => {
       const store = await open();
       const { id: subscription } = await subscribe(store);
-      await post(store, [1], { matches: [{ subscription, perspective: 'incoming' }] });
-      const id = await freeze(store, { mentioning: [subscription] });
+      await post(store, [1], { matches: [{ subscription, perspective: 'incoming', isKnown: true, mayMention: true }] });
+      const id = await freeze(store, { mentioning: [{ subscription, isSignificant: true }] });
       expect(await store.subscriptions.get(GUILD, subscription)).toMatchObject({ mentionedAt: NOW });
       await store.outbox.unfreeze(id);
       expect(await store.subscriptions.get(GUILD, subscription)).toMatchObject({ mentionedAt: null });
@@ -136,7 +182,7 @@ export function outboxContract(open: OpenEmpty): void {
       const id = await freeze(store);
       await store.outbox.markSent(id, 'm1', NOW);
       await store.outbox.markSent(id, null, NOW);
-      const { first } = await store.history.transfers(GUILD, txHash(1), null, NOW, 9);
+      const { first } = await store.history.transfers({ guildId: GUILD, txHash: txHash(1) }, NOW, 9);
       expect(first).toMatchObject([{ alerts: [{ message: { messageId: 'm1' } }] }]);
     });
 

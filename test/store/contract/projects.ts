@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Store } from '../../../src/store/store.ts';
-import { GUILD, NOW, OTHER_GUILD, routed } from './given.ts';
+import { GUILD, OTHER_GUILD, received, routed } from './given.ts';
 import type { OpenEmpty } from './index.ts';
 
 const save = ({ projects }: Store, guildId: string, projectId: string, token: string) =>
@@ -36,30 +36,29 @@ export function projectsContract(open: OpenEmpty): void {
       const store = await open();
       const [one, two] = [await save(store, GUILD, 'one', 't1'), await save(store, OTHER_GUILD, 'two', 't2')];
       expect(one).not.toBe(two);
-      expect([...(await store.projects.scopes())]).toEqual([
-        [GUILD, one],
-        [OTHER_GUILD, two],
+      expect(await store.projects.all()).toMatchObject([
+        { guildId: GUILD, scope: one, projectId: 'one' },
+        { guildId: OTHER_GUILD, scope: two, projectId: 'two' },
       ]);
-      expect((await store.projects.all()).map(({ projectId }) => projectId)).toEqual(['one', 'two']);
     });
 
     it('removes a project with its path tokens and webhook names, and nothing of other guilds', async () => {
       const store = await open();
       await save(store, GUILD, 'one', 't1');
       const other = await save(store, OTHER_GUILD, 'two', 't2');
-      for (const guildId of [GUILD, OTHER_GUILD]) await store.projects.nameWebhook(guildId, 'w', 'Main');
+      for (const guildId of [GUILD, OTHER_GUILD]) await store.projects.nameWebhook(guildId, 0, 'w', 'Main');
       expect(await store.projects.remove(GUILD)).toBe(true);
       expect(await store.projects.remove(GUILD)).toBe(false);
       expect(await store.projects.ofGuild(GUILD)).toBeNull();
       expect(await tokens(store)).toEqual([`${other} t2`]);
-      expect((await store.projects.webhookNames(GUILD)).size).toBe(0);
-      expect([...(await store.projects.webhookNames(OTHER_GUILD))]).toEqual([['w', 'Main']]);
+      expect((await store.projects.webhookNames(GUILD, 0)).size).toBe(0);
+      expect([...(await store.projects.webhookNames(OTHER_GUILD, 0))]).toEqual([['w', 'Main']]);
     });
 
     it('removes a project with what it used of the inbox', async () => {
       const store = await open();
       const scope = await save(store, GUILD, 'one', 't1');
-      const done = await store.inbox.append([{ scope, receivedAt: NOW, body: Buffer.from('{}') }]);
+      const done = await store.inbox.append([received('{}', { scope })]);
       await store.routing.commit(routed({ done }));
       expect(await store.inbox.usage()).toMatchObject([{ scope, dayBytes: 2 }]);
       await store.projects.remove(GUILD);
@@ -110,15 +109,32 @@ export function projectsContract(open: OpenEmpty): void {
       expect(sealed).toEqual(['resealed', 'two']);
     });
 
-    it('names webhooks within one guild and removes names', async () => {
+    it('chooses a webhook on each network, until its project is removed', async () => {
       const { projects } = await open();
-      await projects.nameWebhook(GUILD, 'w', 'Main');
-      await projects.nameWebhook(GUILD, 'v', 'Second');
-      await projects.nameWebhook(OTHER_GUILD, 'w', 'Elsewhere');
-      await projects.nameWebhook(GUILD, 'v', 'Renamed');
-      await projects.nameWebhook(GUILD, 'w', null);
-      expect([...(await projects.webhookNames(GUILD))]).toEqual([['v', 'Renamed']]);
-      expect([...(await projects.webhookNames(OTHER_GUILD))]).toEqual([['w', 'Elsewhere']]);
+      for (const network of [0, 10]) {
+        await projects.save({ guildId: GUILD, network, projectId: 'p', sealed: Buffer.from('') }, `token-${network}`);
+        await projects.chooseWebhook(GUILD, network, 'old');
+        await projects.chooseWebhook(GUILD, network, `w${network}`);
+      }
+      await projects.chooseWebhook(OTHER_GUILD, 0, 'w');
+      await projects.chooseWebhook(OTHER_GUILD, 0, null);
+      const chosen = () => Promise.all([0, 10].map((network) => projects.chosenWebhook(GUILD, network)));
+      expect(await chosen()).toEqual(['w0', 'w10']);
+      expect(await projects.chosenWebhook(OTHER_GUILD, 0)).toBeNull();
+      await projects.remove(GUILD, 10);
+      expect(await chosen()).toEqual(['w0', null]);
+    });
+
+    it('names webhooks within one guild and network, and removes names', async () => {
+      const { projects } = await open();
+      await projects.nameWebhook(GUILD, 0, 'w', 'Main');
+      await projects.nameWebhook(GUILD, 0, 'v', 'Second');
+      await projects.nameWebhook(OTHER_GUILD, 0, 'w', 'Elsewhere');
+      await projects.nameWebhook(GUILD, 10, 'v', 'On another network');
+      await projects.nameWebhook(GUILD, 0, 'v', 'Renamed');
+      await projects.nameWebhook(GUILD, 0, 'w', null);
+      expect([...(await projects.webhookNames(GUILD, 0))]).toEqual([['v', 'Renamed']]);
+      expect([...(await projects.webhookNames(OTHER_GUILD, 0))]).toEqual([['w', 'Elsewhere']]);
     });
   });
 }

@@ -17,6 +17,7 @@ import {
   OTHER_CHANNEL,
   OTHER_GUILD,
   post,
+  received,
   routed,
   storedTransfer,
   subscribe,
@@ -54,13 +55,12 @@ export function routingContract(open: OpenEmpty): void {
       const store = await open();
       const others = [1, 2, 3].map((n) => storedTransfer(n, { transfer: { txHash: txHash(1) } }));
       await store.routing.commit(routed({ transfers: others, decisions: [1, 2, 3].map((n) => decision(n)) }));
-      expect(await store.history.transfers(GUILD, txHash(1), null, NOW, 9)).toMatchObject({ total: 3 });
+      expect(await store.history.transfers({ guildId: GUILD, txHash: txHash(1) }, NOW, 9)).toMatchObject({ total: 3 });
     });
 
     it('refuses a second alert of a transfer in a channel, with everything that was decided with it', async () => {
       const store = await open();
-      const body = Buffer.from('{}');
-      const done = await store.inbox.append([{ scope: 0, receivedAt: NOW, body }]);
+      const done = await store.inbox.append([received('{}')]);
       const twice = { done, transfers: [storedTransfer(1)], alerts: [newAlert(1), newAlert(1)] };
       await expect(store.routing.commit(routed(twice))).rejects.toThrow(/unique/i);
       expect(await store.inbox.next(9)).toHaveLength(1);
@@ -69,7 +69,7 @@ export function routingContract(open: OpenEmpty): void {
 
     it('stores nothing about deliveries that an earlier commit took out of the inbox', async () => {
       const store = await open();
-      const bodies = ['first', 'second'].map((text) => ({ scope: 0, receivedAt: NOW, body: Buffer.from(text) }));
+      const bodies = ['first', 'second'].map((text) => received(text));
       const [first, second] = await store.inbox.append(bodies);
       await store.routing.commit(
         routed({ done: [first!], transfers: [storedTransfer(1)], deliveries: [delivery(1)], alerts: [newAlert(1)] }),
@@ -88,15 +88,15 @@ export function routingContract(open: OpenEmpty): void {
 
       expect((await store.inbox.next(9)).map(({ id }) => id)).toEqual([second]);
       expect(await store.quarantine.list()).toEqual([]);
-      expect((await store.history.transfers(GUILD, txHash(1), null, NOW, 9)).first).toMatchObject([{ count: 1 }]);
+      expect((await store.history.transfers({ guildId: GUILD, txHash: txHash(1) }, NOW, 9)).first).toMatchObject([
+        { count: 1 },
+      ]);
     });
 
     it('stores nothing about deliveries of a project that was erased after the context was read', async () => {
       const store = await open();
       const scope = await store.projects.save({ guildId: GUILD, projectId: 'p', sealed: new Uint8Array() }, 'token');
-      const [erased, other] = await store.inbox.append(
-        [scope, 0].map((of) => ({ scope: of, receivedAt: NOW, body: Buffer.from('{}') })),
-      );
+      const [erased, other] = await store.inbox.append([scope, 0].map((of) => received('{}', { scope: of })));
       await store.erasure.begin(GUILD);
       await finishErasure(store, GUILD);
 
@@ -132,19 +132,29 @@ export function routingContract(open: OpenEmpty): void {
       await store.erasure.begin(OTHER_GUILD);
       await finishErasure(store, OTHER_GUILD);
       const all = [own, removed, erased];
-      const learned = all.map(({ guildId, address }) => ({ guildId, address, counterparty: ALICE, at: NOW }));
+      const learned = all.map(({ guildId, address }) => ({
+        guildId,
+        address,
+        counterparty: ALICE,
+        at: NOW,
+        isPaid: false,
+      }));
       await store.routing.commit(
         routed({
           transfers: [storedTransfer(1)],
           alerts: all.map(({ id, guildId, channelId }) =>
-            newAlert(1, { guildId, channelId, matches: [{ subscription: id, perspective: 'incoming' }] }),
+            newAlert(1, {
+              guildId,
+              channelId,
+              matches: [{ subscription: id, perspective: 'incoming', isKnown: true, mayMention: true }],
+            }),
           ),
           decisions: all.map(({ id, guildId, channelId }) => decision(1, { guildId, channelId, subscription: id })),
           stats: all.map(({ id }) => ({ subscription: id, events: 1, lastEventAt: NOW, gapMs: null })),
           learned: { ...routed().learned, counterparties: learned },
         }),
       );
-      const { first } = await store.history.transfers(GUILD, txHash(1), null, NOW, 9);
+      const { first } = await store.history.transfers({ guildId: GUILD, txHash: txHash(1) }, NOW, 9);
       expect(first).toMatchObject([{ decisions: [{ channelId: CHANNEL }], alerts: [{ channelId: CHANNEL }] }]);
       expect(first[0]!.decisions).toHaveLength(1);
       expect(await store.metrics.stored(OTHER_GUILD)).toMatchObject({ waiting: 0, history: 0 });
@@ -159,7 +169,12 @@ export function routingContract(open: OpenEmpty): void {
       const store = await open();
       const [token, treasury] = [await subscribe(store, { address: USDC }), await subscribe(store)];
       await store.subscriptions.remove(GUILD, token.id);
-      const matches = [token, treasury].map(({ id }) => ({ subscription: id, perspective: 'incoming' as const }));
+      const matches = [token, treasury].map(({ id }) => ({
+        subscription: id,
+        perspective: 'incoming' as const,
+        isKnown: true,
+        mayMention: true,
+      }));
       const stats = [token, treasury].map(({ id }) => ({ subscription: id, events: 1, lastEventAt: NOW, gapMs: null }));
       await store.routing.commit(routed({ transfers: [storedTransfer(1)], alerts: [newAlert(1, { matches })], stats }));
       expect(await channelsWithWork(store)).toEqual([CHANNEL]);
@@ -180,19 +195,11 @@ export function routingContract(open: OpenEmpty): void {
 
     it('returns a delivery as it was stored last', async () => {
       const store = await open();
-      const first = delivery(1, { ids: ['seen'], unacknowledged: true, ackedAt: null });
+      const first = delivery(1, { ids: ['seen'] });
       await store.routing.commit(routed({ transfers: [storedTransfer(1)], deliveries: [first] }));
       const [seen] = (await contextOf(store, 1)).transfers;
       expect((await contextOf(store, 1)).deliveries).toEqual([asRead(first)]);
-      const firstMinute = { least: 2, alone: [1, 0] };
-      const changed = {
-        count: 2,
-        unacknowledged: false,
-        ackedAt: NOW + 1,
-        received: 3,
-        lastAt: NOW + 2,
-        firstMinute,
-      };
+      const changed = { count: 2, received: 3, lastAt: NOW + 2, run: 'another-run', windowMs: 7, inWindow: 2 };
       const second = { ...first, ...changed, ids: ['seen', 'again'], places: ['1 log:5'] };
       await store.routing.commit(routed({ transfers: [seen!], deliveries: [second] }));
       expect((await contextOf(store, 1)).deliveries).toEqual([asRead(second)]);
@@ -223,8 +230,8 @@ export function routingContract(open: OpenEmpty): void {
     it('knows a counterparty for 30 days', async () => {
       const store = await open();
       await subscribe(store);
-      const met = { guildId: GUILD, address: TREASURY, counterparty: ALICE, at: NOW };
-      const learned = { catalog: [], counterparties: [met], nativeSymbol: null, heads: [] };
+      const met = { guildId: GUILD, address: TREASURY, counterparty: ALICE, at: NOW, isPaid: false };
+      const learned = { catalog: [], counterparties: [met], nativeSymbols: [], heads: [] };
       await store.routing.commit(routed({ learned }));
       const known = async (now: number) => {
         const query = { transferKey: keyOf(1), deliveryKey: keyOf(1), scope: 0, at: now, transfer: transfer(1) };

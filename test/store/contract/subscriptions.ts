@@ -188,15 +188,30 @@ export function subscriptionsContract(open: OpenEmpty): void {
       const store = await open();
       const filters = { ...DEFAULT_FILTERS, zero: true };
       const wanted = { direction: 'incoming', kind: 'erc20', minimum: '5', token: USDC, filters } as const;
-      const choices = { ...wanted, digest: 'hourly', quiet: '22:00-07:00' } as const;
-      const first = await subscribe(store, choices);
+      const more = { digest: 'hourly', quiet: '22:00-07:00', holdAll: true, minimumUsd: '100' } as const;
+      const choices = { ...wanted, ...more };
+      const first = await subscribe(store, { ...choices, showBalance: true, warnBelow: '0.5' });
+      expect(first).toMatchObject({ showBalance: true, warnBelow: '0.5', minimumUsd: '100' });
       const second = await subscribe(store, { guildId: OTHER_GUILD, channelId: '9' });
       await subscribe(store, { address: ALICE });
       await store.subscriptions.change(GUILD, first.id, { paused: true, mutedUntil: NOW });
       const found = (await store.subscriptions.watching([TREASURY])).sort((a, b) => a.id - b.id);
       expect(found.map(({ id }) => id)).toEqual([first.id, second.id]);
-      const { direction, kind, minimum, token, digest, quiet } = DEFAULT_CHOICES;
-      const defaults = { direction, kind, minimum, token, digest, quiet, filters: DEFAULT_FILTERS };
+      const { direction, kind, minimum, minimumUsd, token, digest, quiet, holdAll } = DEFAULT_CHOICES;
+      const { mentionMinimum, mentionMinimumUsd } = DEFAULT_CHOICES;
+      const defaults = {
+        direction,
+        kind,
+        minimum,
+        token,
+        digest,
+        quiet,
+        holdAll,
+        mentionMinimum,
+        minimumUsd,
+        mentionMinimumUsd,
+        filters: DEFAULT_FILTERS,
+      };
       const common = { ...defaults, address: TREASURY, paused: false, mutedUntil: null };
       const keys = { transferKey: keyOf(1), deliveryKey: keyOf(1) };
       const { watched } = await store.routing.context(

@@ -38,7 +38,7 @@ export function transferHistoryContract(open: OpenEmpty): void {
           decisions: [decision(1, { subscription }), decision(1, { guildId: OTHER_GUILD, channelId: '2001' })],
         }),
       );
-      const { total, first } = await store.history.transfers(GUILD, txHash(1), null, NOW, 5);
+      const { total, first } = await store.history.transfers({ guildId: GUILD, txHash: txHash(1) }, NOW, 5);
       expect(total).toBe(1);
       expect(first).toMatchObject([
         {
@@ -55,7 +55,7 @@ export function transferHistoryContract(open: OpenEmpty): void {
       const store = await open();
       await post(store, [1, 2]);
       const batch = await send(store);
-      const { first } = await store.history.transfers(GUILD, txHash(1), null, NOW, 5);
+      const { first } = await store.history.transfers({ guildId: GUILD, txHash: txHash(1) }, NOW, 5);
       const message = { messageId: `message-${batch}`, sentAt: NOW, attempts: 1, alerts: 2, together: 1 };
       expect(first[0]!.alerts).toMatchObject([{ state: 'sent', message }]);
     });
@@ -63,8 +63,13 @@ export function transferHistoryContract(open: OpenEmpty): void {
     it('shows a transfer that nobody watches only to the guild whose project brought it', async () => {
       const store = await open();
       await store.routing.commit(routed({ transfers: [storedTransfer(1, { scope: 7 })] }));
-      expect(await store.history.transfers(GUILD, txHash(1), null, NOW, 5)).toEqual({ total: 0, first: [] });
-      expect(await store.history.transfers(GUILD, txHash(1), 7, NOW, 5)).toMatchObject({
+      expect(await store.history.transfers({ guildId: GUILD, txHash: txHash(1) }, NOW, 5)).toEqual({
+        total: 0,
+        first: [],
+      });
+      expect(
+        await store.history.transfers({ guildId: GUILD, txHash: txHash(1), ownScopes: [7] }, NOW, 5),
+      ).toMatchObject({
         total: 1,
         first: [{ own: true }],
       });
@@ -73,8 +78,18 @@ export function transferHistoryContract(open: OpenEmpty): void {
     it('counts all transfers of a transaction and returns the first of them', async () => {
       const store = await open();
       for (const n of [1, 2, 3]) await post(store, [n], { transfer: { txHash: txHash(1), value: String(n) } });
-      const { total, first } = await store.history.transfers(GUILD, txHash(1), null, NOW, 2);
+      const { total, first } = await store.history.transfers({ guildId: GUILD, txHash: txHash(1) }, NOW, 2);
       expect([total, first.map((one) => one.transfer.value)]).toEqual([3, ['1', '2']]);
+    });
+
+    it('returns what is significant first, and last what anybody may have made', async () => {
+      const store = await open();
+      const of = { transfer: { txHash: txHash(1) } };
+      const transfers = [1, 2, 3, 4].map((n) => storedTransfer(n, { ...of, isWorthless: n < 3 }));
+      const alerts = [1, 2, 3, 4].map((n) => newAlert(n, { isSignificant: n === 4 }));
+      await store.routing.commit(routed({ transfers, alerts }));
+      const { first } = await store.history.transfers({ guildId: GUILD, txHash: txHash(1) }, NOW, 3);
+      expect(first.map(({ id }) => id)).toEqual([4, 3, 1]);
     });
 
     it('shows deliveries in order of time, and decisions and alerts in the order they were stored', async () => {
@@ -92,7 +107,7 @@ export function transferHistoryContract(open: OpenEmpty): void {
           decisions: channels.map((channelId, n) => decision(1, { channelId, subscription: 9 - n })),
         }),
       );
-      const { first } = await store.history.transfers(GUILD, txHash(1), null, NOW, 5);
+      const { first } = await store.history.transfers({ guildId: GUILD, txHash: txHash(1) }, NOW, 5);
       const [history] = first;
       expect(history!.deliveries.map(({ direction }) => direction)).toEqual(directions);
       expect(history!.deliveries.map(({ addressType }) => addressType)).toEqual(['wallet', 'token', 'wallet']);
@@ -105,7 +120,7 @@ export function transferHistoryContract(open: OpenEmpty): void {
       await post(store, [1]);
       await store.outbox.expire(CHANNEL, NOW + 1, 'first', NOW + 1);
       const dead = async () =>
-        (await store.history.transfers(GUILD, txHash(1), null, NOW, 5)).first[0]!.alerts[0]!.dead;
+        (await store.history.transfers({ guildId: GUILD, txHash: txHash(1) }, NOW, 5)).first[0]!.alerts[0]!.dead;
       const [letter] = await store.deadLetters.list(9);
       expect(await dead()).toEqual({ reason: 'first', at: NOW + 1 });
       await store.deadLetters.replay(letter!.id, NOW + 2);
@@ -118,7 +133,7 @@ export function transferHistoryContract(open: OpenEmpty): void {
       const transfers = [1, 2, 3].map((n) => storedTransfer(n, { transfer: { txHash: txHash(Math.min(n, 2)) } }));
       await store.routing.commit(routed({ transfers, alerts: [1, 2, 3].map((n) => newAlert(n)) }));
       await send(store);
-      const { first } = await store.history.transfers(GUILD, txHash(2), null, NOW, 5);
+      const { first } = await store.history.transfers({ guildId: GUILD, txHash: txHash(2) }, NOW, 5);
       const shown = { alerts: 3, together: 2 };
       expect(first.map(({ alerts }) => alerts[0]!.message)).toMatchObject([shown, shown]);
     });
@@ -129,8 +144,8 @@ export function transferHistoryContract(open: OpenEmpty): void {
       await post(store, [3]);
       await send(store, { kind: 'digest' });
       await pruneAll(store, NOW - DAY);
-      expect(await store.history.transfers(GUILD, txHash(1), null, NOW, 5)).toMatchObject({ total: 0 });
-      const { first } = await store.history.transfers(GUILD, txHash(3), null, NOW, 5);
+      expect(await store.history.transfers({ guildId: GUILD, txHash: txHash(1) }, NOW, 5)).toMatchObject({ total: 0 });
+      const { first } = await store.history.transfers({ guildId: GUILD, txHash: txHash(3) }, NOW, 5);
       expect(first).toMatchObject([{ alerts: [{ state: 'sent', message: { kind: 'digest', alerts: 3 } }] }]);
     });
 
@@ -138,9 +153,19 @@ export function transferHistoryContract(open: OpenEmpty): void {
       const store = await open();
       await post(store, [1, 2]);
       await send(store, { reference: 'abc' });
-      const found = await store.history.transactionsOfMessage(GUILD, 'abc', 1);
-      expect(found).toMatchObject({ total: 2, first: [{ txHash: txHash(1), transfers: 1, transfer: transfer(1) }] });
-      expect(await store.history.transactionsOfMessage(OTHER_GUILD, 'abc', 1)).toEqual({ total: 0, first: [] });
+      const found = await store.history.transactionsOfMessage(GUILD, 'abc', 1, 1);
+      const second = { network: 0, txHash: txHash(2), transfers: 1, transfer: transfer(2), perspectives: ['incoming'] };
+      expect(found).toEqual({ total: 2, shown: [second] });
+      expect(await store.history.transactionsOfMessage(OTHER_GUILD, 'abc', 1, 0)).toEqual({ total: 0, shown: [] });
+    });
+
+    it('lists the transactions of a message with something significant first', async () => {
+      const store = await open();
+      await post(store, [1], { hold: 'hourly', dueAt: NOW });
+      await post(store, [2], { hold: 'hourly', dueAt: NOW, isSignificant: true });
+      await send(store, { reference: 'abc' });
+      const { shown } = await store.history.transactionsOfMessage(GUILD, 'abc', 9, 0);
+      expect(shown.map((transaction) => transaction.txHash)).toEqual([txHash(2), txHash(1)]);
     });
 
     it('finds the latest messages that show one of some addresses', async () => {

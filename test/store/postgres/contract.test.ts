@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe } from 'vitest';
-import { openPostgresStore } from '../../../src/store/postgres/client.ts';
 import { storeContract } from '../contract/index.ts';
+import { openForTest } from './opened.ts';
 import { emptyDatabase, isPostgresMissing, type PostgresServer, startPostgres } from './server.ts';
 
 let server: PostgresServer;
@@ -15,6 +15,6 @@ describe.skipIf(isPostgresMissing())('Postgres', () => {
   storeContract(async () => {
     if (url === null) url = await server.createDatabase();
     else await emptyDatabase(url);
-    return openPostgresStore(url);
+    return openForTest(url);
   });
 });

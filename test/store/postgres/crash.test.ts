@@ -4,14 +4,14 @@ import { postgresEngine } from '../../crash/engines.ts';
 import { isPostgresMissing, startPostgres } from './server.ts';
 
 it.skipIf(isPostgresMissing())(
-  'shows everything acknowledged, and nothing twice, after 6 kills of a bot on Postgres',
+  'shows everything acknowledged, and nothing twice, after 4 kills of a bot on Postgres',
   async () => {
     const server = await startPostgres();
     onTestFinished(() => server[Symbol.asyncDispose]());
     const url = await server.createDatabase();
-    const { acknowledged, shown, lost, doubled, problems } = await crash(6, { engineIn: () => postgresEngine(url) });
+    const { acknowledged, shown, lost, doubled, problems } = await crash(4, { engineIn: () => postgresEngine(url) });
     expect({ shown, lost, doubled, problems }).toEqual({ shown: acknowledged, lost: 0, doubled: 0, problems: [] });
-    expect(acknowledged).toBeGreaterThan(6);
+    expect(acknowledged).toBeGreaterThan(4);
   },
   900_000,
 );

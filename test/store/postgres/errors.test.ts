@@ -1,57 +1,57 @@
 import pg from 'pg';
 import { expect, it } from 'vitest';
-import { createManualClock } from '../../../sandbox/discord/index.ts';
-import { HOUR, MINUTE } from '../../../src/domain/durations.ts';
-import { createFailures } from '../../../src/store/postgres/errors.ts';
+import { StoreError } from '../../../src/errors.ts';
+import { isAway, toStoreError } from '../../../src/store/postgres/connection.ts';
 
-const NO_SPACE = 'could not extend file "base/16384/16396": No space left on device';
+/** An error of the server with this SQLSTATE. */
+const refusal = (code: string, message: string) =>
+  Object.assign(new pg.DatabaseError(message, 0, 'error'), { severity: 'ERROR', code });
+const connectionError = (code: string, message: string) => Object.assign(new Error(message), { code });
 
-/** The error of a server whose disk is full. */
-const diskFull = () => Object.assign(new pg.DatabaseError(NO_SPACE, 0, 'error'), { severity: 'ERROR', code: '53100' });
-/** The error of a connection to a server that has stopped. */
-const refused = () => Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:5432'), { code: 'ECONNREFUSED' });
+const FULL = 'could not extend file "base/16384/16396": No space left on device';
 
-const UNREACHABLE = 'The database cannot be reached: connect ECONNREFUSED 127.0.0.1:5432';
-
-it('goes on naming a full disk after a small write that needed no new space', () => {
-  const { clock, message, failures } = start();
-  expect(message(diskFull())).toBe(`The disk of the database server is full: ${NO_SPACE}`);
-  clock.advance(MINUTE - 1);
-  failures.wrote();
-  expect(message(refused())).toBe(`${UNREACHABLE}; before that, its disk was full: ${NO_SPACE}`);
+it.each([
+  ['a full disk', refusal('53100', FULL), 'POSTGRES_53100', `The disk of the database server is full: ${FULL}`, true],
+  ['a refused row', refusal('23505', 'duplicate key'), 'POSTGRES_23505', 'duplicate key', true],
+  [
+    'a server that stops',
+    refusal('57P01', 'terminating connection'),
+    'POSTGRES_57P01',
+    'terminating connection',
+    false,
+  ],
+  [
+    'a server that has stopped',
+    connectionError('ECONNREFUSED', 'connect ECONNREFUSED 127.0.0.1:5432'),
+    'POSTGRES_UNREACHABLE',
+    'The database cannot be reached: connect ECONNREFUSED 127.0.0.1:5432.',
+    false,
+  ],
+  [
+    'a network that swallows everything',
+    new Error('Query read timeout'),
+    'POSTGRES_UNREACHABLE',
+    'The database cannot be reached: Query read timeout.',
+    false,
+  ],
+  [
+    'a certificate that is not trusted',
+    connectionError('SELF_SIGNED_CERT_IN_CHAIN', 'self-signed certificate'),
+    'POSTGRES_TLS',
+    'self-signed certificate',
+    false,
+  ],
+])('names %s, and knows whether the connection still works', (_what, error, code, message, isRefusal) => {
+  const failure = toStoreError(error);
+  expect(failure).toEqual({ error: new StoreError(message, code), isRefusal });
+  expect((failure.error as StoreError).code).toBe(code);
 });
 
-it('names a full disk for as long as nothing can be written', () => {
-  const { clock, message } = start();
-  message(diskFull());
-  for (let hour = 0; hour < 3; hour++) {
-    clock.advance(HOUR - 1);
-    expect(message(refused())).toBe(`${UNREACHABLE}; before that, its disk was full: ${NO_SPACE}`);
-  }
+it('waits at a start for a server that is away, and for none that refuses it', () => {
+  const awayOf = (error: Error) => isAway(toStoreError(error).error);
+  expect(awayOf(connectionError('ECONNREFUSED', 'refused'))).toBe(true);
+  expect(awayOf(refusal('57P03', 'the database system is starting up'))).toBe(true);
+  expect(awayOf(refusal('53300', 'too many connections'))).toBe(true);
+  expect(awayOf(refusal('28P01', 'password authentication failed'))).toBe(false);
+  expect(awayOf(connectionError('CERT_HAS_EXPIRED', 'expired'))).toBe(false);
 });
-
-it('forgets a full disk that no failure named for an hour, also in a process that writes nothing', () => {
-  const { clock, message } = start();
-  message(diskFull());
-  clock.advance(HOUR);
-  expect(message(refused())).toBe(`${UNREACHABLE}.`);
-});
-
-it('forgets a full disk when something is written a minute after the last failure that named it', () => {
-  const { clock, message, failures } = start();
-  message(diskFull());
-  clock.advance(MINUTE);
-  message(diskFull());
-  clock.advance(MINUTE - 1);
-  failures.wrote();
-  expect(message(refused())).toContain('its disk was full');
-  clock.advance(1);
-  failures.wrote();
-  expect(message(refused())).toBe(`${UNREACHABLE}.`);
-});
-
-function start() {
-  const clock = createManualClock();
-  const failures = createFailures(clock.now);
-  return { clock, failures, message: (error: Error) => (failures.word(error).error as Error).message };
-}

@@ -3,18 +3,16 @@ import { connect as connectTcp, createServer, type Socket } from 'node:net';
 import { join, resolve } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../../src/domain/clock.ts';
-import type { OpenStore } from '../../../src/store/open-store.ts';
-import { openPostgresStore, openSharedStore } from '../../../src/store/postgres/client.ts';
+import type { OpenStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { until } from '../../until.ts';
-import { layCable } from './cable.ts';
+import { received } from '../contract/given.ts';
+import { openForTest } from './opened.ts';
 import { isPostgresMissing, type PostgresServer, startPostgres } from './server.ts';
 
 const CERTIFICATES = resolve(import.meta.dirname, '../../receiver/certificates');
 const file = (name: string) => readFileSync(join(CERTIFICATES, name), 'utf8');
 
-const deliver = ({ inbox }: Store) => inbox.append([{ scope: 0, receivedAt: 1, body: Buffer.from('{}') }]);
+const deliver = ({ inbox }: Store) => inbox.append([received('{}')]);
 const codeOf = (call: Promise<unknown>) =>
   call.then(
     () => 'none',
@@ -29,7 +27,7 @@ describe.skipIf(isPostgresMissing())('faults of Postgres', () => {
   afterAll(() => server[Symbol.asyncDispose]());
 
   async function open(url: string): Promise<OpenStore> {
-    const opened = await openPostgresStore(url);
+    const opened = await openForTest(url);
     onTestFinished(opened.close);
     return opened;
   }
@@ -55,46 +53,6 @@ describe.skipIf(isPostgresMissing())('faults of Postgres', () => {
     expect(await codeOf(deliver(store))).toBe('POSTGRES_UNREACHABLE');
     network.restore();
     expect(await deliver(store)).toHaveLength(1);
-  });
-
-  it('gives up the connections that the network forgot as soon as the database responds on a new one', async () => {
-    const cable = await layCable(server.port);
-    onTestFinished(cable.close);
-    const url = (await server.createDatabase()).replace(String(server.port), String(cable.port));
-    const said: string[] = [];
-    const say = (_details: object, message: string) => void said.push(message);
-    const shared = await openSharedStore(url, {
-      isCandidate: false,
-      clock: systemClock,
-      elapsed: () => performance.now(),
-      log: { info: say, warn: say, error: say },
-    });
-    onTestFinished(shared.close);
-    const { store, leadership } = shared;
-    const nothing = async () => undefined;
-    await leadership.begin({ onElected: nothing, onEnded: nothing, onNotification: () => undefined });
-    await Promise.all([store.quarantine.sizes(), store.quarantine.sizes(), deliver(store)]);
-
-    cable.forget();
-    const waiting = codeOf(store.quarantine.sizes());
-    const ownTimeout = Promise.withResolvers<string>();
-    const timer = setTimeout(() => ownTimeout.resolve('its own timeout, or nearly'), 60_000);
-    onTestFinished(() => clearTimeout(timer));
-    await until('the fault is logged', () => said.length > 0);
-    // What is called from now on goes over a new connection, and may go on.
-    const holder = new pg.Client(url.replace(String(cable.port), String(server.port)));
-    await holder.connect();
-    onTestFinished(() => holder.end());
-    await holder.query('BEGIN; LOCK TABLE quarantine');
-    const later = codeOf(store.quarantine.list());
-    await until('the database responds again', () => said.at(-1) === 'election: the database responds again');
-    // By itself the call would wait for 61 s.
-    expect(await Promise.race([waiting, ownTimeout.promise])).toBe('POSTGRES_UNREACHABLE');
-    await holder.query('ROLLBACK');
-    expect(await later).toBe('none');
-    expect(await store.quarantine.sizes()).toEqual([]);
-    expect(await deliver(store)).toHaveLength(1);
-    expect(said).toEqual(['election: the database cannot be reached', 'election: the database responds again']);
   });
 
   it('leaves a server that became a read-only replica, and finds the writable one by the same name', async () => {
@@ -137,7 +95,7 @@ describe.skipIf(isPostgresMissing())('faults of Postgres', () => {
   it('verifies the certificate of Postgres', async () => {
     const url = await server.createDatabase();
     const named = url.replace('127.0.0.1', 'localhost');
-    expect(await codeOf(openPostgresStore(`${named}?sslmode=verify-full`))).toBe('POSTGRES_TLS');
+    expect(await codeOf(openForTest(`${named}?sslmode=verify-full`))).toBe('POSTGRES_TLS');
     const ca = join(CERTIFICATES, 'ca.pem');
     await open(`${named}?sslmode=verify-full&sslrootcert=${ca}`);
     await open(`${named}?sslmode=no-verify`);
@@ -145,14 +103,14 @@ describe.skipIf(isPostgresMissing())('faults of Postgres', () => {
 
   it('refuses an sslmode that would accept any server', async () => {
     const url = await server.createDatabase();
-    await expect(openPostgresStore(`${url}?sslmode=prefer`)).rejects.toThrow(/sslmode=prefer does not verify/);
+    await expect(openForTest(`${url}?sslmode=prefer`)).rejects.toThrow(/sslmode=prefer does not verify/);
   });
 
   it('refuses a Postgres database that a newer version wrote', async () => {
     const url = await server.createDatabase();
     await open(url);
     await administer(url, "UPDATE meta SET value = '999' WHERE key = 'schema-version'");
-    await expect(openPostgresStore(url)).rejects.toThrow(/newer Ledgerbell \(schema 999/);
+    await expect(openForTest(url)).rejects.toThrow(/newer Ledgerbell \(schema 999/);
   });
 });
 

@@ -1,52 +1,80 @@
+import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { createManualClock } from '../../../sandbox/discord/index.ts';
 import { systemClock } from '../../../src/domain/clock.ts';
-import { openSharedStore } from '../../../src/store/postgres/client.ts';
-import type { Term } from '../../../src/store/postgres/leadership.ts';
-import { NOW, notice } from '../contract/given.ts';
+import { LostLockError } from '../../../src/errors.ts';
+import { openPostgres } from '../../../src/store/postgres/open.ts';
+import { NOW, notice, received } from '../contract/given.ts';
 import { isPostgresMissing, type PostgresServer, startPostgres } from './server.ts';
 
 let server: PostgresServer;
-/** A process of a database that was elected; its work does not notice when it no longer is. */
-async function elected(url: string) {
-  const quiet = () => undefined;
-  const shared = await openSharedStore(url, {
-    isCandidate: true,
-    clock: systemClock,
-    elapsed: () => performance.now(),
-    log: { info: quiet, warn: quiet, error: quiet },
-  });
-  onTestFinished(shared.close);
-  const terms: Term[] = [];
-  const onElected = async (term: Term) => void terms.push(term);
-  await shared.leadership.begin({ onElected, onEnded: async () => undefined, onNotification: quiet });
-  return { shared, work: shared.during(terms[0]!) };
+
+/** A process on a database. */
+async function open(url: string, clock = systemClock) {
+  const opened = openPostgres(url, { clock, elapsed: () => performance.now(), log: pino({ level: 'silent' }) });
+  onTestFinished(opened.close);
+  await opened.ready;
+  return opened;
 }
 
-describe.skipIf(isPostgresMissing())('the fence around the working process', () => {
+describe.skipIf(isPostgresMissing())('the lock of the working process', () => {
   beforeAll(async () => {
     server = await startPostgres();
   });
   afterAll(() => server[Symbol.asyncDispose]());
 
-  it('refuses what a process writes after another one was elected, and still takes what it receives', async () => {
+  it('is held by one process at a time, and by the next one as soon as it is freed', async () => {
     const url = await server.createDatabase();
-    const first = await elected(url);
-    await first.work.channels.postNotice(notice());
-    await first.shared.leadership.close();
-    // Nobody else works yet.
-    await first.work.channels.postNotice(notice({ reference: 'second' }));
+    const [first, second] = [await open(url), await open(url)];
+    await first.lock.acquire();
+    const waiting = second.lock.acquire();
+    expect([first.lock.isHeld(), second.lock.isHeld()]).toEqual([true, false]);
+    await first.lock.close();
+    await waiting;
+    expect([first.lock.isHeld(), second.lock.isHeld()]).toEqual([false, true]);
+  });
 
-    const second = await elected(url);
+  it('refuses what a process writes after another one works, and still takes what it receives', async () => {
+    const url = await server.createDatabase();
+    const [first, second] = [await open(url), await open(url)];
+    await first.lock.acquire();
+    await first.store.channels.postNotice(notice());
+    await first.lock.close();
+    // Nobody else works yet.
+    await first.store.channels.postNotice(notice({ reference: 'second' }));
+
+    await second.lock.acquire();
     const writes = [
-      first.work.channels.postNotice(notice({ reference: 'third' })),
-      first.work.outbox.markNotSent(1),
-      first.work.uptime.record(NOW, []),
-      first.work.retention.setPrunedBefore(NOW),
+      first.store.channels.postNotice(notice({ reference: 'third' })),
+      first.store.outbox.markNotSent(1),
+      first.store.uptime.record(NOW, []),
+      first.store.retention.setPrunedBefore(NOW),
     ];
-    for (const write of writes) await expect(write).rejects.toMatchObject({ code: 'LEDGERBELL_NOT_LEADER' });
-    const body = Buffer.from('{}');
-    expect(await first.shared.store.inbox.append([{ scope: 0, receivedAt: NOW, body }])).toHaveLength(1);
-    await second.work.channels.postNotice(notice({ reference: 'fourth' }));
-    expect((await second.work.metrics.backlog(NOW)).frozen).toBe(3);
+    for (const written of writes) await expect(written).rejects.toMatchObject({ code: 'LEDGERBELL_NOT_WORKING' });
+    expect(await first.store.inbox.append([received('{}')])).toHaveLength(1);
+    await second.store.channels.postNotice(notice({ reference: 'fourth' }));
+    expect((await second.store.metrics.backlog(NOW)).frozen).toBe(3);
+  });
+
+  it('is lost when the server goes away, and the process then knows why it has to end', async () => {
+    const url = await server.createDatabase();
+    const process = await open(url);
+    await process.lock.acquire();
+    server.stop('immediate');
+    const error = await process.failed;
+    await server.start();
+    expect(error).toBeInstanceOf(LostLockError);
+    expect(error.message).toMatch(/^The lock of the working process is lost: /);
+    expect(process.lock.isHeld()).toBe(false);
+  });
+
+  it('does not count as held by a process that could not prove it for four seconds', async () => {
+    const clock = createManualClock(NOW);
+    const process = await open(await server.createDatabase(), clock);
+    await process.lock.acquire();
+    clock.leap(3_999);
+    expect(process.lock.isHeld()).toBe(true);
+    clock.leap(1);
+    expect(process.lock.isHeld()).toBe(false);
   });
 });

@@ -1,9 +1,9 @@
 import { Agent, request } from 'undici';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { openPostgresStore } from '../../../src/store/postgres/client.ts';
 import { accepted, type Bot, startBot } from '../../lifecycle/bot.ts';
 import { until } from '../../until.ts';
 import { createDisk } from './full-disk.ts';
+import { openForTest } from './opened.ts';
 import { isPostgresMissing, type PostgresServer, startPostgres } from './server.ts';
 
 const disk = isPostgresMissing() ? null : createDisk();
@@ -80,7 +80,7 @@ const storesAgain = (bot: Bot, { post }: Sender) =>
 
 /** All that was acknowledged, each once, when the bot has routed it: none of these bodies can be understood. */
 async function expectAcknowledged(url: string, { acknowledged, refused }: Sender): Promise<void> {
-  const { store, close } = await openPostgresStore(url);
+  const { store, close } = await openForTest(url);
   await until('every delivery is routed', async () => (await store.inbox.next(1)).length === 0);
   const kept = await store.quarantine.list();
   const bodies = await Promise.all(kept.map(async ({ id }) => (await store.quarantine.get(id))!.body));
@@ -110,30 +110,6 @@ it.skipIf(disk === null)(
     await storesAgain(bot, sender);
     expect(await database(bot)).toEqual({ status: 200, ready: true });
     expect(await metric(bot, 'ledgerbell_database_ready')).toBe(1);
-    await expectAcknowledged(url, sender);
-  },
-);
-
-it.skipIf(disk === null)(
-  'still names the full disk when Postgres could not write its log and stopped, and goes on when it is started again',
-  async () => {
-    const { url, bot, sender } = await startAndFill();
-    // Its recovery needs a new file, too.
-    await until('Postgres has stopped', async () => {
-      await server.switchLog().catch(() => undefined);
-      return !server.isRunning();
-    });
-    expect(await sender.post()).toBe(503);
-    await until('/readyz names that Postgres is away, and the full disk before that', async () => {
-      const { status, detail = '' } = await database(bot);
-      const isNamed = /^The database cannot be reached: .*; before that, its disk was full: .*No space left/.test(
-        detail,
-      );
-      return status === 503 && isNamed;
-    });
-    disk!.free();
-    await server.start();
-    await storesAgain(bot, sender);
     await expectAcknowledged(url, sender);
   },
 );

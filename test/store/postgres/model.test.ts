@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe } from 'vitest';
-import { openPostgresStore } from '../../../src/store/postgres/client.ts';
 import { modelTest } from '../../delivery/model.ts';
+import { openForTest } from './opened.ts';
 import { isPostgresMissing, type PostgresServer, startPostgres } from './server.ts';
 
 describe.skipIf(isPostgresMissing())('on Postgres', () => {
@@ -12,5 +12,5 @@ describe.skipIf(isPostgresMissing())('on Postgres', () => {
   });
   afterAll(() => server[Symbol.asyncDispose]());
 
-  modelTest({ numRuns: 6, openStore: () => openPostgresStore(url) });
+  modelTest({ numRuns: 6, openStore: () => openForTest(url) });
 });

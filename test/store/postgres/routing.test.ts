@@ -20,9 +20,7 @@ it.skipIf(isPostgresMissing())('posts an alert without delay though the response
   const clock = createManualClock(NOW);
   const said: string[] = [];
   const log = readLog('error', (line) => void said.push((JSON.parse(line) as { msg: string }).msg));
-  const app = stack.adopt(await startApp(config, { clock, elapsed: clock.now, log, connect: noGateway }), (it) =>
-    it.close(),
-  );
+  const app = stack.adopt(await startApp(config, { clock, log, connect: noGateway }), (it) => it.close());
   await subscribe(app.internals.store, { address: TREASURY, channelId: CHANNEL });
 
   network.lose('DELETE FROM inbox');

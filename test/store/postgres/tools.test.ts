@@ -5,13 +5,12 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Discord, startDiscord } from '../../../sandbox/discord/index.ts';
-import { systemClock } from '../../../src/domain/clock.ts';
-import { openPostgresStore, openSharedStore } from '../../../src/store/postgres/client.ts';
 import { BARE_ENVIRONMENT } from '../../bare-environment.ts';
 import { freeze, NOW, post, quarantine } from '../contract/given.ts';
+import { openForTest } from './opened.ts';
 import { isPostgresMissing, type PostgresServer, startPostgres } from './server.ts';
 
-const PROGRAM = resolve('src/ledgerbell.ts');
+const PROGRAM = resolve('src/main.ts');
 
 let server: PostgresServer;
 let discord: Discord;
@@ -46,7 +45,7 @@ async function ledgerbell(url: string, ...args: string[]) {
 /** A database with its tables, into which a stopped bot wrote two unreadable deliveries and a dead letter. */
 async function filled(): Promise<string> {
   const url = await server.createDatabase();
-  const { store, close } = await openPostgresStore(url);
+  const { store, close } = await openForTest(url);
   await quarantine(store, ['first', 'second']);
   await post(store, [1]);
   await store.outbox.deadLetter(await freeze(store, { payload: '{"content":"an alert"}' }), 'refused', NOW);
@@ -65,11 +64,8 @@ describe.skipIf(isPostgresMissing())('the command line on Postgres', () => {
       code: 0,
       stdout: expect.stringMatching(/✔ Database +postgres:\S+, Postgres [\d.]+, no process works on it, schema \d+\n/),
     });
-    const nothing = () => undefined;
-    const log = { info: nothing, warn: nothing, error: nothing };
-    const options = { isCandidate: true, clock: systemClock, elapsed: () => performance.now(), log };
-    const process = await openSharedStore(url, options);
-    await process.leadership.begin({ onElected: async () => {}, onEnded: async () => {}, onNotification: nothing });
+    const process = await openForTest(url);
+    await process.lock.acquire();
     expect((await ledgerbell(url, 'check')).stdout).toContain(', a process works on it, ');
     await process.close();
   });

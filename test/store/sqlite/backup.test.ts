@@ -19,13 +19,14 @@ import { promisify } from 'node:util';
 import { zstdCompressSync } from 'node:zlib';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { SCHEMA_VERSION } from '../../../src/store/schema.ts';
 import { backUp, restore } from '../../../src/store/sqlite/backup.ts';
 import { openDatabase } from '../../../src/store/sqlite/database.ts';
-import { backupFolder } from '../../../src/store/sqlite/folder.ts';
-import { inboxTable } from '../../../src/store/sqlite/inbox.ts';
-import { MIGRATIONS } from '../../../src/store/sqlite/migrations.ts';
+import { backupFolder } from '../../../src/store/sqlite/files.ts';
 import { BARE_ENVIRONMENT } from '../../bare-environment.ts';
 import { inTime, until } from '../../until.ts';
+import { received } from '../contract/given.ts';
+import { storeOver } from './opened.ts';
 
 const NOW = Date.UTC(2026, 0, 31, 12);
 
@@ -39,9 +40,9 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true }));
 
-function store(...bodies: string[]): void {
+async function store(...bodies: string[]): Promise<void> {
   const { db, close } = openDatabase(file);
-  inboxTable(db).append(bodies.map((body) => ({ scope: 0, receivedAt: 1, body: Buffer.from(body) })));
+  await storeOver(db).inbox.append(bodies.map((body) => received(body)));
   close();
 }
 
@@ -52,21 +53,26 @@ function bodies(path: string): string[] {
   return rows.map(({ body }) => body.toString());
 }
 
+const moduleUrl = (path: string): string => JSON.stringify(resolve('src/store', path));
+
 /** Another process that holds the database as the bot does and commits without a pause; each line it prints is a body. */
 async function startWriter() {
   const script = `
-    const { openDatabase } = await import(${JSON.stringify(resolve('src/store/sqlite/database.ts'))});
-    const { inboxTable } = await import(${JSON.stringify(resolve('src/store/sqlite/inbox.ts'))});
+    const { openDatabase } = await import(${moduleUrl('sqlite/database.ts')});
+    const { transactions } = await import(${moduleUrl('sqlite/sql.ts')});
+    const { inbox } = await import(${moduleUrl('queries/inbox.ts')});
     const open = openDatabase(${JSON.stringify(file)});
     // Both ends of the database stay reachable, or its lock would go with the garbage.
     process.on('exit', open.close);
-    const table = inboxTable(open.db);
+    const { run } = transactions(open.db);
+    const delivery = { scope: 0, receivedAt: 1, identity: null, run: 'r', runMs: 0 };
     let n = 0;
-    const write = () => {
-      table.append([{ scope: 0, receivedAt: 1, body: Buffer.from('body ' + ++n) }]);
+    const write = async () => {
+      const body = Buffer.from('body ' + ++n);
+      await run('receive', (sql) => inbox.append.run(sql, [{ ...delivery, body }]));
       process.stdout.write('body ' + n + '\\n', () => setImmediate(write));
     };
-    write();`;
+    await write();`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -94,7 +100,7 @@ function compressed(path: string, damage: (bytes: Buffer) => Buffer): void {
 
 const run = async (command: string, ...args: string[]) => {
   const env = { ...BARE_ENVIRONMENT, DATABASE_URL: `sqlite:${file}` };
-  const done = await promisify(execFile)(process.execPath, ['src/ledgerbell.ts', command, ...args], { env }).catch(
+  const done = await promisify(execFile)(process.execPath, ['src/main.ts', command, ...args], { env }).catch(
     (error: { code: number; stdout: string; stderr: string }) => error,
   );
   return { code: 'code' in done ? done.code : 0, stdout: done.stdout, stderr: done.stderr };
@@ -102,13 +108,15 @@ const run = async (command: string, ...args: string[]) => {
 
 describe('a backup', () => {
   it('reports a backup’s progress, and copies one snapshot although the database changes between its steps', async () => {
-    store(...Array.from({ length: 12 }, (_, n) => `${n}`.padEnd(2 ** 20)));
+    await store(...Array.from({ length: 12 }, (_, n) => `${n}`.padEnd(2 ** 20)));
     const { db, close } = openDatabase(file);
+    const { inbox } = storeOver(db);
     const shares: number[] = [];
     await backUp(file, `${copy}.zst`, (done, total, what) => {
       if (what !== 'copying') return;
       shares.push(done / total);
-      if (shares.length < 4) inboxTable(db).append([{ scope: 0, receivedAt: 1, body: Buffer.from('later') }]);
+      // On this thread its statements run at once.
+      if (shares.length < 4) void inbox.append([received('later')]);
     });
     close();
     expect(shares).toEqual(shares.toSorted((a, b) => a - b));
@@ -149,14 +157,14 @@ describe('a backup', () => {
   });
 
   it('creates a backup as one whole file and leaves no partial one', async () => {
-    store('a');
+    await store('a');
     await backUp(file, copy);
     expect(readdirSync(join(directory, 'elsewhere'))).toEqual(['copy.sqlite']);
     expect(bodies(copy)).toEqual(['a']);
   });
 
   it('puts a backup without a name next to the database, named by the time', async () => {
-    store('a');
+    await store('a');
     expect((await run('backup')).code).toBe(0);
     expect(statSync(backupFolder(file)).mode & 0o777).toBe(0o700);
     const [name, ...more] = readdirSync(backupFolder(file));
@@ -168,7 +176,7 @@ describe('a backup', () => {
   });
 
   it('puts a compressed backup into a named folder and keeps only the newest ones named by the time', async () => {
-    store(...Array.from({ length: 100 }, () => 'x'.repeat(5_000)));
+    await store(...Array.from({ length: 100 }, () => 'x'.repeat(5_000)));
     const folder = join(directory, 'other disk');
     for (let n = 0; n < 3; n++) {
       expect(await run('backup', '--to', folder, '--keep', '2')).toMatchObject({ code: 0, stderr: '' });
@@ -183,7 +191,7 @@ describe('a backup', () => {
     ]);
     expect(statSync(join(folder, names[0]!)).size).toBeLessThan(statSync(file).size / 10);
     expect(statSync(join(folder, names[0]!)).mode & 0o777).toBe(0o600);
-    store('later');
+    await store('later');
     await restore(file, join(folder, names[1]!), NOW);
     expect(bodies(file)).toHaveLength(100);
     expect(readdirSync(directory).filter((name) => name.includes('unpacked'))).toEqual([]);
@@ -194,15 +202,15 @@ describe('a backup', () => {
   });
 
   it('puts a backup into BACKUP_DIR when that is set', async () => {
-    store('a');
+    await store('a');
     const folder = join(directory, 'usual');
     const env = { ...BARE_ENVIRONMENT, DATABASE_URL: `sqlite:${file}`, BACKUP_DIR: folder };
-    await promisify(execFile)(process.execPath, ['src/ledgerbell.ts', 'backup'], { env });
+    await promisify(execFile)(process.execPath, ['src/main.ts', 'backup'], { env });
     expect([readdirSync(folder).length, existsSync(backupFolder(file))]).toEqual([1, false]);
   });
 
   it('names the database and the right user when the system refuses to write a backup', async () => {
-    store('a');
+    await store('a');
     mkdirSync(`${copy}.partial`, { recursive: true });
     const { code, stderr } = await run('backup', copy);
     expect([code, stderr.startsWith(`${file} cannot be used: `)]).toEqual([1, true]);
@@ -210,7 +218,7 @@ describe('a backup', () => {
   });
 
   it('names the file that stands where the folder of backups should be', async () => {
-    store('a');
+    await store('a');
     writeFileSync(backupFolder(file), 'no folder');
     const { code, stderr } = await run('backup');
     expect(code).toBe(78);
@@ -218,16 +226,16 @@ describe('a backup', () => {
   });
 
   it('never replaces a file with a backup', async () => {
-    store('a');
+    await store('a');
     await backUp(file, copy);
-    store('b');
+    await store('b');
     await expect(backUp(file, copy)).rejects.toThrow(`${copy} already exists.`);
     expect(bodies(copy)).toEqual(['a']);
   });
 
   it('names the full disk when a backup does not fit', async () => {
-    store(...Array.from({ length: 100 }, () => 'x'.repeat(5_000)));
-    const limited = ['-c', 'ulimit -f 100; exec "$@"', 'sh', process.execPath, 'src/ledgerbell.ts', 'backup', copy];
+    await store(...Array.from({ length: 100 }, () => 'x'.repeat(5_000)));
+    const limited = ['-c', 'ulimit -f 100; exec "$@"', 'sh', process.execPath, 'src/main.ts', 'backup', copy];
     const env = { ...BARE_ENVIRONMENT, DATABASE_URL: `sqlite:${file}` };
     const done = promisify(execFile)('sh', limited, { env });
     await expect(done).rejects.toMatchObject({
@@ -238,7 +246,7 @@ describe('a backup', () => {
   });
 
   it('writes a backup to no file that was not specified: a part of a path, or an option', async () => {
-    store('a');
+    await store('a');
     expect(await run('backup', copy, 'disk/copy.sqlite')).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/^error: too many arguments/),
@@ -255,7 +263,7 @@ describe('a backup', () => {
   });
 
   it('refuses to back up a damaged database', async () => {
-    store(...Array.from({ length: 500 }, (_, n) => `${n} `.repeat(500)));
+    await store(...Array.from({ length: 500 }, (_, n) => `${n} `.repeat(500)));
     const bytes = readFileSync(file);
     bytes.fill(0xff, 40_960, 200_000);
     writeFileSync(file, bytes);
@@ -273,7 +281,7 @@ describe('a restore', () => {
       (path: string) => {
         copyFileSync(file, path);
         const db = new Database(path);
-        db.pragma(`user_version = ${MIGRATIONS.length + 1}`);
+        db.pragma(`user_version = ${SCHEMA_VERSION + 1}`);
         db.close();
       },
     ],
@@ -281,14 +289,14 @@ describe('a restore', () => {
     ['is compressed and ends too early', (path: string) => compressed(path, (bytes) => bytes.subarray(0, 300))],
     ['is compressed and no database', (path: string) => writeFileSync(path, zstdCompressSync('not a database'))],
   ])('changes nothing when it restores a file that %s', async (_what, make) => {
-    store('a');
+    await store('a');
     const bad = join(directory, 'bad.sqlite');
     make(bad);
     await expect(restore(file, bad, NOW)).rejects.toThrow(bad);
     expect(bodies(file)).toEqual(['a']);
     expect(readdirSync(directory).filter((name) => name.includes('restore'))).toEqual([]);
     // The refusal does not keep the lock.
-    store('b');
+    await store('b');
   });
 
   it('shows where backups are when the specified one does not exist', async () => {
@@ -296,14 +304,14 @@ describe('a restore', () => {
   });
 
   it('reports missing permissions for a restore instead of a running bot', async () => {
-    store('a');
+    await store('a');
     const other = join(directory, 'other.sqlite');
     mkdirSync(`${other}.lock`);
     await expect(restore(other, file, NOW)).rejects.toThrow(/cannot be restored: .*Nothing was changed/);
   });
 
   it('reports at once that a folder cannot be created for a restore or a backup', async () => {
-    store('a');
+    await store('a');
     const nowhere = '/proc/ledgerbell/x.sqlite';
     const message = `The folder of ${nowhere} cannot be made: `;
     await expect(backUp(file, nowhere)).rejects.toThrow(message);
@@ -311,7 +319,7 @@ describe('a restore', () => {
   });
 
   it('restores a database on a new machine', async () => {
-    store('a');
+    await store('a');
     await backUp(file, copy);
     for (const name of readdirSync(directory)) if (name.startsWith('bot.')) rmSync(join(directory, name));
     expect(await restore(file, copy, NOW)).toEqual({ kept: null });
@@ -319,9 +327,9 @@ describe('a restore', () => {
   });
 
   it('restores through a link to where the database is', async () => {
-    store('a');
+    await store('a');
     await backUp(file, copy);
-    store('b');
+    await store('b');
     const link = join(directory, 'link.sqlite');
     symlinkSync(file, link);
     const { kept } = await restore(link, copy, NOW);
@@ -329,7 +337,7 @@ describe('a restore', () => {
   });
 
   it('ignores the leftover log of a missing database in a restore', async () => {
-    store('a');
+    await store('a');
     await backUp(file, copy);
     const writer = await startWriter();
     await writer.reaches(200);

@@ -7,7 +7,7 @@ import { createManualClock } from '../../../sandbox/discord/index.ts';
 import { HOUR } from '../../../src/domain/clock.ts';
 import { startDailyBackups } from '../../../src/store/sqlite/daily-backups.ts';
 import { openDatabase } from '../../../src/store/sqlite/database.ts';
-import { backupFolder, stamp } from '../../../src/store/sqlite/folder.ts';
+import { backupFolder, stamp } from '../../../src/store/sqlite/files.ts';
 
 let directory: string;
 let file: string;

@@ -1,13 +1,16 @@
 import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { ERASED_BY_SCOPE } from '../../../src/store/sql/rows.ts';
-import { connectExisting, openDatabase } from '../../../src/store/sqlite/database.ts';
-import { disposable } from '../../../src/store/sqlite/disposable.ts';
-import { MIGRATIONS } from '../../../src/store/sqlite/migrations.ts';
-import { openExisting } from '../../../src/store/sqlite/open-existing.ts';
+import { systemClock } from '../../../src/domain/clock.ts';
+import { BY_SCOPE } from '../../../src/store/queries/erasure.ts';
+import { MIGRATIONS } from '../../../src/store/schema.ts';
+import { connectExisting, disposable, openDatabase } from '../../../src/store/sqlite/database.ts';
+import { openExisting, openSqlite } from '../../../src/store/sqlite/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 
 /** What tests of other rooms read from the database's file and do to it, also while a bot has it open. */
+
+/** Opens a database in threads of its own, as the bot does; creates it if there is none. */
+export const openStore = (file: string) => openSqlite(file, { clock: systemClock });
 
 /** Opens a database through the port in this thread while a bot may be running; creates it if there is none. */
 export function openExistingStore(file: string): { store: Store; close(): void } {
@@ -33,7 +36,7 @@ export const bodiesIn = (file: string): string[] =>
 
 /** How many rows each table has about a server's own project; tables without any are left out. */
 export function rowsOf(file: string, scope: number): Record<string, number> {
-  const tables = [...ERASED_BY_SCOPE, 'transfers'].map((table) => {
+  const tables = [...BY_SCOPE, 'transfers'].map((table) => {
     const [row] = readRows<{ rows: number }>(file, `SELECT count(*) AS rows FROM ${table} WHERE scope = ${scope}`);
     return [table, row!.rows] as const;
   });
@@ -46,12 +49,6 @@ export function rewriteQuarantine(file: string, change: (body: Buffer, id: numbe
   const put = db.prepare('UPDATE quarantine SET body = ? WHERE id = ?');
   for (const { id, body } of db.prepare<[], { id: number; body: Buffer }>('SELECT id, body FROM quarantine').all())
     put.run(Buffer.from(change(body, id)), id);
-}
-
-/** Lets every dead letter refer to a transfer that is not stored. */
-export function orphanDeadLetters(file: string): void {
-  using db = connectExisting(file);
-  db.exec('UPDATE dead_letters SET alert_id = 9999');
 }
 
 /** Makes a database look as if a newer version wrote it; returns that version's schema. */

@@ -5,18 +5,12 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { setCheckpoints } from '../../../src/store/sqlite/checkpoints.ts';
-import {
-  connectExisting,
-  openDatabase,
-  openReader,
-  runDeletionStep,
-  unsynced,
-} from '../../../src/store/sqlite/database.ts';
-import { inboxTable } from '../../../src/store/sqlite/inbox.ts';
-import { MIGRATIONS } from '../../../src/store/sqlite/migrations.ts';
-import { outboxTable } from '../../../src/store/sqlite/outbox.ts';
+import { SCHEMA_VERSION } from '../../../src/store/schema.ts';
+import { connectExisting, openDatabase, openReader } from '../../../src/store/sqlite/database.ts';
+import { transactions } from '../../../src/store/sqlite/sql.ts';
 import { inTime } from '../../until.ts';
+import { NOW, newBatch, received } from '../contract/given.ts';
+import { storeOver } from './opened.ts';
 
 let directory: string;
 let file: string;
@@ -30,52 +24,46 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
-const BODY = Buffer.from('{}');
+const DELIVERY = received('{}');
+const MEBIBYTE = received(Buffer.alloc(2 ** 20));
 
 describe('the database file', () => {
-  it('waits for the disk with every commit: synchronous=FULL in WAL mode, after a write and a reopening', () => {
+  it('waits for the disk with every commit: synchronous=FULL in WAL mode, after a write and a reopening', async () => {
     for (let opening = 1; opening <= 2; opening++) {
       const { db, close } = openDatabase(file);
-      inboxTable(db).append([{ scope: 0, receivedAt: 1, body: BODY }]);
+      const { inbox } = storeOver(db);
+      await inbox.append([DELIVERY]);
       expect(db.pragma('journal_mode', { simple: true })).toBe('wal');
       expect(db.pragma('synchronous', { simple: true })).toBe(2);
       // A delivery waits no longer for another program's lock.
       expect(db.pragma('busy_timeout', { simple: true })).toBe(250);
-      expect(inboxTable(db).next(9)).toHaveLength(opening);
+      expect(await inbox.next(9)).toHaveLength(opening);
       close();
     }
   });
 
-  it('waits for the disk again after an unsynced commit, however that ended', () => {
+  it('waits for the disk again after an unsynced commit, however that ended', async () => {
     const { db, close } = openDatabase(file);
+    const { run } = transactions(db);
     const level = () => db.pragma('synchronous', { simple: true });
-    expect(unsynced(db, level)).toBe(1);
+    expect(await run('unsynced', async () => level())).toBe(1);
     expect(level()).toBe(2);
-    const fail = () => {
-      throw new Error('disk full');
-    };
-    expect(() => unsynced(db, fail)).toThrow('disk full');
+    const failing = run('unsynced', () => Promise.reject(new Error('disk full')));
+    await expect(failing).rejects.toThrow('disk full');
     expect(level()).toBe(2);
     close();
   });
 
-  it('waits for the disk with what must not be lost: a delivery before its 200, a message before its first byte', () => {
+  it('waits for the disk with what must not be lost: a delivery before its 200, a message before its first byte', async () => {
     const { db, close } = openDatabase(file);
+    const { inbox, outbox } = storeOver(db);
     db.exec('CREATE TEMP TABLE waits (for_what TEXT, level INTEGER)');
     for (const table of ['inbox', 'batches']) {
       db.exec(`CREATE TEMP TRIGGER ${table}_level AFTER INSERT ON main.${table}
                BEGIN INSERT INTO waits SELECT '${table}', synchronous FROM pragma_synchronous; END`);
     }
-    inboxTable(db).append([{ scope: 0, receivedAt: 1, body: BODY }]);
-    const message = {
-      channelId: '1',
-      kind: 'create',
-      reason: null,
-      payload: '{}',
-      plainText: false,
-      attachment: null,
-    } as const;
-    outboxTable(db).freeze({ ...message, reference: 'r', nonce: 'n', alerts: [], mentioning: [] }, 1);
+    await inbox.append([DELIVERY]);
+    await outbox.freeze(newBatch([]), NOW);
     expect(db.prepare('SELECT for_what, level FROM waits').raw().all()).toEqual([
       ['inbox', 2],
       ['batches', 2],
@@ -83,52 +71,42 @@ describe('the database file', () => {
     close();
   });
 
-  it('frees the disk space that the log needed during a long read', () => {
+  it('frees the disk space that the log needed during a long read', async () => {
     const { db, close } = openDatabase(file);
-    const inbox = inboxTable(db);
+    const { inbox } = storeOver(db);
     const log = () => statSync(`${file}-wal`).size / 2 ** 20;
-    const append = (mebibytes: number) => {
-      for (let n = 0; n < mebibytes; n++) inbox.append([{ scope: 0, receivedAt: 1, body: Buffer.alloc(2 ** 20) }]);
+    const append = async (mebibytes: number) => {
+      for (let n = 0; n < mebibytes; n++) await inbox.append([MEBIBYTE]);
     };
     const { db: reader, close: closeReader } = openReader(file);
     reader.exec('BEGIN; SELECT count(*) FROM inbox');
-    append(16);
+    await append(16);
     expect(log()).toBeGreaterThan(16);
     reader.exec('COMMIT');
     // The first of these checkpoints the log, the others start it again.
-    append(3);
+    await append(3);
     expect(log()).toBeLessThanOrEqual(8);
     closeReader();
     close();
   });
 
-  it('leaves checkpoints and the length of the log to Litestream where that copies the database', () => {
+  it('leaves checkpoints and the length of the log to Litestream where that copies the database', async () => {
+    const before = openDatabase(file);
+    before.db.exec('CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)');
+    before.close();
     const { db, close } = openDatabase(file);
-    db.exec('CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)');
-    setCheckpoints(db);
-    const inbox = inboxTable(db);
+    const { inbox } = storeOver(db);
     const sizes = () => ['', '-wal'].map((end) => Math.floor(statSync(`${file}${end}`).size / 2 ** 20));
-    const append = (mebibytes: number) => {
-      for (let n = 0; n < mebibytes; n++) inbox.append([{ scope: 0, receivedAt: 1, body: Buffer.alloc(2 ** 20) }]);
+    const append = async (mebibytes: number) => {
+      for (let n = 0; n < mebibytes; n++) await inbox.append([MEBIBYTE]);
     };
-    append(12);
-    runDeletionStep(db, () => append(2));
+    await append(14);
     expect(sizes()).toEqual([0, 14]);
     db.pragma('wal_checkpoint(PASSIVE)');
-    append(1);
+    await append(1);
     // What Litestream has not copied yet may be at the old end.
     expect(sizes()).toEqual([14, 14]);
     close();
-  });
-
-  it('lets one process open the database, and names the file and what to do to a second one', () => {
-    const { close } = openDatabase(file);
-    expect(() => openDatabase(file)).toThrow(
-      `Another process is using ${file}. Only one Ledgerbell can use a database file: stop the other one, or set a ` +
-        'different file in DATABASE_URL.',
-    );
-    close();
-    openDatabase(file).close();
   });
 
   it('holds the database’s lock under every name that it has', () => {
@@ -158,28 +136,12 @@ describe('the database file', () => {
     openDatabase(file).close();
   });
 
-  it('refuses a database of a newer version without touching it', () => {
-    const newer = new Database(file);
-    newer.pragma(`user_version = ${MIGRATIONS.length + 1}`);
-    newer.close();
-    expect(() => openDatabase(file)).toThrow(
-      `written by a newer Ledgerbell (schema ${MIGRATIONS.length + 1}; this one uses schema ${MIGRATIONS.length})`,
-    );
-    const after = new Database(file, { readonly: true });
-    expect(after.pragma('user_version', { simple: true })).toBe(MIGRATIONS.length + 1);
-    expect(after.prepare('SELECT * FROM sqlite_master').all()).toEqual([]);
-    after.close();
-    // The refusal does not keep the lock.
-    rmSync(file);
-    openDatabase(file).close();
-  });
-
   it.each([
     [1, 'Use the newer version.'],
     [-1, 'Start the Ledgerbell of this version once.'],
   ])('explains to an operator’s tool what to do with a database whose schema is %i away', (away, todo) => {
     const other = new Database(file);
-    other.pragma(`user_version = ${MIGRATIONS.length + away}`);
+    other.pragma(`user_version = ${SCHEMA_VERSION + away}`);
     other.close();
     expect(() => connectExisting(file)).toThrow(todo);
   });
@@ -187,7 +149,7 @@ describe('the database file', () => {
   it('opens an up-to-date database unchanged, without a copy', () => {
     openDatabase(file).close();
     const { db, close } = openDatabase(file);
-    expect(db.pragma('user_version', { simple: true })).toBe(MIGRATIONS.length);
+    expect(db.pragma('user_version', { simple: true })).toBe(SCHEMA_VERSION);
     expect(db.pragma('integrity_check', { simple: true })).toBe('ok');
     close();
     expect(readdirSync(directory).filter((name) => name.includes('before-schema'))).toEqual([]);

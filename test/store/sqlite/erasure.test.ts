@@ -1,176 +1,85 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { positionOf } from '../../../src/store/sql/cursors.ts';
-import { channelStates } from '../../../src/store/sqlite/channels.ts';
-import { type OpenDatabase, openDatabase } from '../../../src/store/sqlite/database.ts';
-import { erasureReader, erasureTable } from '../../../src/store/sqlite/erasure.ts';
-import { metricsTable } from '../../../src/store/sqlite/metrics.ts';
-import { projectsTable } from '../../../src/store/sqlite/projects.ts';
-import type { openTables } from '../../../src/store/sqlite/tables.ts';
-import { put, putTransfer } from './opened.ts';
+import type { Database } from 'better-sqlite3';
+import { expect, it } from 'vitest';
+import { openHere, storeOver } from './opened.ts';
 
-let dir: string;
-let open: OpenDatabase;
-let tables: { projects: ReturnType<typeof openTables>['projects']; erasure: ReturnType<typeof erasureTable> };
-/** Every look at the clock finds a step's time over. */
-let looks = 0;
-function reopen(): void {
-  open = openDatabase(join(dir, 'test.sqlite'));
-  tables = { projects: projectsTable(open.db), erasure: erasureTable(open.db, () => 1_000 * looks++) };
-}
-beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'ledgerbell-erasure-'));
-  reopen();
-});
-afterEach(() => {
-  open.close();
-  rmSync(dir, { recursive: true });
-});
+type Value = string | number | Buffer;
 
-const stored = (guild: string) => metricsTable(open.db).stored(guild);
-function finish(guild: string): void {
-  let at = tables.erasure.step(guild);
-  while (at) at = tables.erasure.step(guild, at);
+/** What a column holds where a test says nothing else, by its type. */
+const FILLING: Record<string, Value> = { TEXT: 'x', BIGINT: 1, SMALLINT: 0, BLOB: Buffer.from('x'), INTEGER: 1 };
+
+/** Inserts a row, with something in each column that must not be null; returns its id. */
+function put(db: Database, table: string, row: Record<string, Value>): number {
+  const columns = db.pragma(`table_info(${table})`) as { name: string; type: string; notnull: 0 | 1; pk: number }[];
+  const missing = columns.filter(({ name, notnull }) => notnull === 1 && !(name in row));
+  const filled = { ...Object.fromEntries(missing.map(({ name, type }) => [name, FILLING[type]!])), ...row };
+  const names = Object.keys(filled);
+  const statement = `INSERT INTO ${table} (${names.join(', ')}) VALUES (${names.map((name) => `@${name}`).join(', ')})`;
+  return Number(db.prepare(statement).run(filled).lastInsertRowid);
 }
 
 /** A row wherever something about a server can be stored. */
-function fill(guild: string, number: number): void {
-  const { db } = open;
-  const scope = tables.projects.save(
-    { guildId: guild, projectId: `p${number}`, sealed: Buffer.from('x') },
-    `token${number}`,
-  );
+function fill(db: Database, guild: string, number: number): void {
+  const of = (row: Record<string, Value> = {}) => ({ guild_id: guild, ...row });
   const channel = `c${number}`;
-  const insert = (table: string, row: Record<string, string | number>) => {
-    const keys = Object.keys(row);
-    const sql = `INSERT INTO ${table} (${keys.join(', ')}) VALUES (${keys.map((key) => `@${key}`).join(', ')})`;
-    return db.prepare(sql).run(row).lastInsertRowid as number;
-  };
-  const seen = { tx_hash: '0x', seen_at: 1, count: 1, data: '{}' };
-  const own = insert('transfers', { ...seen, key: `own${number}`, scope });
-  const shared = insert('transfers', { ...seen, key: `shared${number}`, scope: 0 });
-  insert('deliveries', { key: `d${number}`, transfer_id: own, count: 1, unacknowledged: 0, received: 1, seen_at: 1 });
-  insert('channels', { channel_id: channel, guild_id: guild });
-  const batch = insert('batches', {
-    channel_id: channel,
-    kind: 'create',
-    nonce: 'n',
-    reference: 'r',
-    payload: '{}',
-    state: 'frozen',
-    frozen_at: 1,
-  });
-  for (const [transfer_id, state] of [
-    [own, 'frozen'],
-    [shared, 'waiting'],
-    [insert('transfers', { ...seen, key: `dead${number}`, scope }), 'dead'],
-  ] as const) {
-    const alert = { transfer_id, guild_id: guild, channel_id: channel, matches: '[]', created_at: 1, state };
-    const id = insert('alerts', { ...alert, ...(state === 'frozen' && { batch_id: batch }) });
-    if (state === 'dead') {
-      insert('dead_letters', { kind: 'alert', alert_id: id, channel_id: channel, reason: 'x', at: 1 });
-    }
-  }
-  putDecision(guild, channel, shared);
+  const scope = put(db, 'projects', of());
+  put(db, 'receiver_tokens', { token: `token${number}`, scope });
+  for (const table of ['heads', 'inbox', 'quarantine', 'scope_usage']) put(db, table, { scope });
+  const seen = (name: string, of_scope: number) =>
+    put(db, 'transfers', { key: name, tx_hash: `0x${name}`, scope: of_scope, data: '{}' });
+  const [own, dead, shared] = [seen(`own${number}`, scope), seen(`dead${number}`, scope), seen(`shared${number}`, 0)];
+  put(db, 'deliveries', { transfer_id: own });
+  put(db, 'decisions', of({ transfer_id: shared, channel_id: channel }));
+  put(db, 'channels', of({ channel_id: channel, state: 'ready' }));
+  const batch = put(db, 'batches', { channel_id: channel, state: 'frozen', reference: `r${number}` });
+  const alert = (transfer_id: number, state: string, rest: Record<string, Value> = {}) =>
+    put(db, 'alerts', of({ transfer_id, channel_id: channel, state, ...rest }));
+  alert(own, 'frozen', { batch_id: batch });
+  alert(shared, 'waiting');
+  put(db, 'dead_letters', { alert_id: alert(dead, 'dead'), channel_id: channel });
   for (const address of ['0xboth', `0xonly${number}`]) {
-    insert('subscriptions', { guild_id: guild, channel_id: channel, address, created_by: 'ada', created_at: 1 });
-    insert('counterparties', { guild_id: guild, address, outer_digits: '12345678', counterparty: '0xcc', seen_at: 1 });
+    const subscription = put(db, 'subscriptions', of({ channel_id: channel, address }));
+    put(db, 'activity_stats', { subscription_id: subscription });
+    put(db, 'counterparties', of({ address }));
   }
-  insert('guilds', { guild_id: guild, language: 'de' });
-  insert('confirmations', { guild_id: guild, user_id: 'ada', action: 'x', detail: '{}', asked_at: 1 });
-  putAudit(guild);
-  insert('webhook_names', { guild_id: guild, webhook_id: 'w', name: 'Main' });
-  insert('labels', { guild_id: guild, address: '0x', name: 'Cold', created_by: 'ada', at: 1 });
-  insert('token_mutes', { guild_id: guild, token: '0x', until: 1 });
-  insert('heads', { scope, at: 1, block: 1 });
-  insert('inbox', { scope, received_at: 1, body: 'x' });
-  insert('quarantine', { scope, received_at: 1, reason: 'x', body: 'x' });
+  for (const table of [
+    'guilds',
+    'confirmations',
+    'audit',
+    'webhook_names',
+    'chosen_webhooks',
+    'labels',
+    'token_mutes',
+    'guild_removals',
+    'statements',
+  ])
+    put(db, table, of());
 }
 
-function putDecision(guild: string, channel: string, transfer: number): void {
-  const decision = {
-    guild_id: guild,
-    channel_id: channel,
-    subscription_id: 1,
-    outcome: 'matched',
-    address: '0x',
-    at: 1,
-  };
-  put(open.db, 'decisions', { ...decision, transfer_id: transfer });
-}
-function putAudit(guild: string): void {
-  put(open.db, 'audit', { guild_id: guild, user_id: 'ada', action: 'x', detail: '{}', at: 1 });
+/** Every row of the database by table. */
+function dump(db: Database): Record<string, object[]> {
+  const names = db.prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all();
+  return Object.fromEntries(names.map((name) => [name, db.prepare<[], object>(`SELECT * FROM ${name}`).all()]));
 }
 
-/** Every row of the database that has a server's or a scope's mark, by table. */
-function dump(): Record<string, unknown[]> {
-  const { db } = open;
-  const names = db.prepare<[], { name: string }>("SELECT name FROM sqlite_master WHERE type = 'table'").all();
-  return Object.fromEntries(names.map(({ name }) => [name, db.prepare(`SELECT * FROM ${name}`).all()]));
-}
+it('erases every row about one server, and no other', async () => {
+  const db = openHere();
+  const { erasure } = storeOver(db);
+  fill(db, 'g2', 2);
+  const others = dump(db);
+  fill(db, 'g1', 1);
 
-it('erases every row about one server, and no other', () => {
-  fill('g2', 2);
-  const others = dump();
-  fill('g1', 1);
-  channelStates(open.db).guildRemoved('g1', 1, 1);
-  const marked = Object.entries(dump()).filter(([, rows]) => JSON.stringify(rows).includes('"guild_id":"g1"'));
+  const withMark = Object.entries(dump(db)).filter(([, rows]) => JSON.stringify(rows).includes('"guild_id":"g1"'));
   const withGuild = Object.keys(others).filter((name) =>
-    (open.db.pragma(`table_info(${name})`) as { name: string }[]).some((column) => column.name === 'guild_id'),
+    (db.pragma(`table_info(${name})`) as { name: string }[]).some((column) => column.name === 'guild_id'),
   );
-  expect(marked.map(([name]) => name)).toEqual(withGuild.filter((name) => name !== 'erasures'));
-  expect(stored('g1')).toEqual({
-    subscriptions: 2,
-    labels: 1,
-    tokenMutes: 1,
-    project: true,
-    webhookNames: 1,
-    settings: true,
-    waiting: 2,
-    history: 2,
-    audit: 1,
-  });
-  tables.erasure.begin('g1');
-  finish('g1');
-  const left = dump();
+  expect(withMark.map(([name]) => name)).toEqual(
+    withGuild.filter((name) => !['erasures', 'erased_scopes'].includes(name)),
+  );
+
+  await erasure.begin('g1');
+  while (await erasure.step('g1'));
+  const left = dump(db);
   // What came to the operator's URL is public, and other servers may still get alerts about it.
   left.transfers = left.transfers!.filter((row) => (row as { key: string }).key !== 'shared1');
   expect({ ...left, sqlite_sequence: [] }).toEqual({ ...others, sqlite_sequence: [] });
-});
-
-it('erases in steps between which others write, continues in the next process, and keeps what came later', () => {
-  fill('g2', 2);
-  fill('g1', 1);
-  const more = (guild: string, channel: string, rows: number) => {
-    for (let n = 0; n < rows; n++) {
-      const alert = { guild_id: guild, channel_id: channel, matches: '[]', created_at: 1 };
-      put(open.db, 'alerts', { ...alert, transfer_id: putTransfer(open.db, 1) });
-    }
-  };
-  more('g1', 'c1', 300);
-  more('g2', 'c2', 300);
-  for (let n = 0; n < 120; n++) putAudit('g1');
-  tables.erasure.begin('g1');
-  expect(stored('g1')).toMatchObject({ subscriptions: 0, project: false, settings: false, waiting: 302 });
-  expect(tables.erasure.step('g1')).not.toBeNull();
-  const { waiting } = stored('g1');
-  expect(waiting).toBeLessThan(302);
-  expect(waiting).toBeGreaterThan(0);
-  // The server is set up again when its last audit entries and decisions, which had the highest ids, are gone.
-  let at = tables.erasure.step('g1');
-  while (at && positionOf(at).part !== 'transfers') at = tables.erasure.step('g1', at);
-  expect(stored('g1')).toMatchObject({ waiting: 0, history: 0, audit: 0 });
-  more('g1', 'c1', 1);
-  putDecision('g1', 'c1', putTransfer(open.db, 1));
-  putAudit('g1');
-  open.close();
-  reopen();
-  expect(erasureReader(open.db).begun()).toEqual(['g1']);
-  finish('g1');
-  expect(erasureReader(open.db).begun()).toEqual([]);
-  expect(stored('g1')).toMatchObject({ waiting: 1, history: 1, audit: 1 });
-  expect(stored('g2')).toMatchObject({ subscriptions: 2, waiting: 302, history: 2, audit: 1 });
-  expect(open.db.prepare('SELECT channel_id FROM channels').pluck().all()).toEqual(['c1', 'c2']);
 });

@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
+import { portOver, runCall } from '../../../src/store/queries/index.ts';
 import { openDatabase } from '../../../src/store/sqlite/database.ts';
+import { transactions } from '../../../src/store/sqlite/sql.ts';
+import type { Store } from '../../../src/store/store.ts';
 
 /** An empty database that is gone after the test. */
 export function openHere(): Database {
@@ -16,18 +19,8 @@ export function openHere(): Database {
   return db;
 }
 
-/** Inserts a row into a table; returns its id. */
-export function put(db: Database, table: string, row: Record<string, string | number | null>): number {
-  const keys = Object.keys(row);
-  const sql = `INSERT INTO ${table} (${keys.join(', ')}) VALUES (${keys.map((key) => `@${key}`).join(', ')})`;
-  return Number(db.prepare(sql).run(row).lastInsertRowid);
-}
-
-let serial = 0;
-
-/** Inserts a transfer that was seen then; returns its id. */
-export function putTransfer(db: Database, seenAt: number, data: object = {}, scope = 0): number {
-  const key = String(serial++);
-  const row = { key, scope, tx_hash: `0x${key}`, seen_at: seenAt, count: 1, data: JSON.stringify(data) };
-  return put(db, 'transfers', row);
+/** The port over a connection, in this thread: one call after the other. */
+export function storeOver(db: Database): Store {
+  const { run } = transactions(db);
+  return portOver((call, mode) => run(mode, (sql) => runCall(sql, call)));
 }

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { StoreError } from '../../../src/errors.ts';
-import type { OpenStore } from '../../../src/store/open-store.ts';
-import { openStore } from '../../../src/store/sqlite/client.ts';
+import type { OpenStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { afterFile } from '../../after-file.ts';
+import { afterFile } from '../../for-file.ts';
+import { openStore } from './database-file.ts';
 
 /**
  * Databases that tests use one after the other. Starting the threads of a database takes longer than most tests, so they
@@ -60,7 +60,8 @@ async function reused(): Promise<Running | null> {
   try {
     await copy(empty!, running.file);
     for (const name of readdirSync(folder)) if (!name.startsWith(NAME)) rmSync(join(folder, name), { recursive: true });
-    if ((await running.threads.check()) === null) return running;
+    await running.threads.store.inbox.next(1);
+    return running;
   } catch {
     // It is locked, or no longer a database.
   }
@@ -98,14 +99,13 @@ async function copy(database: Database.Database, file: string): Promise<void> {
 
 async function end({ file, threads }: Running): Promise<void> {
   await threads.close();
-  // A thread whose file was removed is still saving its data next to it.
-  rmSync(dirname(file), { recursive: true, maxRetries: 10 });
+  rmSync(dirname(file), { recursive: true });
 }
 
 const temporaryFolder = (): string => mkdtempSync(join(tmpdir(), 'ledgerbell-store-'));
 
 /** The same store until it is closed; its threads go on. */
-function lend({ store, check, syncMs }: OpenStore): OpenStore {
+function lend({ store, ...opened }: OpenStore): OpenStore {
   const calls = new Set<Promise<unknown>>();
   let isClosed = false;
   const lent =
@@ -121,9 +121,8 @@ function lend({ store, check, syncMs }: OpenStore): OpenStore {
     Object.fromEntries(Object.entries(methods).map(([name, method]) => [name, lent(method as never)])),
   ]);
   return {
+    ...opened,
     store: Object.fromEntries(groups) as Store,
-    check,
-    syncMs,
     async close() {
       isClosed = true;
       await Promise.allSettled(calls);

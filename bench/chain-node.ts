@@ -1,0 +1,183 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { serve } from './children.ts';
+
+/**
+ * A node as a process of its own: made-up blocks, each a function of its number, after a delay per call. It also receives
+ * the deliveries, and is controlled by `GET /state`, `/mine?count=` and `/grow?ms=`.
+ */
+
+/** The chain; the argument of the process. */
+export interface Shape {
+  /** Transactions a block, half payments and half ERC-20. */
+  transfers: number;
+  /** Share of the transactions that pay a watched address. */
+  watched: number;
+  /** false: the node has no eth_getBlockReceipts, as many do. */
+  hasBlockReceipts: boolean;
+}
+
+/** What the node has seen. */
+export interface State {
+  height: number;
+  calls: number;
+  deliveries: number;
+}
+
+/** What is asked for, of logs and calls. */
+interface Filter {
+  blockHash?: string;
+  data?: string;
+}
+
+/** Where watched transfers go. */
+export const WATCHED = Array.from(
+  { length: 100 },
+  (_, index) => `0x${'a'.repeat(32)}${String(index).padStart(8, '0')}`,
+);
+
+const CALL_MS = 50;
+const TRACE_MS = 300;
+const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+const TOKEN = `0x${'c'.repeat(40)}`;
+const STRANGER = `0x${'b'.repeat(40)}`;
+const hex = (value: number): string => `0x${value.toString(16)}`;
+const word = (value: number | string): string =>
+  `0x${(typeof value === 'number' ? value.toString(16) : value.slice(2)).padStart(64, '0')}`;
+const hashOf = (number: number): string => word(number + 1);
+const numberOf = (hash: string): number => Number(hash) - 1;
+
+function createNode({ transfers, watched, hasBlockReceipts }: Shape) {
+  const state: State = { height: 0, calls: 0, deliveries: 0 };
+  const isToken = (index: number): boolean => index % 4 >= 2;
+  const txHash = (number: number, index: number): string => word(`0x7${hex(number * 2 ** 16 + index).slice(2)}`);
+  const indexes = Array.from({ length: transfers }, (_, index) => index);
+
+  function receiverOf(number: number, index: number): string {
+    const isWatched = Math.floor((index + 1) * watched) > Math.floor(index * watched);
+    return isWatched ? WATCHED[(number + index) % WATCHED.length]! : STRANGER;
+  }
+
+  const transaction = (number: number, index: number) => ({
+    hash: txHash(number, index),
+    from: STRANGER,
+    to: isToken(index) ? TOKEN : receiverOf(number, index),
+    value: isToken(index) ? '0x0' : '0x5',
+    nonce: '0x1',
+    gas: '0xffff',
+    gasPrice: '0xa',
+    type: '0x0',
+    input: `0x${'ab'.repeat(68)}`,
+    v: '0x1b',
+    r: word(1),
+    s: word(2),
+    blockHash: hashOf(number),
+    blockNumber: hex(number),
+    transactionIndex: hex(index),
+  });
+
+  const block = (number: number, isFull: boolean) => ({
+    number: hex(number),
+    hash: hashOf(number),
+    parentHash: hashOf(number - 1),
+    timestamp: hex(1_700_000_000 + number),
+    transactions: isFull ? indexes.map((index) => transaction(number, index)) : [],
+  });
+
+  const log = (number: number, index: number) => ({
+    address: TOKEN,
+    topics: [TRANSFER, word(STRANGER), word(receiverOf(number, index))],
+    data: word(9),
+    transactionHash: txHash(number, index),
+    logIndex: hex(index),
+    blockHash: hashOf(number),
+    blockNumber: hex(number),
+  });
+
+  const receipt = (number: number, index: number) => ({
+    transactionHash: txHash(number, index),
+    transactionIndex: hex(index),
+    blockHash: hashOf(number),
+    status: '0x1',
+    gasUsed: '0x5208',
+    effectiveGasPrice: '0xa',
+    cumulativeGasUsed: '0x5208',
+    contractAddress: null,
+    logs: isToken(index) ? [log(number, index)] : [],
+  });
+
+  const trace = (number: number, index: number) => ({
+    type: 'call',
+    action: { callType: 'call', from: STRANGER, to: receiverOf(number, index), value: '0x5' },
+    subtraces: 0,
+    traceAddress: [],
+    transactionHash: txHash(number, index),
+    transactionPosition: index,
+    blockHash: hashOf(number),
+  });
+
+  /** The result of a call; undefined: the node lacks the method. */
+  function answer(method: string, [first, isFull = false]: [(string | Filter)?, boolean?]): unknown {
+    const text = typeof first === 'string' ? first : (first?.blockHash ?? first?.data ?? '');
+    switch (method) {
+      case 'eth_chainId':
+        return '0x539ab';
+      case 'eth_getBlockByNumber': {
+        const number = text === 'latest' ? state.height : Number(text);
+        return number > state.height ? null : block(number, isFull);
+      }
+      case 'eth_getBlockReceipts': {
+        const number = text.length > 20 ? numberOf(text) : Number(text);
+        return hasBlockReceipts ? indexes.map((index) => receipt(number, index)) : undefined;
+      }
+      case 'eth_getLogs':
+        return indexes.filter(isToken).map((index) => log(numberOf(text), index));
+      case 'eth_getTransactionReceipt': {
+        const place = Number(`0x${text.replace(/^0x0*7/, '')}`);
+        return receipt(Math.floor(place / 2 ** 16), place % 2 ** 16);
+      }
+      case 'trace_block':
+        return indexes.map((index) => trace(Number(text), index));
+      case 'eth_call':
+        // A token's decimals, or its name or symbol.
+        return text === '0x313ce567' ? word(18) : `${word(32)}${word(4).slice(2)}${'42454c4c'.padEnd(64, '0')}`;
+    }
+    return undefined;
+  }
+
+  return { state, answer };
+}
+
+function run(shape: Shape): void {
+  const { state, answer } = createNode(shape);
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const { pathname, searchParams } = new URL(request.url!, 'http://node');
+      if (pathname !== '/') {
+        if (pathname.startsWith('/hook')) state.deliveries++;
+        if (pathname === '/mine') state.height += Number(searchParams.get('count'));
+        if (pathname === '/grow') setInterval(() => state.height++, Number(searchParams.get('ms')));
+        response.end(JSON.stringify(state));
+        return;
+      }
+      type Call = { id: number; method: string; params: never };
+      const body = JSON.parse(Buffer.concat(chunks).toString()) as Call | Call[];
+      const calls = [body].flat();
+      state.calls += calls.length;
+      const reply = () => {
+        const answers = calls.map(({ id, method, params }) => {
+          const result = answer(method, params);
+          const error = { code: -32601, message: `the method ${method} is not available` };
+          return { jsonrpc: '2.0', id, ...(result === undefined ? { error } : { result }) };
+        });
+        response.end(JSON.stringify(Array.isArray(body) ? answers : answers[0]));
+      };
+      setTimeout(reply, calls.some(({ method }) => method.startsWith('trace')) ? TRACE_MS : CALL_MS);
+    });
+  });
+  server.listen(0, '127.0.0.1', () => serve({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }));
+}
+
+if (import.meta.main) run(JSON.parse(process.argv[2]!) as Shape);

@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs';
+import { relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { request } from 'undici';
+import { seed, startDiscord } from '../sandbox/discord/index.ts';
+import { freePorts } from '../sandbox/ports.ts';
+import { startBot } from './bot.ts';
+import { newFolder } from './children.ts';
+import type { Called } from './coverage.ts';
+import { addressOf, bodyOf } from './event.ts';
+import { fill } from './sqlite/fill.ts';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const WARM_UP = 30;
+/** Files are printed in the order in which an event passes their folders. */
+const ORDER = ['receiver', 'store', 'routing', 'domain', 'delivery', 'discord'].map((name) => `src/${name}/`);
+
+/** Every function of `src/` and `commands/` that one event passes from its request to its message, in a warm bot on SQLite. */
+export async function path(): Promise<void> {
+  await using stack = new AsyncDisposableStack();
+  const discord = await startDiscord({ seed: 'default', limits: 'none' });
+  stack.defer(() => discord.close());
+  const folder = stack.use(newFolder());
+  const { id: guildId, alerts: channel } = seed.harbor;
+  fill(folder.path, 1, [channel], guildId);
+  const [port] = await freePorts(1);
+  const bot = await startBot(folder.path, {
+    DISCORD_TOKEN: discord.token,
+    DISCORD_API_URL: discord.apiUrl,
+    NODE_OPTIONS: `--import=${resolve(ROOT, 'bench/coverage.ts')}`,
+    COVERAGE_PORT: String(port),
+  });
+  stack.defer(() => bot.stop());
+  const called = async () => (await (await request(`http://127.0.0.1:${port}`)).body.json()) as Called[];
+  let sent = 0;
+  const send = async () => {
+    const before = discord.messages(channel).length;
+    await bot.post(bodyOf(sent, addressOf(0)));
+    sent++;
+    await discord.until('the alert is posted', () => discord.messages(channel).length > before);
+  };
+  for (let n = 0; n < WARM_UP; n++) await send();
+  await called();
+  await send();
+  show(await called());
+}
+
+function show(called: readonly Called[]): void {
+  const files = new Map<string, Map<number, string>>();
+  for (const { file, name, offset } of called) {
+    const from = file.startsWith('file:') ? relative(ROOT, fileURLToPath(file)) : file;
+    if (!/^(src|commands)\//.test(from)) continue;
+    const functions = files.get(from) ?? new Map<number, string>();
+    files.set(from, functions.set(offset, name));
+  }
+  const placeOf = (file: string) => ORDER.findIndex((folder) => file.startsWith(folder));
+  let total = 0;
+  for (const file of [...files.keys()].toSorted((a, b) => placeOf(a) - placeOf(b) || a.localeCompare(b))) {
+    const functions = [...files.get(file)!].toSorted(([a], [b]) => a - b);
+    total += functions.length;
+    const text = readFileSync(resolve(ROOT, file), 'utf8');
+    process.stdout.write(`\n${file}\n`);
+    for (const [offset, name] of functions) {
+      const line = text.slice(0, offset).split('\n').length;
+      process.stdout.write(`  ${String(line).padStart(4)} ${name || '(anonymous)'}\n`);
+    }
+  }
+  process.stdout.write(`\n${total} functions in ${files.size} files\n`);
+}

@@ -1,0 +1,96 @@
+import type { InteractionContext, Use } from '../../src/discord/command.ts';
+import { createBuckets, MINUTE, SECOND } from '../../src/domain/clock.ts';
+import type { Interface } from '../../src/domain/upstream.ts';
+import { UserError } from '../../src/errors.ts';
+import { relativeTime } from './reply.ts';
+
+/** How many lookups a person, a server and everybody together can make at once, and how often one more. */
+const LIMITS = {
+  /** Scam checks need the rest of what it accepts. */
+  explorer: {
+    person: { burst: 5, everyMs: 6 * SECOND },
+    server: { burst: 20, everyMs: 2 * SECOND },
+    all: { burst: 30, everyMs: SECOND },
+  },
+  discovery: {
+    person: { burst: 20, everyMs: 2 * SECOND },
+    server: { burst: 60, everyMs: SECOND },
+    all: { burst: 120, everyMs: SECOND / 4 },
+  },
+};
+
+/** How long nobody can make a lookup after the explorer rate-limited one: scam checks need what it still accepts. */
+const LIMITED_MS = MINUTE;
+
+type Queried = Extract<Interface, 'explorer' | 'discovery'>;
+
+/** Limits how often people query other services. */
+export interface Cooldown {
+  /** Counts a lookup; returns who must wait and until when, or null. */
+  take(service: Queried, guildId: string, userId: string): { who: 'person' | 'server' | 'all'; until: number } | null;
+  /** Records that the service rate-limits requests: nobody queries it for a minute. */
+  limited(service: Queried): void;
+}
+
+export function createCooldown(now: () => number): Cooldown {
+  const limitsOf = (service: Queried) =>
+    (['person', 'server', 'all'] as const).map((who) => ({ who, buckets: createBuckets(LIMITS[service][who]) }));
+  const services = { explorer: limitsOf('explorer'), discovery: limitsOf('discovery') };
+  const limitedAt = new Map<Queried, number>();
+  return {
+    take(service, guildId, userId) {
+      const at = now();
+      const until = (limitedAt.get(service) ?? Number.NEGATIVE_INFINITY) + LIMITED_MS;
+      if (at < until && until <= at + LIMITED_MS) return { who: 'all', until };
+      const keys = { person: userId, server: guildId, all: '' };
+      for (const { who, buckets } of services[service]) {
+        const wait = buckets.wait(keys[who], at);
+        if (wait > 0) return { who, until: at + wait };
+      }
+      for (const { who, buckets } of services[service]) buckets.take(keys[who], at);
+      return null;
+    },
+    limited: (service) => void limitedAt.set(service, now()),
+  };
+}
+
+/** Counts a lookup that no cache answers; throws a {@link UserError} when the person or the server has to wait. */
+export function countLookUp(
+  service: Queried,
+  { guildId, user }: Use,
+  { cooldown, own, isOutside }: InteractionContext & { cooldown: Cooldown },
+): void {
+  const hold = cooldown.take(service, isOutside ? user.id : guildId, user.id);
+  if (!hold) return;
+  if (hold.who === 'all') throw new UserError(own('failure.limited', { service: own(`failure.${service}.name`) }));
+  const due = relativeTime(hold.until + SECOND);
+  throw new UserError(own(hold.who === 'person' ? 'failure.cooldown' : 'failure.cooldownServer', { due }));
+}
+
+/**
+ * Runs one guild's slow jobs of one kind one at a time. One thread does them for all guilds, so a guild that asks
+ * repeatedly must not make the others wait.
+ */
+export interface GuildQueue {
+  run<Result>(
+    guildId: string,
+    kind: 'read' | 'file' | 'erase' | 'webhook',
+    work: () => Promise<Result>,
+  ): Promise<Result>;
+}
+
+export function createGuildQueue(): GuildQueue {
+  const last = new Map<string, Promise<unknown>>();
+  return {
+    run(guildId, kind, work) {
+      const key = `${kind} ${guildId}`;
+      const done = (last.get(key) ?? Promise.resolve()).then(work, work);
+      last.set(key, done);
+      const leave = () => {
+        if (last.get(key) === done) last.delete(key);
+      };
+      done.then(leave, leave);
+      return done;
+    },
+  };
+}

@@ -1,0 +1,171 @@
+import type { APIButtonComponent } from 'discord.js';
+import { namesOfFile } from '../../src/config/networks.ts';
+import type { AutocompleteUse, Choice, Command, CommandUse, FormData, Reply } from '../../src/discord/command.ts';
+import type { Subscription } from '../../src/domain/subscription.ts';
+import { cutTo } from '../../src/domain/text.ts';
+import { UserError } from '../../src/errors.ts';
+import { row } from './components.ts';
+import { text } from './define.ts';
+import type { CommandServices, CommandSettings, Context, NetworkServices } from './services.ts';
+import { choicesWith, suggestionError } from './suggestions.ts';
+
+type OnNetwork = Pick<CommandServices, 'network' | 'networks' | 'settings'>;
+type Typed = Pick<CommandUse | AutocompleteUse, 'options'>;
+
+/** The commands that act on one network, by default the first; their buttons carry it. */
+const PER_NETWORK = ['webhook', 'setup', 'provider'];
+/** The option that commands have where there are several networks. */
+export const NETWORK = 'network';
+export const networkOption = (description: string) =>
+  text(NETWORK, description, { autocomplete: true, max_length: 100 });
+
+/** Whether people have to be told which network something is about. */
+export const hasSeveral = ({ networks }: Pick<CommandSettings, 'networks'>): boolean => networks.length > 1;
+
+/** Whether a subscription's chain can be asked; null: that of any network. */
+export const hasNode = ({ networks }: Pick<CommandSettings, 'networks'>, network: number | null): boolean =>
+  networks.some((one) => one.hasNode && (network === null || one.id === network));
+
+/** What people call a network, also one that is no longer configured. */
+export const titleOf = (id: number, { networks }: Pick<CommandSettings, 'networks'>): string =>
+  networks.find((one) => one.id === id)?.title ?? `#${id}`;
+
+/** The context on each network, or on the one with this ID: none, if that is no longer configured. */
+export function eachNetwork<Given extends Context>(context: Given, only: number | null = null): Given[] {
+  if (!hasSeveral(context.settings)) return [context];
+  const those = context.networks.filter(({ network }) => only === null || network.id === only);
+  return those.map((own) => ({ ...context, ...own }));
+}
+
+/** The subscriptions that count on the context's network. */
+export const watchedHere = <Watched extends Pick<Subscription, 'network'>>(
+  all: readonly Watched[],
+  { network }: Pick<NetworkServices, 'network'>,
+): Watched[] => all.filter((one) => one.network === null || one.network === network.id);
+
+/** The context on the network with this ID; as it is, if there is none. */
+export const onNetwork = <Given extends Context>(context: Given, id: number | null): Given =>
+  id === null ? context : (eachNetwork(context, id)[0] ?? context);
+
+/** The ID of the network that somebody typed as its name, title or chain; null: none, or any. Throws a `UserError`. */
+export function typedNetwork(typed: string | null, { settings, t }: Context): number | null {
+  const { networks: all } = settings;
+  const wanted = typed?.trim().toLowerCase() ?? '';
+  if (wanted === '' || wanted === 'any' || !hasSeveral(settings)) return null;
+  const found = all.find((one) => [one.name, one.title.toLowerCase(), String(one.chainId)].includes(wanted));
+  if (found) return found.id;
+  const names = all.map(({ name }) => name);
+  throw suggestionError(t('chain.unknownNetwork', { networks: names.join(t('reply.comma')) }), typed!, names, t);
+}
+
+/** The same of the option. */
+export const pickedNetwork = ({ options }: Typed, context: Context): number | null =>
+  typedNetwork(options.getString(NETWORK), context);
+
+/** The networks that match the typed text; `any` is offered where it is the default. */
+export function offerNetworks({ commandName, options }: AutocompleteUse, { settings, t }: Context): Choice[] {
+  const any = PER_NETWORK.includes(commandName) ? [] : [{ name: t('chain.anyNetwork'), value: 'any' }];
+  return choicesWith(options.getFocused(), [
+    ...any,
+    ...settings.networks.map(({ title, name }) => ({ name: title, value: name })),
+  ]);
+}
+
+/** A line about the context's network, which names it where there are several, and what describes it in their file. */
+export const ofNetwork = (
+  line: string,
+  { settings, network }: Pick<NetworkServices, 'settings' | 'network'>,
+): string => (hasSeveral(settings) ? `**${network.title}**: ${namesOfFile(line)}` : line);
+
+/** Marks the network in a custom ID; the first network has no mark, as before there were several. */
+const marked = (customId: string, { network, networks }: OnNetwork): string =>
+  network.id === networks[0]!.network.id || /:@\d+$/.test(customId) ? customId : `${customId}:@${network.id}`;
+
+/** Discord's limit. */
+const MAX_CUSTOM_ID = 100;
+/** Discord's limit of a button's label, in characters. */
+const MAX_LABEL = 80;
+
+/** Buttons and menus that act on the context's network; those whose custom ID would be too long are left out. */
+export function marking<Row extends NonNullable<Reply['components']>[number]>(
+  rows: readonly Row[],
+  context: OnNetwork,
+): Row[] {
+  const mark = <Part extends object>(part: Part): Part =>
+    'custom_id' in part && PER_NETWORK.includes(String(part.custom_id).split(':', 1)[0]!)
+      ? { ...part, custom_id: marked(String(part.custom_id), context) }
+      : part;
+  const fits = (part: object) => !('custom_id' in part) || String(part.custom_id).length <= MAX_CUSTOM_ID;
+  return rows
+    .map((row) => ({ ...row, components: (row.components as object[]).map(mark).filter(fits) }) as Row)
+    .filter(({ components }) => components.length > 0);
+}
+
+/** A button that acts on the context's network, and names it; none if its custom ID would be too long. */
+export function namedButton(one: APIButtonComponent, context: OnNetwork): APIButtonComponent[] {
+  if (!hasSeveral(context.settings) || !('label' in one)) return [one];
+  const label = cutTo(`${one.label} · ${context.network.title}`, MAX_LABEL);
+  const [own] = marking([row({ ...one, label })], context);
+  return own ? own.components : [];
+}
+
+/** The reply, with the network that it is about above its title, where there are several. */
+export function naming(reply: Reply, context: OnNetwork): Reply {
+  const [first, ...others] = reply.embeds ?? [];
+  if (!first || !hasSeveral(context.settings)) return reply;
+  return { ...reply, embeds: [{ author: { name: context.network.title }, ...first }, ...others] };
+}
+
+/** Runs a handler on the context's network: its reply names it, its buttons or form go on with it, a refusal names it. */
+async function onOne<Result extends Reply | FormData>(
+  context: OnNetwork,
+  handle: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    const result: Reply | FormData = await handle();
+    if ('custom_id' in result) return { ...result, custom_id: marked(result.custom_id, context) } as Result;
+    const { components } = result;
+    return naming({ ...result, ...(components && { components: marking(components, context) }) }, context) as Result;
+  } catch (error) {
+    throw error instanceof UserError ? new UserError(ofNetwork(error.message, context), error) : error;
+  }
+}
+
+export const mapValues = <Value, Result>(values: Record<string, Value>, change: (value: Value) => Result) =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
+
+/**
+ * The parts of a command that act on one network: the one that the option or the pressed button names, or else the first.
+ */
+export function perNetwork<Parts extends Partial<Command<Context>>>(parts: Parts): Parts {
+  const picked = (interaction: Typed, given: Context) => onNetwork(given, pickedNetwork(interaction, given));
+  const typed =
+    <Result extends Reply | FormData>(handle: (interaction: CommandUse, context: Context) => Promise<Result>) =>
+    async (interaction: CommandUse, given: Context) => {
+      const context = picked(interaction, given);
+      return onOne(context, () => handle(interaction, context));
+    };
+  type Handler = (interaction: never, args: string[], context: Context, values?: string[]) => Promise<Reply | FormData>;
+  const pressed =
+    (handle: Handler): Handler =>
+    async (interaction, args, given, values) => {
+      const id = /^@(\d+)$/.exec(args.at(-1) ?? '')?.[1];
+      const context = id === undefined ? given : onNetwork(given, Number(id));
+      return onOne(context, () => handle(interaction, id === undefined ? args : args.slice(0, -1), context, values));
+    };
+  const wrapped = (part: object) =>
+    mapValues({ ...part }, (value) => (typeof value === 'function' ? pressed(value as Handler) : value));
+  const { execute, autocomplete, opens, buttons, menus, forms } = parts;
+  return {
+    ...parts,
+    ...(execute && { execute: typed(execute) }),
+    ...(autocomplete && {
+      autocomplete: async (interaction: AutocompleteUse, context: Context) =>
+        autocomplete(interaction, picked(interaction, context)),
+    }),
+    ...(opens && { opens: mapValues(opens, typed) }),
+    ...(buttons && { buttons: mapValues(buttons, wrapped) }),
+    ...(menus && { menus: mapValues(menus, wrapped) }),
+    ...(forms && { forms: mapValues(forms, wrapped) }),
+  };
+}

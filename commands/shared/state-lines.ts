@@ -1,0 +1,67 @@
+import type { Completeness } from '../../src/domain/completeness.ts';
+import { operatorScope } from '../../src/domain/project.ts';
+import type { SendingPause } from '../../src/domain/sender.ts';
+import { MIB } from '../../src/domain/units.ts';
+import type { Translate } from '../../src/languages/index.ts';
+import type { ProjectAccess } from '../../src/upstream/projects.ts';
+import { hasSeveral } from './networks.ts';
+import { firstOf, relativeTime } from './reply.ts';
+import type { CommandServices, Context } from './services.ts';
+
+const MAX_UNCHECKED = 3;
+
+/** How far a network was compared with its chain, and what could not be checked. */
+export function completenessLines(t: Translate, one: Completeness): { complete: string | null; open: string[] } {
+  const { title, block, blockAt, trouble, unchecked, hasTraces } = one;
+  const named = (line: string) => (title === '' ? line : `**${title}**: ${line}`);
+  const complete =
+    block === null || blockAt === null ? null : named(t('chain.complete', { block, ago: relativeTime(blockAt) }));
+  return {
+    complete,
+    open: [
+      ...(complete === null && trouble === null ? [t('chain.begins')] : []),
+      ...(trouble === null ? [] : [t(`chain.${trouble.reason}`, { ago: relativeTime(trouble.since) })]),
+      ...unchecked
+        .slice(-MAX_UNCHECKED)
+        .map(({ reason, after, upTo }) => t(`chain.unchecked.${reason}`, { from: after + 1, to: upTo })),
+      ...(hasTraces === false ? [t('chain.noTraces')] : []),
+    ].map(named),
+  };
+}
+
+/** Why due alerts are not sent now, one line each. What holds up all channels hides what holds up single ones. */
+export function pauseLines(pauses: readonly SendingPause[], t: Translate): string[] {
+  const all = pauses.filter(({ channelId }) => channelId === null);
+  return firstOf(t, all.length > 0 ? all : pauses, 5, ({ channelId, reason, until }) => {
+    const words = t(`status.pause.${reason}`, { due: relativeTime(until) });
+    return channelId === null ? words : `<#${channelId}>: ${words}`;
+  });
+}
+
+/**
+ * The latest delivery with a refused source that concerns a guild: of all if it manages the operator's project,
+ * otherwise at its own URL; also at the operator's if no guild manages that.
+ */
+export function refusedFor(
+  { own, scope }: ProjectAccess,
+  { projects, lastRefused, network, settings }: Context,
+): ReturnType<CommandServices['lastRefused']> {
+  if (scope === null) return projects.hasOperators ? null : lastRefused(operatorScope(network.id));
+  return lastRefused(own || hasSeveral(settings) ? scope : 'any');
+}
+
+/** A sentence about what a server's own receiver URL refused; null: nothing. */
+export function quotaLine(scope: number, { t, receiverQuota }: Context): string | null {
+  const { refused, limits } = receiverQuota(scope);
+  if (!refused) return null;
+  const max = Math.round(limits.dayBytes / MIB);
+  const words = { refused: refused.count, ago: relativeTime(refused.at), rate: limits.rate, max };
+  return t(`setup.check.quota-${refused.reason}`, words);
+}
+
+/** How much of its quota a server's own receiver URL has used. */
+export function usageLine(scope: number, { t, receiverQuota }: Context): string {
+  const { storedToday, waiting, limits } = receiverQuota(scope);
+  const stored = Math.round((storedToday / MIB) * 10) / 10;
+  return t('setup.check.quotaUsage', { stored, waiting, max: Math.round(limits.dayBytes / MIB) });
+}

@@ -1,0 +1,238 @@
+import { ButtonStyle } from 'discord.js';
+import type { Button, Menu, Reply, Use } from '../../src/discord/command.ts';
+import type { AddressText } from '../../src/domain/address.ts';
+import type { Questions } from '../../src/domain/guild.ts';
+import { type Choices, DEFAULT_CHOICES, type Subscription } from '../../src/domain/subscription.ts';
+import { type AddressFault, addressList, checksumAddress, parseWatchable } from '../../src/domain/typed-address.ts';
+import { UserError } from '../../src/errors.ts';
+import type { Translate } from '../../src/languages/index.ts';
+import { record } from '../shared/audit.ts';
+import { button, MAX_MENU_OPTIONS, menuRow, row, rows } from '../shared/components.ts';
+import { ask, takeConfirmation } from '../shared/confirmations.ts';
+import { lookAlikeLines, lookAlikes } from '../shared/look-alike.ts';
+import { boldName, nameOrNull, namesByAddress } from '../shared/naming.ts';
+import { fillOrNextStep } from '../shared/next-step.ts';
+import { faultText } from '../shared/read-address.ts';
+import { embedReply, firstOf, fullAddress } from '../shared/reply.ts';
+import type { Context } from '../shared/services.ts';
+import { outsideLine } from '../shared/target.ts';
+import { summary } from './describe.ts';
+import { groupDryRunField } from './dry-run.ts';
+import { checkPlace, forumOf, placeFor } from './forum-post.ts';
+import { requireMention } from './save.ts';
+import { tokenBook } from './token-book.ts';
+
+const GROUP = 'subscription.group';
+const MAX_SHOWN = 25;
+/** Maximum addresses of one list: more belong into a file. */
+const MAX_ENTRIES = 200;
+/** Maximum addresses of one list in a forum, where each gets a post: Discord limits how fast posts can be created. */
+const MAX_POSTS = 25;
+
+type Entry = Questions[typeof GROUP]['entries'][number];
+
+/** The addresses in a pasted text: those that can be watched, with their names, and those that cannot. */
+export function findAddresses(text: string, isList: boolean, t: Translate) {
+  const entries = new Map<AddressText, string | null>();
+  const refused: { text: string; fault: AddressFault }[] = [];
+  const taken = new Set<string>();
+  for (const { text: written, label } of addressList(text, isList)) {
+    const parsed = parseWatchable(written);
+    if (!parsed.ok) {
+      refused.push({ text: written, fault: parsed.fault });
+      continue;
+    }
+    const name = label === null ? null : nameOrNull(label, t);
+    const isFree = name !== null && !taken.has(name.toLowerCase());
+    if (isFree) taken.add(name.toLowerCase());
+    entries.set(parsed.address, isFree ? name : null);
+  }
+  return { entries: [...entries].map(([address, label]) => ({ address, label })), refused };
+}
+
+/** Offers to watch the addresses of a text in a channel, all of them preselected, with one dry run. */
+export async function offerGroup(
+  interaction: Use,
+  text: string,
+  channelId: string,
+  { label: _, network = null, ...choices }: Choices & Partial<Pick<Subscription, 'network'>>,
+  isList: boolean,
+  context: Context,
+): Promise<Reply> {
+  const { t, settings } = context;
+  const { guildId } = interaction;
+  const { entries: found, refused } = findAddresses(text, isList, t);
+  const all = await context.subscriptions.list(guildId);
+  const forum = forumOf(interaction, channelId);
+  const isHere = (id: string) => id === channelId || forum?.threads.cache.has(id) === true;
+  const there = new Set(all.flatMap((one) => (isHere(one.channelId) && one.network === network ? one.address : [])));
+  const known = found.filter(({ address }) => there.has(address));
+  const names = await namesByAddress(guildId, context);
+  // Nobody renames an address by pasting a list.
+  const unwatched = found.filter(({ address }) => !there.has(address));
+  const max = forum ? MAX_POSTS : MAX_ENTRIES;
+  const beyond = unwatched.length - max;
+  const fresh = unwatched
+    .slice(0, max)
+    .map(({ address, label }) => ({ address, label: names.has(address) ? null : label }));
+  const shown = ({ address }: Entry) => `-# ${fullAddress(address, settings)}`;
+  const lines = [
+    ...(known.length > 0 ? [`**${t('watch.known', { count: known.length })}**`] : []),
+    ...firstOf(t, known, MAX_SHOWN, shown),
+    ...refusedLines(refused, t),
+    ...(beyond > 0 ? [`⚠️ ${t(forum ? 'watch.beyondForum' : 'watch.beyond', { count: beyond, max })}`] : []),
+  ];
+  if (fresh.length === 0) {
+    return embedReply('info', known.length > 0 ? t('watch.nothingNew') : t('watch.none'), lines);
+  }
+  const alike = await lookAlikes(
+    fresh.map(({ address }) => address),
+    interaction,
+    context,
+  );
+  const proposals = fresh.map(({ address }) => ({ ...choices, label: null, guildId, address, network }));
+  const entry = await ask(interaction, context, GROUP, { channelId, network, choices, entries: fresh });
+  const nameOf = ({ address, label }: Entry) => label ?? names.get(address) ?? null;
+  const preview = [
+    ...firstOf(t, fresh, MAX_SHOWN, (one) =>
+      [boldName(nameOf(one)), fullAddress(one.address, settings)].join(' ').trim(),
+    ),
+    ...(await targetLines({ channelId, network, choices }, guildId, context)),
+    ...lookAlikeLines(alike, context),
+    ...lines,
+  ];
+  const options = fresh.map((one) => {
+    const about = alike.has(one.address) ? t('watch.alike') : nameOf(one);
+    const value = checksumAddress(one.address);
+    return { label: value, value, default: true, ...(about !== null && { description: about }) };
+  });
+  const count = fresh.length;
+  const some = menuRow(`subscription:some:${entry}`, t('watch.placeholder'), options, {
+    min_values: 1,
+    max_values: count,
+  });
+  const yes = button(t('watch.all', { count }), `subscription:group:${entry}`, ButtonStyle.Success);
+  return embedReply(alike.size > 0 ? 'warn' : 'info', t('watch.title', { count }), preview, {
+    fields: [await groupDryRunField(proposals, interaction, context)],
+    components: [...(count <= MAX_MENU_OPTIONS ? [some] : []), row(yes)],
+  });
+}
+
+/** `subscription:group:<entry>`: watches all of them. */
+export const groupButton: Button<Context> = {
+  async press(interaction, [entry], context) {
+    const asked = await takeConfirmation(interaction, context, GROUP, entry);
+    return watchAll(interaction, asked, asked.entries, context);
+  },
+};
+
+/** `subscription:some:<entry>`: watches the chosen ones. */
+export const someMenu: Menu<Context> = {
+  async choose(interaction, [entry], context, values) {
+    const asked = await takeConfirmation(interaction, context, GROUP, entry);
+    const chosen = asked.entries.filter(({ address }) => values.includes(checksumAddress(address)));
+    return watchAll(interaction, asked, chosen, context);
+  },
+};
+
+/** Where alerts go and what they are. */
+async function targetLines(
+  { choices, channelId, network = null }: Omit<Questions[typeof GROUP], 'entries'>,
+  guildId: string,
+  context: Context,
+): Promise<string[]> {
+  const subscription = { ...DEFAULT_CHOICES, ...choices, channelId, network, paused: false, mutedUntil: null };
+  return summary(subscription, context, await tokenBook(guildId, context));
+}
+
+async function watchAll(
+  interaction: Use,
+  asked: Questions[typeof GROUP],
+  entries: readonly Entry[],
+  context: Context,
+): Promise<Reply> {
+  const { channelId, network = null, choices } = asked;
+  const { guildId, user } = interaction;
+  const { subscriptions, guilds, settings, now, t } = context;
+  await checkPlace(interaction, channelId, interaction.guild?.channels.cache.get(channelId) ?? null, context);
+  requireMention(interaction, choices.mention, channelId, t);
+  const at = now();
+  const show = ({ address }: Entry) => fullAddress(address, settings);
+  const outcomes: Record<'added' | 'exists' | 'full' | 'crowded', Entry[]> = {
+    added: [],
+    exists: [],
+    full: [],
+    crowded: [],
+  };
+  let stopped: string[] = [];
+  for (const [index, { address, label }] of entries.entries()) {
+    let post: string;
+    try {
+      post = await placeFor(interaction, channelId, { address, label }, context);
+    } catch (error) {
+      if (!(error instanceof UserError) || outcomes.added.length === 0) throw error;
+      stopped = [`⚠️ ${error.message}`, ...firstOf(t, entries.slice(index), MAX_SHOWN, (one) => `-# ${show(one)}`)];
+      break;
+    }
+    const place = { guildId, channelId: post, address, network, createdBy: user.id, createdAt: at };
+    const add = (name: string | null) =>
+      subscriptions.add(
+        { ...DEFAULT_CHOICES, ...choices, ...place, label: name },
+        settings.maxSubscriptions,
+        settings.maxChannelsPerAddress,
+      );
+    const named = await add(label);
+    // A name that another address has by now, or that does not fit, is no reason to watch nothing.
+    const isNamed = named.status !== 'label-taken' && named.status !== 'labels-full';
+    const outcome = isNamed ? named : await add(null);
+    if (outcome.status === 'label-taken' || outcome.status === 'labels-full') continue;
+    outcomes[outcome.status].push({ address, label: isNamed ? label : null });
+    if (outcome.status !== 'added') continue;
+    const detail = { id: outcome.subscription.id, address: checksumAddress(address), channel: post };
+    await record(interaction, context, 'subscription.add', detail);
+  }
+  const { added, exists, full, crowded } = outcomes;
+  if (added.length > 0) await guilds.recordLocale(guildId, interaction.guildLocale);
+  if (added.length === 0 && full.length > 0) {
+    throw new UserError(t('subscription.full', { count: settings.maxSubscriptions }));
+  }
+  const tooMany = crowded.map((one) =>
+    t('subscription.channelsFull', { address: show(one), max: settings.maxChannelsPerAddress }),
+  );
+  if (added.length === 0 && tooMany.length > 0) throw new UserError(tooMany.join('\n'));
+  const addresses = added.map(({ address }) => address);
+  const renamed = added.flatMap(({ address, label }) => (label === null ? [] : address));
+  if (renamed.length > 0) await context.relabel(guildId, renamed);
+  const alike = await lookAlikes(addresses, interaction, context);
+  const names = await namesByAddress(guildId, context);
+  const group = (those: Entry[], heading: string) =>
+    those.length === 0 ? [] : [`**${heading}**`, ...firstOf(t, those, MAX_SHOWN, (one) => `-# ${show(one)}`)];
+  const lines = [
+    ...firstOf(t, added, MAX_SHOWN, (one) => [boldName(names.get(one.address)), show(one)].join(' ').trim()),
+    ...lookAlikeLines(alike, context),
+    ...tooMany,
+    ...stopped,
+    ...group(exists, t('watch.known', { count: exists.length })),
+    ...group(full, t('watch.full', { count: full.length, max: settings.maxSubscriptions })),
+  ];
+  if (added.length === 0) return embedReply('info', t('watch.nothingNew'), lines);
+  const target = await targetLines(asked, guildId, context);
+  const outside = interaction.guild ? null : `⚠️ ${outsideLine(interaction, t)}`;
+  const tone = alike.size + stopped.length > 0 || outside !== null ? 'warn' : 'good';
+  const next = await fillOrNextStep(
+    interaction,
+    addresses.map((address) => ({ address, network })),
+    `t${at}`,
+    context,
+  );
+  return embedReply(tone, t('watch.done', { count: added.length }), [...lines, ...target, outside], {
+    fields: [next.field],
+    components: rows([...next.buttons, button(t('subscription.add.list'), 'subscription:list:all:0')]),
+  });
+}
+
+function refusedLines(refused: ReturnType<typeof findAddresses>['refused'], t: Translate): string[] {
+  if (refused.length === 0) return [];
+  const lines = refused.slice(0, 5).map(({ text, fault }) => `- \`${text}\`: ${faultText(fault, text, t)}`);
+  return [`**${t('watch.refused', { count: refused.length })}**`, ...lines];
+}

@@ -1,0 +1,186 @@
+import type { Logger } from 'pino';
+import { inUnits, isBelow } from '../domain/amount.ts';
+import { type Crossing, leftBy, type WatchedBalance } from '../domain/balance.ts';
+import { ChainError, type ChainNode } from '../domain/chain-node.ts';
+import { type Clock, inTime, MINUTE, repeat, SECOND } from '../domain/clock.ts';
+import type { Outbox } from '../domain/sender.ts';
+import { isMuted, thresholdOf } from '../domain/subscription.ts';
+import type { ConcernedBalance, Store } from '../store/store.ts';
+import { createTokenReader } from './tokens.ts';
+
+/** How often transfers that came in meanwhile are looked at together. */
+const GATHER_MS = SECOND;
+/** How long a node may take to know a transfer's block, and how often it is asked. */
+const PATIENCE_MS = 2 * MINUTE;
+const RETRY_MS = 5 * SECOND;
+/** Most transfers that are waited for; more are left out. */
+const MAX_WAITING = 500;
+/** How often all balances are checked that somebody wants to be warned of. */
+const CHECK_MS = 10 * MINUTE;
+
+/** Dependencies of {@link watchBalances}. */
+export interface BalanceOptions {
+  store: Pick<Store, 'balances' | 'guilds'>;
+  /** By network. */
+  chains: ReadonlyMap<number, ChainNode>;
+  /** Makes the message about a balance that crossed its limit. */
+  render(crossing: Crossing, network: number, language: string | null): MadeNotice;
+  outbox: Pick<Outbox, 'wake'>;
+  clock: Clock;
+  log: Logger;
+}
+
+/** A message's body, with what it is found by. */
+export interface MadeNotice {
+  payload: string;
+  nonce: string;
+  reference: string;
+}
+
+export type BalanceWatch = ReturnType<typeof watchBalances>;
+
+type Waiting = ConcernedBalance & { since: number };
+
+/**
+ * Reads what transfers left, after their alerts are stored: no alert waits for it. Warns of low balances, at transfers and
+ * every ten minutes.
+ */
+export function watchBalances({ store, chains, render, outbox, clock, log }: BalanceOptions) {
+  const tokenReaders = new Map([...chains].map(([network, chain]) => [network, createTokenReader(chain)]));
+  /** Networks whose low balances are to be checked. */
+  const unchecked = new Set<number>();
+  let seen: number | null = null;
+  let waiting: Waiting[] = [];
+  let isWanted = false;
+  let isClosed = false;
+  let cancel = (): void => undefined;
+  let running: Promise<void> | null = null;
+
+  /** Transfers were routed. */
+  function wake(): void {
+    isWanted = true;
+    if (running || isClosed) return;
+    cancel();
+    running = run().finally(() => {
+      running = null;
+      if (isClosed) return;
+      if (isWanted) cancel = clock.after(GATHER_MS, wake);
+      else if (waiting.length > 0) cancel = clock.after(RETRY_MS, wake);
+    });
+  }
+
+  async function run(): Promise<void> {
+    isWanted = false;
+    const now = clock.now();
+    try {
+      const { last, concerned } = await store.balances.concerned(seen);
+      seen = last;
+      const added = concerned.filter((one) => chains.has(one.network)).map((one) => ({ ...one, since: now }));
+      waiting = [...waiting, ...added].slice(0, MAX_WAITING);
+      for (const [network, chain] of chains) {
+        const here = waiting.filter((one) => one.network === network);
+        if (here.length === 0 && !unchecked.has(network)) continue;
+        const done = await look(network, chain, here);
+        waiting = waiting.filter((one) => !done.has(one) && now - one.since < PATIENCE_MS);
+      }
+    } catch (error) {
+      if (!isClosed) log.warn({ err: error }, 'reading balances failed');
+    }
+  }
+
+  /** Reads what is wanted on one network; returns the transfers that need no other attempt. */
+  async function look(network: number, chain: ChainNode, here: readonly Waiting[]): Promise<Set<Waiting>> {
+    const done = new Set<Waiting>();
+    const limits = (await store.balances.watched(network)).filter((one) => !isMuted(one, clock.now()));
+    if (limits.length === 0) unchecked.delete(network);
+    if (limits.length === 0 && here.length === 0) return done;
+    try {
+      const head = await chain.latest();
+      // The service may be ahead of the node.
+      const known = here.filter(({ transfer }) => transfer.blockNumber === null || transfer.blockNumber <= head);
+      if (unchecked.has(network) || known.some(({ warns }) => warns)) await warn(network, chain, head, limits);
+      unchecked.delete(network);
+      for (const one of known) if (!one.shows) done.add(one);
+      const wanted = known.flatMap((one) => (done.has(one) ? [] : [{ one, left: leftBy(one.transfer, one.address) }]));
+      for (const [block, some] of Map.groupBy(wanted, ({ left }) => left?.block)) {
+        if (block !== undefined) await show(chain, block, some);
+        for (const { one } of some) done.add(one);
+      }
+    } catch (error) {
+      if (!(error instanceof ChainError)) throw error;
+      log.debug({ network, message: error.message }, 'cannot read balances');
+      if (error.failure === 'pruned') return new Set(here);
+    }
+    return done;
+  }
+
+  async function show(
+    chain: ChainNode,
+    block: number,
+    some: readonly { one: Waiting; left: ReturnType<typeof leftBy> }[],
+  ): Promise<void> {
+    const read = await chain.holdings(
+      block,
+      some.map(({ left }) => left!),
+    );
+    const left = some.flatMap(({ one: { transferId, address } }, index) => {
+      const balance = read[index] ?? null;
+      return balance === null ? [] : [{ transferId, address, block, balance: balance.toString() }];
+    });
+    const channels = await store.balances.keep(left, true, clock.now());
+    outbox.wake(channels.map((channelId) => ({ channelId })));
+  }
+
+  /** Warns of every balance on a network that fell below its limit, or is above it again. */
+  async function warn(network: number, chain: ChainNode, block: number, all: readonly WatchedBalance[]): Promise<void> {
+    const limits = all.map(({ warnBelow }) => thresholdOf(warnBelow));
+    const read = await chain.holdings(
+      block,
+      all.map(({ address }, index) => ({ address, asset: limits[index]!.asset })),
+    );
+    for (const [index, watched] of all.entries()) {
+      const { asset, amount: limit } = limits[index]!;
+      const balance = read[index] ?? null;
+      const token = asset === 'native' ? COIN : await tokenReaders.get(network)!(asset);
+      if (balance === null || token.decimals === null || isClosed) continue;
+      const isLow = isBelow(balance.toString(), token.decimals, limit);
+      if (isLow === watched.isLow) continue;
+      const { symbol, decimals } = token;
+      const amount = inUnits(balance.toString(), decimals);
+      await record(network, { watched, isLow, balance: amount, limit, symbol, asset, block });
+    }
+  }
+
+  async function record(network: number, crossing: Crossing): Promise<void> {
+    const { subscription, guildId, channelId, warnBelow }: WatchedBalance = crossing.watched;
+    const made = render(crossing, network, await store.guilds.language(guildId));
+    const notice = { guildId, channelId, now: clock.now(), aboutChannelId: null, ...made };
+    const { isLow } = crossing;
+    if (await store.balances.record({ subscription, network, warnBelow, isLow }, notice))
+      outbox.wake([{ channelId, guildId }]);
+  }
+
+  function checkAll(): void {
+    for (const network of chains.keys()) unchecked.add(network);
+    wake();
+  }
+
+  checkAll();
+  const stop = repeat(clock, CHECK_MS, checkAll);
+
+  return {
+    wake,
+    /** Resolves when nothing is being read. */
+    settled: async (): Promise<void> => {
+      while (running) await running;
+    },
+    async close(): Promise<void> {
+      isClosed = true;
+      stop();
+      cancel();
+      await inTime(running ?? Promise.resolve(), SECOND, clock);
+    },
+  };
+}
+
+const COIN = { symbol: null, decimals: 18 };

@@ -1,0 +1,272 @@
+import { type AddressText, toAddress, ZERO_ADDRESS } from '../domain/address.ts';
+import {
+  type ChainBlock,
+  ChainError,
+  type ChainNode,
+  type ChainReceipt,
+  type ChainTransaction,
+} from '../domain/chain-node.ts';
+import {
+  asTransfer,
+  BATCH_TOPIC,
+  type Balances,
+  type BlockRange,
+  type ChainLog,
+  difference,
+  isSameMovement,
+  type Movement,
+  movementsOf,
+  netOf,
+  SINGLE_TOPIC,
+  type StoredTransfer,
+  type Suspect,
+  suspectsIn,
+  TRANSFER_TOPIC,
+  topicOf,
+  type UncheckedReason,
+} from '../domain/completeness.ts';
+
+/** What the chain says about some addresses in a range of blocks. */
+export interface ChainFacts {
+  movements: Movement[];
+  /** What transactions cost, by their hash. */
+  fees: ReadonlyMap<string, bigint>;
+  /** Why something could not be read; the coin's movements or those of tokens. */
+  unchecked: { coin: UncheckedReason | null; tokens: UncheckedReason | null };
+  /** null: no traces were needed. */
+  hasTraces: boolean | null;
+}
+
+/** Most blocks and addresses in one request for logs; nodes that refuse so many get fewer. */
+const MAX_BLOCKS = 2_000;
+const MAX_ADDRESSES = 500;
+
+/** Reads logs in as large portions as the nodes accept. */
+export function createLogReader(chain: Pick<ChainNode, 'logs'>) {
+  let blocks = MAX_BLOCKS;
+  let many = MAX_ADDRESSES;
+
+  async function read(
+    { after, upTo }: BlockRange,
+    addresses: readonly AddressText[],
+    filterOf: (addresses: readonly AddressText[]) => object,
+  ): Promise<ChainLog[]> {
+    const middle = upTo - after > blocks ? after + blocks : null;
+    if (middle !== null) {
+      const first = await read({ after, upTo: middle }, addresses, filterOf);
+      return [...first, ...(await read({ after: middle, upTo }, addresses, filterOf))];
+    }
+    if (addresses.length > many) {
+      const first = await read({ after, upTo }, addresses.slice(0, many), filterOf);
+      return [...first, ...(await read({ after, upTo }, addresses.slice(many), filterOf))];
+    }
+    try {
+      const logs = await chain.logs({ after, upTo }, filterOf(addresses));
+      if (upTo - after === blocks) blocks = Math.min(MAX_BLOCKS, blocks * 2);
+      if (addresses.length === many) many = Math.min(MAX_ADDRESSES, many * 2);
+      return logs;
+    } catch (error) {
+      const isTooMuch = error instanceof ChainError && error.failure === 'refused';
+      if (!isTooMuch || (upTo - after === 1 && addresses.length === 1)) throw error;
+      if (upTo - after > 1) blocks = (upTo - after) >> 1;
+      else many = addresses.length >> 1;
+      return read({ after, upTo }, addresses, filterOf);
+    }
+  }
+  return read;
+}
+
+const ALL_TOPICS = [TRANSFER_TOPIC, SINGLE_TOPIC, BATCH_TOPIC];
+
+/** The movements of tokens from, to and of these addresses. */
+async function tokenMovements(
+  read: ReturnType<typeof createLogReader>,
+  range: BlockRange,
+  addresses: readonly AddressText[],
+): Promise<Movement[]> {
+  const topics = (some: readonly AddressText[]) => some.map(topicOf);
+  const found = [
+    ...(await read(range, addresses, (some) => ({ topics: [[TRANSFER_TOPIC], topics(some)] }))),
+    // The receiver of an ERC-20 or ERC-721, and the sender of an ERC-1155.
+    ...(await read(range, addresses, (some) => ({ topics: [ALL_TOPICS, null, topics(some)] }))),
+    ...(await read(range, addresses, (some) => ({ topics: [[SINGLE_TOPIC, BATCH_TOPIC], null, null, topics(some)] }))),
+    ...(await read(range, addresses, (some) => ({ address: some, topics: [ALL_TOPICS] }))),
+  ];
+  const once = new Map(found.map((log) => [`${log.transactionHash} ${log.logIndex}`, log]));
+  return [...once.values()].flatMap((log) => movementsOf(log));
+}
+
+/** What a sender paid: gas, blobs, and data on the parent chain. */
+export const feeOf = ({ gasUsed, effectiveGasPrice, l1Fee, blobGasUsed, blobGasPrice }: ChainReceipt): bigint =>
+  BigInt(gasUsed) * BigInt(effectiveGasPrice ?? 0) +
+  BigInt(l1Fee ?? 0) +
+  BigInt(blobGasUsed ?? 0) * BigInt(blobGasPrice ?? 0);
+
+const coins = (
+  from: string | null,
+  to: string | null,
+  value: bigint,
+  rest: Pick<Movement, 'txHash' | 'place' | 'block' | 'blockHash' | 'internal'>,
+): Movement => ({
+  kind: 'native',
+  from: toAddress(from),
+  to: toAddress(to),
+  value: value.toString(),
+  token: null,
+  tokenId: null,
+  ...rest,
+});
+
+/** Reads what happened; `stored`: what was delivered about these blocks, which saves calls where it is right. */
+export async function readFacts(
+  chain: ChainNode,
+  readLogs: ReturnType<typeof createLogReader>,
+  range: BlockRange,
+  addresses: readonly AddressText[],
+  /** Of the addresses that were known at the beginning of the range; null: balances cannot be read. */
+  balances: { start: Balances; end: Balances } | null,
+  stored: readonly StoredTransfer[],
+): Promise<ChainFacts> {
+  const watched = new Set(addresses);
+  const isIn = (block: number) => block > range.after && block <= range.upTo;
+  const unchecked: ChainFacts['unchecked'] = { coin: null, tokens: null };
+  let hasTraces: boolean | null = null;
+  const tokens = await tokenMovements(readLogs, range, addresses).catch((error: unknown) => {
+    unchecked.tokens = reasonOf(error);
+    return [];
+  });
+  /** By transaction and place. */
+  const payments = new Map<string, Movement>();
+  const fees = new Map<string, { payer: AddressText; block: number; amount: bigint }>();
+  const add = (movement: Movement) => payments.set(`${movement.txHash} ${movement.place}`, movement);
+
+  /** Adds what a transaction itself paid, and its fee. Returns its sender and receiver. */
+  async function addTransaction(transaction: ChainTransaction, needsReceipt: boolean): Promise<void> {
+    const { hash: txHash, value, mint } = transaction;
+    const [from, receiver] = [toAddress(transaction.from)!, toAddress(transaction.to)];
+    const block = Number(transaction.blockNumber);
+    const receipt = needsReceipt || watched.has(from) || receiver === null ? await chain.receipt(txHash) : undefined;
+    if (receipt && watched.has(from)) fees.set(txHash, { payer: from, block, amount: feeOf(receipt) });
+    const common = { txHash: txHash.toLowerCase(), block, blockHash: null };
+    if (BigInt(mint ?? 0) > 0n)
+      add(coins(ZERO_ADDRESS, from, BigInt(mint!), { ...common, internal: true, place: 'mint' }));
+    const isReverted = receipt === null || (receipt?.status !== undefined && BigInt(receipt.status) === 0n);
+    if (isReverted) payments.delete(`${common.txHash} transaction`);
+    if (isReverted || BigInt(value) === 0n) return;
+    const to = receiver ?? toAddress(receipt?.contractAddress);
+    add(coins(from, to, BigInt(value), { ...common, internal: false, place: 'transaction' }));
+  }
+
+  const native = stored.filter(({ transfer }) => transfer.kind === 'native');
+  const named = new Set(native.filter(({ transfer }) => !transfer.internal).map(({ transfer }) => transfer.txHash));
+  for (const { from, txHash } of tokens) if (from !== null && watched.has(from)) named.add(txHash);
+  for (const txHash of named) {
+    const transaction = await chain.transaction(txHash);
+    if (transaction?.blockNumber && isIn(Number(transaction.blockNumber))) await addTransaction(transaction, false);
+  }
+  /** Payments inside of transactions that were delivered: right if the balances add up. */
+  let claims: Movement[] = claimsOf(native, isIn);
+  const all = () => [...payments.values(), ...claims];
+  const net = (address: AddressText, of: BlockRange) => netOf(address, of, all(), fees.values());
+
+  /** Explains a block in which balances changed otherwise than is known. */
+  async function explain(number: number, suspects: Suspect[]): Promise<void> {
+    const block = await chain.block(number);
+    const whole = { after: number - 1, upTo: number };
+    const odd = new Set(suspects.map(({ address }) => address));
+    for (const transaction of block.transactions) {
+      const parties = [transaction.from, transaction.to].map(toAddress);
+      if (parties.some((party) => party !== null && odd.has(party))) {
+        await addTransaction({ ...transaction, blockNumber: block.number }, true);
+      }
+    }
+    addWithdrawals(block, odd, add);
+    const left = ({ address, change }: Suspect) => change - net(address, whole);
+    if (suspects.every((suspect) => left(suspect) === 0n)) return;
+    const isClaimed = ({ block: at, from, to }: Movement) =>
+      at === number && ((from !== null && odd.has(from)) || (to !== null && odd.has(to)));
+    const traced = await chain.payments(block);
+    hasTraces = traced !== null;
+    // A transaction that is not in the block paid nothing there.
+    const listed = new Set(
+      [block.hash, ...block.transactions.map(({ hash }) => hash)].map((hash) => hash.toLowerCase()),
+    );
+    const kept = claims.filter((claim) => !isClaimed(claim) || listed.has(claim.txHash));
+    claims = claims.filter((claim) => !isClaimed(claim));
+    for (const { txHash, from, to, value, path } of traced ?? []) {
+      const common = { txHash: txHash.toLowerCase(), block: number, blockHash: block.hash, internal: true };
+      const payment = coins(from, to, value, { ...common, place: `trace:${path}` });
+      if ([payment.from, payment.to].some((party) => party !== null && odd.has(party))) add(payment);
+    }
+    // Without traces, what was delivered is believed unless the balances add up without it.
+    if (traced === null && suspects.some((suspect) => left(suspect) !== 0n)) claims = kept;
+    for (const suspect of suspects) {
+      const rest = left(suspect);
+      // Some chains charge more than a receipt says.
+      const own = [...fees.values()].filter(({ payer, block: at }) => payer === suspect.address && at === number);
+      if (rest === 0n || (rest < 0n && -rest <= own.reduce((sum, { amount }) => sum + amount, 0n))) continue;
+      add(difference(suspect.address, rest, number, block.hash));
+    }
+  }
+
+  if (balances !== null) {
+    try {
+      const { start, end } = balances;
+      const known = new Map([...start].filter(([address]) => end.has(address)));
+      const suspects = await suspectsIn(range, known, end, net, (block, some) => chain.balances(block, some));
+      for (const [number, some] of Map.groupBy(suspects, ({ block }) => block)) await explain(number, some);
+    } catch (error) {
+      unchecked.coin = reasonOf(error);
+    }
+  }
+  const concerns = ({ from, to }: Movement) => (from !== null && watched.has(from)) || (to !== null && watched.has(to));
+  return {
+    movements: [...tokens, ...all().filter(concerns)],
+    fees: new Map([...fees].map(([hash, { amount }]) => [hash, amount])),
+    unchecked,
+    hasTraces,
+  };
+}
+
+/** What the node refuses cannot be checked now or later; when it is away, the caller tries again. */
+function reasonOf(error: unknown): UncheckedReason {
+  if (!(error instanceof ChainError) || error.failure === 'away') throw error;
+  return error.failure === 'pruned' ? 'pruned' : 'refused';
+}
+
+/** Each delivered payment inside of a transaction, as often as the scope says that has it most often. */
+function claimsOf(native: readonly StoredTransfer[], isIn: (block: number) => boolean): Movement[] {
+  const inside = native.filter(
+    ({ transfer: { internal, blockNumber } }) => internal && blockNumber !== null && isIn(blockNumber),
+  );
+  const claims: Movement[] = [];
+  for (const [scope, ofScope] of Map.groupBy(inside, (one) => one.scope)) {
+    for (const { transfer, count } of ofScope) {
+      const { txHash, from, to, value, blockNumber, blockHash } = transfer;
+      if (value === null) continue;
+      const known = claims.filter((claim) => isSameMovement(asTransfer(claim), transfer)).length;
+      for (let index = known; index < count; index++) {
+        const place = `claim:${scope}:${index}`;
+        claims.push(coins(from, to, BigInt(value), { txHash, block: blockNumber!, blockHash, internal: true, place }));
+      }
+    }
+  }
+  return claims;
+}
+
+const GWEI = 10n ** 9n;
+
+/** What consensus pays out in a block, without a transaction: the block's hash stands for it. */
+function addWithdrawals(
+  { hash, number, withdrawals = [] }: ChainBlock,
+  odd: ReadonlySet<string>,
+  add: (movement: Movement) => void,
+): void {
+  for (const { index, address, amount } of withdrawals) {
+    const to = toAddress(address);
+    if (to === null || !odd.has(to) || BigInt(amount) === 0n) continue;
+    const place = `withdrawal:${Number(index)}`;
+    const common = { txHash: hash.toLowerCase(), block: Number(number), blockHash: hash, internal: true, place };
+    add(coins(ZERO_ADDRESS, to, BigInt(amount) * GWEI, common));
+  }
+}

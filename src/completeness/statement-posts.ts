@@ -1,0 +1,91 @@
+import type { Logger } from 'pino';
+import {
+  countedAssets,
+  type GuildStatement,
+  type KeptBalances,
+  periodAt,
+  type StatementPlan,
+  walletKey,
+} from '../domain/balance.ts';
+import { type Clock, MINUTE, workEvery } from '../domain/clock.ts';
+import type { Outbox } from '../domain/sender.ts';
+import type { Store } from '../store/store.ts';
+import type { MadeNotice } from './balances.ts';
+import type { createStatements } from './statement-reader.ts';
+
+/** Most assets of one wallet. */
+const MAX_ASSETS = 20;
+
+interface StatementOptions {
+  store: Pick<Store, 'balances' | 'chainChecks' | 'guilds' | 'tokens'>;
+  read: ReturnType<typeof createStatements>;
+  chains: ReadonlyMap<number, unknown>;
+  render(statement: GuildStatement): MadeNotice & { attachment: string };
+  outbox: Pick<Outbox, 'wake'>;
+  clock: Clock;
+  log: Logger;
+}
+
+/** Posts each guild's statement once a period is over and everything in it was compared with the chain, also late. */
+export function postStatements({ store, read, chains, render, outbox, clock, log }: StatementOptions) {
+  async function check(isClosed: () => boolean): Promise<void> {
+    try {
+      for (const plan of await store.balances.statements()) if (!isClosed()) await post(plan, isClosed);
+    } catch (error) {
+      if (!isClosed()) log.warn({ err: error }, 'making a statement failed; trying again in a minute');
+    }
+  }
+
+  async function post(plan: StatementPlan, isClosed: () => boolean): Promise<void> {
+    const { guildId, period } = plan;
+    const timezone = plan.timezone ?? 'UTC';
+    if (plan.until === null) {
+      await store.balances.beginStatements(guildId, periodAt(clock.now(), period, timezone).since);
+      return;
+    }
+    const since = plan.until;
+    const { until } = periodAt(since, period, timezone);
+    if (until > clock.now()) return;
+    const wallets: GuildStatement['wallets'] = [];
+    const known = await store.tokens.known(guildId);
+    for (const network of chains.keys()) {
+      const { scope, wallets: all } = await store.balances.wallets(guildId, network);
+      const watched = all.filter((one) => one.since < until);
+      if (watched.length > 0 && !(await isCompared(network, until))) return;
+      const wants = countedAssets(known.filter((one) => one.network === network));
+      for (const wallet of watched) {
+        const { address } = wallet;
+        // One that was watched again since has a gap.
+        const before = wallet.since <= since ? plan.closing[walletKey({ network, address })] : undefined;
+        const limits = { since: Math.max(since, wallet.since), until, max: MAX_ASSETS, before };
+        const outcome = await read({ network, scope, address, wants, ...limits });
+        if (outcome.status === 'away' || isClosed()) return;
+        if (outcome.status === 'read') wallets.push({ ...wallet, statement: outcome.statement });
+      }
+    }
+    const language = await store.guilds.language(guildId);
+    const made = wallets.length === 0 ? null : render({ plan, since, until, wallets, known, language });
+    const posted = { guildId, since, until, closing: closingOf(wallets) };
+    const channelId = await store.balances.postStatement(posted, made && { ...made, now: clock.now() });
+    if (channelId !== null) outbox.wake([{ channelId, guildId }]);
+  }
+
+  async function isCompared(network: number, until: number): Promise<boolean> {
+    const known = await store.chainChecks.progress(network);
+    return known !== null && known.progress.blockAt >= until;
+  }
+
+  return workEvery(clock, MINUTE, check);
+}
+
+/** A node may have forgotten them when the next statement begins. */
+function closingOf(wallets: GuildStatement['wallets']): KeptBalances {
+  return Object.fromEntries(
+    wallets.map(({ statement }) => {
+      const known = statement.sums.flatMap(({ asset, closing }) =>
+        closing === null ? [] : [[asset, closing.toString()] as const],
+      );
+      return [walletKey(statement), { block: statement.range.upTo, of: Object.fromEntries(known) }];
+    }),
+  );
+}

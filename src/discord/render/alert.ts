@@ -1,0 +1,347 @@
+import {
+  type APIActionRowComponent,
+  type APIButtonComponentWithCustomId,
+  type APIEmbed,
+  ButtonStyle,
+  ComponentType,
+  MessageFlags,
+  type RESTPostAPIChannelMessageJSONBody,
+} from 'discord.js';
+import type { AddressText } from '../../domain/address.ts';
+import { type Alert, transactionOf } from '../../domain/alert.ts';
+import { MAX_OF_ONE_TRANSACTION } from '../../domain/batch.ts';
+import { mentionsOf } from '../../domain/mention.ts';
+import type { AlertStyle } from '../../domain/subscription.ts';
+import { isSuspect, isWorthless, viewOf } from '../../domain/transaction-parts.ts';
+import { checksumAddress } from '../../domain/typed-address.ts';
+import { MAX_CONTENT, MAX_DESCRIPTION, MAX_EMBEDS, MAX_FIELDS } from '../command.ts';
+import { transactionEmbed } from './card.ts';
+import { compactLines, headlineAbove } from './compact.ts';
+import { remarksOf, warningsOf } from './warnings.ts';
+import {
+  type Alerts,
+  code,
+  hash,
+  type RenderContext,
+  type RenderSettings,
+  renderContext,
+  VIEW_STYLES,
+} from './wording.ts';
+
+type Message = RESTPostAPIChannelMessageJSONBody;
+
+/** Maximum length of a plain alert's amount and token ID: the longest that both can be. */
+const MAX_RAW_AMOUNT = 200;
+/** Maximum number of headlines above cards: a push notification shows a few lines. */
+export const MAX_HEADLINES = 3;
+
+/** How many characters fit into one message, and into each embed's description. */
+interface Room {
+  characters: number;
+  description: number;
+}
+
+/** The room of each form of message. A new one is not filled up: names and remarks that are added later need room, too. */
+const ROOM: Record<AlertStyle, { max: Room; atFirst: Room }> = {
+  full: {
+    max: { characters: 6_000, description: MAX_DESCRIPTION },
+    atFirst: { characters: 5_200, description: 3_500 },
+  },
+  // The text of all components, mentions included.
+  compact: {
+    max: { characters: 4_000, description: 4_000 },
+    atFirst: { characters: 3_800, description: 3_800 },
+  },
+};
+
+/** One rendered transaction: a card, or some lines of text. */
+type Rendered = APIEmbed | string;
+
+/**
+ * Renders as many alerts (in order, at least one) as fit into a new message, those of one transaction together; `used`
+ * says how many. The message mentions the subscriptions' roles that are due at `now`. The button's ID contains
+ * `reference`.
+ */
+export function renderAlerts(
+  alerts: Alert[],
+  reference: string,
+  settings: RenderSettings,
+  now: number,
+): { payload: Message; used: number } {
+  const styleOf = stylesOf(alerts);
+  const style = styleOf(alerts[0]!);
+  // An alert of another style begins a new message.
+  const alike = fromPing(
+    leading(alerts, (alert) => styleOf(alert) === style),
+    now,
+  );
+  const context = renderContext(alike, settings);
+  const filled = fill(alike, style, context, ROOM[style].atFirst, mentionsOf(alike, now).roles);
+  const { roles } = mentionsOf(alike.slice(0, filled.used), now);
+  const payload = messageOf(filled, { style, roles }, reference, context);
+  return { payload: { ...payload, allowed_mentions: allowing(roles) }, used: filled.used };
+}
+
+/** Up to the first transaction that pings, if that is not the first one: a push notification shows a message's beginning. */
+function fromPing(alerts: Alert[], now: number): Alert[] {
+  const runs = runsOf(alerts);
+  const pinging = runs.findIndex((run) => mentionsOf(run, now).roles.length > 0);
+  return pinging <= 0 ? alerts : runs.slice(0, pinging).flat();
+}
+
+/**
+ * How many alerts (in order) an existing message can show, with room for names that are added later. `payload`: JSON of
+ * the body that the message was created with, because Discord lets no message change its form.
+ */
+export function countFitting(alerts: Alert[], settings: RenderSettings, payload: string): number {
+  const { style, roles } = formOf(payload);
+  const fitting = leading(alerts, (alert) => style === 'full' || !isSuspicious(alert));
+  if (fitting.length === 0) return 0;
+  return fill(fitting, style, renderContext(fitting, settings), ROOM[style].atFirst, roles).used;
+}
+
+/**
+ * Renders an existing message again; it pings nobody. It keeps all of its alerts by dropping links to addresses,
+ * then by shortening long labels and without balances. `before`: JSON of the body that the message was created with, whose form it keeps.
+ */
+export function renderAgain(
+  alerts: Alert[],
+  reference: string,
+  settings: RenderSettings,
+  before: string,
+): { payload: Message; used: number } {
+  const { style, roles } = formOf(before);
+  const context = renderContext(alerts, settings);
+  const shorter = { ...context, unlinked: true };
+  let filled = fill(alerts, style, context, ROOM[style].max, roles);
+  for (const attempt of [shorter, { ...shorter, isShort: true }])
+    if (filled.used < alerts.length) filled = fill(alerts, style, attempt, ROOM[style].max, roles);
+  return { payload: messageOf(filled, { style, roles }, reference, context), used: filled.used };
+}
+
+function leading(alerts: Alert[], suits: (alert: Alert) => boolean): Alert[] {
+  const other = alerts.findIndex((alert) => !suits(alert));
+  return other === -1 ? alerts : alerts.slice(0, other);
+}
+
+/** The style of a message, and the roles that it shows. */
+interface Form {
+  style: AlertStyle;
+  roles: readonly string[];
+}
+
+function formOf(payload: string): Form {
+  const { flags, embeds, allowed_mentions } = JSON.parse(payload) as Message;
+  if ((Number(flags ?? 0) & MessageFlags.IsComponentsV2) !== 0) return { style: 'compact', roles: [] };
+  // Each card has a title; compact alerts that ping have none.
+  const isFull = embeds?.some(({ title }) => title !== undefined) ?? false;
+  return { style: isFull ? 'full' : 'compact', roles: allowed_mentions?.roles ?? [] };
+}
+
+/**
+ * Whether it warns of a trap or of another project. Such an alert is shown as a card, with the warnings and every address
+ * in full. The same warning within an hour is not.
+ */
+const isSuspicious = ({ warnings }: Alert): boolean =>
+  warnings.some(
+    (warning) =>
+      warning.kind === 'other-project' ||
+      ((warning.kind === 'look-alike' || warning.kind === 'imitation') && !warning.isRepeat),
+  );
+
+/**
+ * How each alert looks: what is suspicious is a card of its own, what is worth least takes no more room than the rest of
+ * its transaction.
+ */
+function stylesOf(alerts: readonly Alert[]): (alert: Alert) => AlertStyle {
+  const worthy = new Map(
+    alerts
+      .filter((alert) => !isSuspect(alert) && !isWorthless(alert))
+      .map((alert) => [transactionOf(alert), alert.style]),
+  );
+  return (alert) => {
+    if (isSuspicious(alert)) return 'full';
+    const isLess = isSuspect(alert) || isWorthless(alert);
+    return isLess ? (worthy.get(transactionOf(alert)) ?? 'compact') : alert.style;
+  };
+}
+
+const mentionOf = (roles: readonly string[]): string => roles.map((role) => `<@&${role}>`).join(' ');
+
+export const allowing = (roles: string[]) => ({ parse: [], ...(roles.length > 0 && { roles }) });
+
+/** The message of rendered alerts. It shows the form's roles but pings nobody. */
+function messageOf({ rendered, headlines }: Filled, form: Form, reference: string, context: RenderContext): Message {
+  const { style, roles } = form;
+  if (style === 'full') return cardMessage(rendered as APIEmbed[], headlines, roles, reference, context);
+  const texts = rendered as string[];
+  return roles.length === 0
+    ? compactMessage(texts, reference, context)
+    : pingingMessage(texts, headlines, roles, reference, context);
+}
+
+/** The message with these embeds and the button that explains it. With roles it shows them after the headlines. */
+export function cardMessage(
+  embeds: APIEmbed[],
+  headlines: readonly string[],
+  roles: readonly string[],
+  reference: string,
+  context: RenderContext,
+): Message {
+  return {
+    embeds,
+    components: [buttonRow(reference, context)],
+    allowed_mentions: allowing([]),
+    ...(roles.length > 0 && { content: `${headlines.slice(0, MAX_HEADLINES).join('\n')} ${mentionOf(roles)}` }),
+  };
+}
+
+/** The message of compact alerts that ping: as content, because a push notification of Components V2 has no text. */
+function pingingMessage(
+  texts: string[],
+  headlines: readonly string[],
+  roles: readonly string[],
+  reference: string,
+  context: RenderContext,
+): Message {
+  const text = texts.join('\n');
+  const content = text.replace(/\n|$/, (end) => ` ${mentionOf(roles)}${end}`);
+  if (content.length > MAX_CONTENT)
+    return { ...cardMessage([{ description: text }], headlines, roles, reference, context), flags: 0 as number };
+  return {
+    ...cardMessage([], headlines, roles, reference, context),
+    content,
+    // Links to the explorer get no previews.
+    flags: MessageFlags.SuppressEmbeds,
+  };
+}
+
+/** The message of compact alerts that ping nobody, with the button next to the first one. */
+function compactMessage(texts: string[], reference: string, context: RenderContext): Message {
+  const [first = '', ...others] = texts;
+  const display = (content: string) => ({ type: ComponentType.TextDisplay as const, content });
+  return {
+    flags: MessageFlags.IsComponentsV2,
+    components: [
+      {
+        type: ComponentType.Section,
+        components: [display(first)],
+        accessory: detailsButton(reference, context),
+      },
+      ...others.map(display),
+    ],
+    allowed_mentions: allowing([]),
+  };
+}
+
+/** The transactions of a message, how many alerts they show, and their headlines. */
+interface Filled {
+  rendered: Rendered[];
+  headlines: string[];
+  used: number;
+}
+
+/** Groups alerts by transaction until the next one would exceed the room, less `roles`, or one of Discord's limits. */
+function fill(
+  alerts: Alert[],
+  style: AlertStyle,
+  context: RenderContext,
+  room: Room,
+  roles: readonly string[],
+): Filled {
+  const plain = { ...context, plainTitles: roles.length > 0 };
+  const byTransaction = new Map<string, { alerts: Alerts; rendered: Rendered }>();
+  // In a message with embeds, mentions are in the content, which has a limit of its own.
+  let characters = style === 'full' ? 0 : 1 + mentionOf(roles).length;
+  let used = 0;
+
+  function add(more: Alerts): boolean {
+    const transaction = transactionOf(more[0]);
+    const before = byTransaction.get(transaction);
+    const together: Alerts = before ? [...before.alerts, ...more] : more;
+    const rendered = style === 'full' ? transactionEmbed(together, context) : compactLines(together, plain).join('\n');
+    const sum = characters + lengthOf(rendered) - (before ? lengthOf(before.rendered) : 0);
+    const fits =
+      (before !== undefined || byTransaction.size < MAX_EMBEDS) &&
+      sum <= room.characters &&
+      (typeof rendered === 'string' ||
+        (rendered.description!.length <= room.description && rendered.fields!.length <= MAX_FIELDS));
+    // A single alert is always sent.
+    if (!fits && (used > 0 || more.length > 1)) return false;
+    byTransaction.set(transaction, { alerts: together, rendered });
+    characters = sum;
+    used += more.length;
+    return true;
+  }
+
+  // What the chain does not have counts as nothing in sums, but its alert shows what it was about.
+  const shown = alerts.map((alert) => (alert.count === 0 ? { ...alert, count: 1 } : alert));
+  for (const run of runsOf(shown.slice(0, MAX_OF_ONE_TRANSACTION))) {
+    if (!add(run)) {
+      if (run.length > 1) run.every((alert) => add([alert]));
+      break;
+    }
+  }
+  const transactions = [...byTransaction.values()];
+  return {
+    rendered: transactions.map(({ rendered }) => rendered),
+    headlines: roles.length === 0 ? [] : transactions.map((one) => headlineAbove(one.alerts, context)),
+    used,
+  };
+}
+
+/** Groups consecutive alerts of one transaction. */
+function runsOf(alerts: Alert[]): Alerts[] {
+  const runs: Alerts[] = [];
+  for (const alert of alerts) {
+    const run = runs.at(-1);
+    if (run && transactionOf(run[0]) === transactionOf(alert)) run.push(alert);
+    else runs.push([alert]);
+  }
+  return runs;
+}
+
+/** One alert as plain text, for the rare one that Discord refuses as an embed. */
+export function renderPlain(alert: Alert, reference: string): Message {
+  const { transfer } = alert;
+  const context = renderContext([alert], { explorerUrl: undefined, nativeSymbol: undefined });
+  const { t } = context;
+  const view = viewOf(alert);
+  const address = (value: AddressText | null) => (value ? `\`${checksumAddress(value)}\`` : t('alert.unknown'));
+  const { value, tokenId } = transfer;
+  // A token ID is not an amount, and a shortened amount would be wrong.
+  const raw = [value, tokenId === null ? null : `#${tokenId}`].filter((text) => text !== null).join(' × ');
+  const amount = code(raw, t('alert.plainUnknownAmount'), context, MAX_RAW_AMOUNT);
+  const lines = [
+    ...warningsOf([alert], context),
+    `${VIEW_STYLES[view].icon} ${t(`alert.${view}`, { what: t('alert.plainAmount', { amount }) })}`,
+    `**${t('alert.from')}** ${address(transfer.from)}`,
+    `**${t('alert.to')}** ${address(transfer.to)}`,
+    `**${t('alert.tokenField')}** ${transfer.token ? address(transfer.token) : t('alert.nativeCoin')}`,
+    `**${t('alert.transactionField')}** \`${hash(transfer).slice(0, 100)}\``,
+    ...remarksOf([alert], context).map((line) => `-# ${line}`),
+  ];
+  while (lines.join('\n').length > MAX_CONTENT) lines.pop();
+  return { content: lines.join('\n'), components: [buttonRow(reference, context)], allowed_mentions: allowing([]) };
+}
+
+/** The button that explains the message. By its ID the bot finds out whether a message was sent. */
+function detailsButton(reference: string, { t }: RenderContext): APIButtonComponentWithCustomId {
+  const custom_id = `why:show:${reference}`;
+  return { type: ComponentType.Button, style: ButtonStyle.Secondary, label: t('alert.why').slice(0, 80), custom_id };
+}
+
+const buttonRow = (
+  reference: string,
+  context: RenderContext,
+): APIActionRowComponent<APIButtonComponentWithCustomId> => ({
+  type: ComponentType.ActionRow,
+  components: [detailsButton(reference, context)],
+});
+
+function lengthOf(rendered: Rendered): number {
+  if (typeof rendered === 'string') return rendered.length;
+  const { author, title, description, footer, fields = [] } = rendered;
+  const texts = [author?.name, title, description, footer?.text, ...fields.flatMap(({ name, value }) => [name, value])];
+  return texts.reduce((sum, text) => sum + (text?.length ?? 0), 0);
+}

@@ -1,0 +1,298 @@
+import type { APIEmbed, APIEmbedField } from 'discord.js';
+import { type AddressText, ZERO_ADDRESS } from '../../domain/address.ts';
+import type { Alert } from '../../domain/alert.ts';
+import type { Perspective } from '../../domain/subscription.ts';
+import { asName, inCode } from '../../domain/text.ts';
+import { partsOf } from '../../domain/transaction-parts.ts';
+import { shortAddress } from '../../domain/typed-address.ts';
+import { MAX_TITLE } from '../command.ts';
+import { byWorth, compactLines } from './compact.ts';
+import { isFake, remarksOf, WARNING_COLOR, warnedTitle, warningsOf } from './warnings.ts';
+import {
+  type AlertPart,
+  type Alerts,
+  addressesOf,
+  code,
+  counted,
+  feeText,
+  hash,
+  idsOf,
+  labelOf,
+  linked,
+  MAX_TOKEN_ID,
+  named,
+  number,
+  onNetwork,
+  partWords,
+  type RenderContext,
+  type Side,
+  swapWords,
+  totalMoved,
+  transactionUrl,
+  transferCount,
+  VIEW_STYLES,
+  worthOfAll,
+} from './wording.ts';
+
+/** Maximum number of full addresses on one side of a sweep. */
+const MAX_PARTIES = 5;
+/** Maximum number of names in a footer. */
+const MAX_WATCHED = 10;
+const SIDES = ['from', 'to'] as const;
+/** Of a transaction with more parts, sums are shown, so that it fits into one message whatever its size. */
+const MAX_PARTS = 40;
+
+export function transactionEmbed(all: Alerts, given: RenderContext): APIEmbed {
+  const context = onNetwork(all, given);
+  const { alerts: worthy, worthless } = byWorth(all);
+  const alerts = worthy ?? all;
+  const parts = partsOf(alerts);
+  const isLong = parts.length > MAX_PARTS;
+  const url = transactionUrl(alerts[0].transfer, context);
+  const { title, color } = heading(parts, context);
+  // A token may claim 255 decimals, and every digit of its amounts is shown.
+  const fits = title.length <= MAX_TITLE;
+  const warnings = warningsOf(alerts, context);
+  return {
+    title: fits ? title : heading(parts, context, context.t('alert.amountBelow')).title,
+    ...(url ? { url } : {}),
+    color,
+    description: [
+      ...warnings,
+      ...(warnings.length > 0 ? [''] : []),
+      ...(fits || parts.length > 1 ? [] : amountsOf(parts[0]!, context)),
+      ...(isLong ? compactLines(alerts, context).slice(1) : bodyOf(parts, context)),
+      ...(worthy && worthless.length > 0
+        ? [`-# ${context.t('alert.moreUncataloged', counted(transferCount(worthless), context))}`]
+        : []),
+    ].join('\n'),
+    fields: isLong ? [transactionField(alerts, context)] : details(alerts, parts, context),
+    ...(context.network !== undefined && { author: { name: context.network } }),
+    footer: { text: footer(alerts, context) },
+    timestamp: new Date(alerts[0].createdAt).toISOString(),
+  };
+}
+
+/** The amounts that do not fit into the title, unless the lines below show them. */
+function amountsOf(part: AlertPart, context: RenderContext): string[] {
+  if (part.kind !== 'swap') return [partWords(part, context)];
+  const words = swapWords(part, context);
+  return words === null ? [] : [`${words.gave} → ${words.got}`];
+}
+
+/** The lines below a title: who sent what to whom in one transaction, and remarks. */
+function bodyOf(parts: AlertPart[], context: RenderContext): string[] {
+  const remarks = ({ alerts }: AlertPart) => remarksOf(alerts, context).map((line) => `-# ${line}`);
+  if (parts.length === 1) {
+    const [part] = parts as [AlertPart];
+    return [
+      ...worthOfAll(part.kind === 'swap' ? part.gave : part.alerts, context),
+      ...(betweenWatched(part, context) ?? contentOf(part, SIDES, context)),
+      ...remarks(part),
+    ];
+  }
+  const alerts = parts.flatMap((part) => part.alerts);
+  const plain = parts.every(({ kind }) => kind !== 'swap');
+  // Facts that all transfers share are shown once, above them.
+  const shared = SIDES.filter((side) => plain && addressesOf(alerts, side).length === 1);
+  const own = SIDES.filter((side) => !shared.includes(side));
+  return [
+    ...shared.flatMap((side) => sideLines(side, alerts, context)),
+    ...parts.flatMap((part, index) => [
+      ...(index > 0 || shared.length > 0 ? [''] : []),
+      ...partTitle(part, context),
+      ...contentOf(part, own, context),
+      ...remarks(part),
+    ]),
+  ];
+}
+
+/** A move between two watched wallets with names, as one line above both addresses; null for any other. */
+function betweenWatched(part: AlertPart, context: RenderContext): string[] | null {
+  if (part.kind !== 'line' || part.view !== 'internal') return null;
+  const { from, to } = part.alerts[0].transfer;
+  const [fromName, toName] = [from, to].map((address) => address && nameOf(address, part.alerts, context));
+  if (!fromName || !toName) return null;
+  return [
+    `**${context.t('alert.bothWatched', { from: fromName, to: toName })}**`,
+    addressLine(from!, part.alerts, context),
+    addressLine(to!, part.alerts, context),
+  ];
+}
+
+/** What one of several parts moved; empty for a swap whose amounts are too long. */
+function partTitle(part: AlertPart, context: RenderContext): string[] {
+  if (part.kind !== 'swap') {
+    const title = `${VIEW_STYLES[part.view].icon} **${partWords(part, context)}**`;
+    return [[title, ...worthOfAll(part.alerts, context)].join(' ')];
+  }
+  const words = swapWords(part, context);
+  return words === null ? [] : [`${VIEW_STYLES.swap.icon} **${words.gave} → ${words.got}**`];
+}
+
+function contentOf(part: AlertPart, sides: readonly Side[], context: RenderContext): string[] {
+  if (part.kind === 'swap') return swapLines(part, context);
+  return [
+    ...(part.kind === 'sweep' ? [idsOf(part.alerts, context)] : []),
+    ...sides.flatMap((side) => sideLines(side, part.alerts, context)),
+  ];
+}
+
+/** The wallet and its counterparties. With several legs, or without amounts in the title, leg by leg. */
+function swapLines(part: Extract<AlertPart, { kind: 'swap' }>, context: RenderContext): string[] {
+  const { wallet, gave, got, alerts } = part;
+  const others = [...new Set([...addressesOf(gave, 'to'), ...addressesOf(got, 'from')])];
+  const lines = partyLines('wallet', [wallet], alerts, context);
+  if (others.length === 1 && alerts.length === 2 && swapWords(part, context) !== null)
+    return [...lines, ...partyLines('with', others, alerts, context)];
+  const leg = (alert: Alert, view: 'incoming' | 'outgoing', side: Side) => [
+    ...partTitle({ kind: 'line', view, alerts: [alert] }, context),
+    ...sideLines(side, [alert], context),
+  ];
+  return [
+    ...lines,
+    ...gave.flatMap((alert) => leg(alert, 'outgoing', 'to')),
+    ...got.flatMap((alert) => leg(alert, 'incoming', 'from')),
+  ];
+}
+
+const sideLines = (side: Side, alerts: readonly Alert[], context: RenderContext): string[] =>
+  partyLines(side, addressesOf(alerts, side), alerts, context);
+
+/** The word for a side, then each of its addresses in full below its name. */
+function partyLines(
+  word: Side | 'wallet' | 'with',
+  addresses: readonly (AddressText | null)[],
+  alerts: readonly Alert[],
+  context: RenderContext,
+): string[] {
+  const { t } = context;
+  const rest = addresses.length - MAX_PARTIES;
+  return [
+    ...addresses.slice(0, MAX_PARTIES).flatMap((address, index) => {
+      const title = index === 0 ? `**${t(`alert.${word}`)}**` : '';
+      if (address === null) return [`${title} ${t('alert.unknown')}`.trim()];
+      if (address === ZERO_ADDRESS) {
+        const zero = word === 'from' ? 'alert.newlyMinted' : word === 'to' ? 'alert.burnt' : 'alert.zeroAddress';
+        return [`${title} ${t(zero)}`.trim()];
+      }
+      const fake = isFake(address, alerts) ? '⚠️' : '';
+      const head = [title, fake, nameOf(address, alerts, context)].filter(Boolean).join(' ');
+      return [...(head === '' ? [] : [head]), addressLine(address, alerts, context)];
+    }),
+    ...(rest > 0 ? [t('alert.more', { number: number(rest, context) })] : []),
+  ];
+}
+
+/** The full address as a line of small text; a look-alike's address is not linked. */
+function addressLine(address: AddressText, alerts: readonly Alert[], context: RenderContext): string {
+  return `-# ${linked(address, 'address', isFake(address, alerts) ? { ...context, unlinked: true } : context)}`;
+}
+
+function nameOf(address: AddressText, alerts: readonly Alert[], context: RenderContext): string {
+  const label = labelOf(address, alerts);
+  return label === null ? '' : named(label, context);
+}
+
+/** The alerts in the order of the parts; what a swap gave is before what it got. */
+function inOrder(parts: AlertPart[]): Alert[] {
+  return parts.flatMap((part) => (part.kind === 'swap' ? [...part.gave, ...part.got] : part.alerts));
+}
+
+/** The title and its color. `what` replaces amounts that are too long for a title. */
+function heading(parts: AlertPart[], context: RenderContext, what?: string): { title: string; color: number } {
+  const alerts = parts.flatMap((part) => part.alerts);
+  const views = new Set(parts.map((part) => (part.kind === 'swap' ? 'swap' : part.view)));
+  const { icon, color } = VIEW_STYLES[views.size === 1 ? [...views][0]! : 'several'];
+  const title = `${icon} ${headline(parts, context, what)}`;
+  const warned = warnedTitle(title, alerts, context);
+  return { title: warned, color: warned === title ? color : WARNING_COLOR };
+}
+
+function headline(parts: AlertPart[], context: RenderContext, what: string | undefined): string {
+  const { t } = context;
+  const [part] = parts as [AlertPart, ...AlertPart[]];
+  const alerts = parts.flatMap((one) => one.alerts);
+  const count = counted(transferCount(alerts), context);
+  if (part.kind === 'swap') {
+    const words = parts.length === 1 && what === undefined ? swapWords(part, context) : null;
+    return words === null ? t('alert.inOneTransaction', count) : t('alert.swap', words);
+  }
+  if (parts.some((one) => one.kind === 'swap' || one.view !== part.view)) return t('alert.inOneTransaction', count);
+  if (parts.length === 1) return t(`alert.${part.view}`, { what: what ?? partWords(part, context) });
+  const lines = what === undefined && parts.every(({ kind }) => kind === 'line');
+  const amount = lines ? totalMoved(alerts, context) : null;
+  const together = amount === null ? t('alert.inOneTransaction', count) : t('alert.inTransfers', { ...count, amount });
+  return t(`alert.${part.view}`, { what: together });
+}
+
+/** The details: tokens, long IDs, and the transaction with its block and fee. */
+function details(alerts: Alerts, parts: AlertPart[], context: RenderContext): APIEmbedField[] {
+  const { t } = context;
+  const fields: APIEmbedField[] = [];
+  for (const [token, list] of Map.groupBy(inOrder(parts), ({ transfer }) => transfer.token)) {
+    if (token === null) continue;
+    const { transfer, labels } = list[0]!;
+    const write = context.cataloged.has(token) ? asName : inCode;
+    const hidden = t('alert.hiddenName');
+    const own = write(
+      transfer.tokenName,
+      write(transfer.tokenSymbol, t('alert.unnamed'), undefined, hidden),
+      undefined,
+      hidden,
+    );
+    const name = labels[token] ? `${named(labels[token], context)} · ${own}` : own;
+    fields.push({ name: t('alert.tokenField'), value: `${name}\n-# ${linked(token, 'token', context)}` });
+  }
+  if (alerts.length === 1) {
+    const { tokenId, tokenIdExact } = alerts[0].transfer;
+    if (tokenId !== null && tokenIdExact && tokenId.length > MAX_TOKEN_ID)
+      fields.push({ name: t('alert.tokenIdField'), value: `\`${tokenId}\`` });
+  }
+  return [...fields, transactionField(alerts, context)];
+}
+
+function transactionField(alerts: Alerts, context: RenderContext): APIEmbedField {
+  const { t } = context;
+  const transfers = alerts.map(({ transfer }) => transfer);
+  // The title links to it; the full hash is written out only where there is no link.
+  const id = hash(transfers[0]!);
+  const shown = transactionUrl(transfers[0]!, context) ? `${id.slice(0, 10)}…${id.slice(-8)}` : id;
+  // If a transfer was seen in another block later, that block counts.
+  const placed = alerts.findLast(({ reorganized }) => reorganized)?.transfer ?? transfers[0]!;
+  const facts: string[] = [];
+  if (placed.blockNumber !== null) facts.push(t('alert.block', { block: number(placed.blockNumber, context) }));
+  const payer = transfers.find(({ gasFee }) => gasFee !== null);
+  const native = transfers.find(({ kind }) => kind === 'native') ?? payer;
+  if (payer) facts.push(feeText(payer.gasFee!, native!, context));
+  return {
+    name: t('alert.transactionField'),
+    value: [`\`${shown}\``, facts.join(' · ')].filter(Boolean).join('\n'),
+  };
+}
+
+/** The subscriptions that the alerts match, as a footer's plain text. */
+function footer(alerts: Alerts, context: RenderContext): string {
+  const { t } = context;
+  // Grouped by address: several may have the same name, and a transfer between two of them is neither incoming nor
+  // outgoing.
+  const seen = new Map<AddressText, { name: string; perspectives: Set<Perspective> }>();
+  for (const { matches, labels } of alerts) {
+    for (const { address, label, perspective } of matches) {
+      const name = code(label ?? labels[address], shortAddress(address), context).replaceAll('`', '');
+      const perspectives = seen.get(address)?.perspectives ?? new Set();
+      seen.set(address, { name, perspectives: perspectives.add(perspective) });
+    }
+  }
+  const names = [...seen.values()].flatMap(({ name, perspectives }) => {
+    const both = perspectives.has('incoming') && perspectives.has('outgoing');
+    const alone = [...perspectives].filter((one) => !both || (one !== 'incoming' && one !== 'outgoing'));
+    return [
+      ...(both ? [t('alert.watchedBoth', { name })] : []),
+      ...alone.map((one) => t(`alert.watched.${one}`, { name })),
+    ];
+  });
+  const rest = names.length - MAX_WATCHED;
+  const shown = { names: names.slice(0, MAX_WATCHED).join(t('reply.comma')) };
+  return rest > 0 ? t('alert.watchingMore', { ...shown, number: number(rest, context) }) : t('alert.watching', shown);
+}

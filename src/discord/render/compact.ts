@@ -1,0 +1,435 @@
+import { type AddressText, ZERO_ADDRESS } from '../../domain/address.ts';
+import type { Alert } from '../../domain/alert.ts';
+import { isDifference } from '../../domain/completeness.ts';
+import { addressPage } from '../../domain/explorer.ts';
+import { seenFrom } from '../../domain/match.ts';
+import { leaves } from '../../domain/significance.ts';
+import { linkText } from '../../domain/text.ts';
+import { isForgeable, isKnown, isWorthless, partsOf, type View } from '../../domain/transaction-parts.ts';
+import type { Transfer } from '../../domain/transfer.ts';
+import { checksumAddress } from '../../domain/typed-address.ts';
+import { differenceOf, likeOf, remarksOf, warnedTitle } from './warnings.ts';
+import {
+  type AlertPart,
+  type Alerts,
+  addressesOf,
+  assetName,
+  counted,
+  hash,
+  idsOf,
+  labelOf,
+  named,
+  number,
+  onNetwork,
+  partWords,
+  type RenderContext,
+  type Side,
+  swapWords,
+  totalMoved,
+  transactionUrl,
+  transferCount,
+  VIEW_STYLES,
+  worthOfAll,
+} from './wording.ts';
+
+/** Up to this many transfers of one transaction are shown one by one; more are summed up by asset. */
+const MAX_LEGS = 10;
+/** Maximum number of counterparties that a sum of transfers names. */
+const MAX_PARTIES = 5;
+const MAX_OWNERS = 3;
+/** Maximum length of a headline; a token may claim 255 decimals. */
+const MAX_HEADLINE = 250;
+const MINUS = '−';
+const SIGNS: Record<View, string> = {
+  incoming: '+',
+  mint: '+',
+  outgoing: MINUS,
+  burn: MINUS,
+  internal: '',
+  self: '',
+  token: '',
+};
+/** Characters of the second line, without the link to the transaction. */
+const MAX_FACTS = 2_000;
+
+type Line = Extract<AlertPart, { kind: 'line' | 'sweep' }>;
+
+/**
+ * Renders one transaction in two lines: the wallet, what and how much; then the counterparties and the transaction. A
+ * third line contains remarks. The transaction's hash and every address that is named are complete, as a link's target
+ * or as text. Of many transfers the first addresses are named and the others counted.
+ */
+export function compactLines(all: Alerts, given: RenderContext): string[] {
+  const context: RenderContext = { ...onNetwork(all, given), linksTokens: true };
+  const { alerts, worthless } = byWorth(all);
+  if (alerts === null) return [worthlessLine(worthless, context)];
+  const parts = partsOf(alerts);
+  const facts = [...firstFacts(factsOf(parts, alerts, context), context), transactionFact(alerts[0], context)];
+  const remarks = remarksOf(alerts.map(withoutDetails), context);
+  return [
+    context.plainTitles ? headlineOf(alerts, context) : titleOf(parts, alerts, context),
+    `-# ${facts.join(' · ')}`,
+    ...(worthless.length > 0
+      ? [`-# ${context.t('alert.moreUncataloged', counted(transferCount(worthless), context))}`]
+      : []),
+    ...(remarks.length > 0 ? [`-# ${[...new Set(remarks)].join(' ')}`] : []),
+  ];
+}
+
+/** A transaction's alerts, what is significant or left first, and those that are worth least; `alerts` null: only such. */
+export function byWorth(all: Alerts): { alerts: Alerts | null; worthless: Alert[] } {
+  const worthless = all.filter(isWorthless);
+  // Any contract can claim that something left, any number of times.
+  const rank = (alert: Alert) =>
+    Number(alert.isSignificant) * 4 +
+    Number(!isForgeable(alert)) * 2 +
+    Number(alert.matches.some(({ perspective }) => leaves(perspective)));
+  const alerts = all.filter((alert) => !isWorthless(alert)).sort((a, b) => rank(b) - rank(a));
+  return { alerts: alerts.length > 0 ? (alerts as Alerts) : null, worthless };
+}
+
+/** Uncataloged tokens that came in with one transaction: the first one, and how many more. */
+function worthlessLine(alerts: readonly Alert[], context: RenderContext): string {
+  const [first] = alerts as Alerts;
+  const [part] = partsOf(alerts) as [Line, ...AlertPart[]];
+  const more = transferCount(alerts) - transferCount(part.alerts);
+  const facts = [
+    context.t('alert.uncatalogedToken'),
+    ...worthOfAll(part.alerts, context),
+    ...(more > 0 ? [context.t('alert.moreUncataloged', counted(more, context))] : []),
+    transactionFact(first, context),
+  ];
+  return `-# ${VIEW_STYLES[part.view].icon} ${lineTitle(part, context)} · ${facts.join(' · ')}`;
+}
+
+/** The first facts, so that a transaction fits into one message whatever its size. */
+function firstFacts(facts: string[], context: RenderContext): string[] {
+  let length = 0;
+  const fitting = facts.findIndex((fact) => {
+    length += fact.length + 3;
+    return length > MAX_FACTS;
+  });
+  if (fitting === -1) return facts;
+  const shown = Math.max(1, fitting);
+  const rest = facts.length - shown;
+  return rest === 0 ? facts : [...facts.slice(0, shown), context.t('alert.more', { number: number(rest, context) })];
+}
+
+/** An alert without what a title shows or leaves out: its count, and whether a contract made it. */
+const withoutDetails = (alert: Alert): Alert => ({
+  ...alert,
+  count: 1,
+  transfer: { ...alert.transfer, internal: false },
+});
+
+/**
+ * Renders one transaction as its title with a link to the transaction, but with no link to an address. Of several parts it
+ * names those that nobody made up.
+ */
+export function titleOnly(all: Alerts, given: RenderContext): string {
+  const context = { ...onNetwork(all, given), unlinked: true };
+  const alerts = byWorth(all).alerts ?? all;
+  const parts = partsOf(alerts);
+  const named = parts.filter((part) => part.alerts.some(isKnown)).slice(0, MAX_LEGS);
+  const isOne = named.length === 0 || onlySum(parts, alerts, context) !== null;
+  const titles = isOne
+    ? [titleOf(parts, alerts, context)]
+    : named.map((part) => titleOf([part], part.alerts as Alerts, context));
+  const shown = isOne ? alerts : named.flatMap((part) => part.alerts as Alert[]);
+  const rest = transferCount(all) - transferCount(shown);
+  const more = rest > 0 ? ` ${context.t('alert.more', { number: number(rest, context) })}` : '';
+  return `${titles.join(' · ')}${more} · ${transactionFact(all[0], context)}`;
+}
+
+/**
+ * Renders one transaction as a push notification shows it: the wallet, how much, and the counterparty, without links. Of
+ * several parts what is significant, and what left, is first.
+ */
+function headlineOf(alerts: Alerts, given: RenderContext): string {
+  const context: RenderContext = { ...onNetwork(alerts, given), linksTokens: false, plainNames: true };
+  const parts = partsOf(alerts);
+  const rank = (part: AlertPart) =>
+    Number(part.alerts.some(({ isSignificant }) => isSignificant)) * 2 +
+    Number(part.kind === 'swap' || part.view === 'outgoing');
+  const main = parts.reduce((best, part) => (rank(part) > rank(best) ? part : best));
+  const isOne = parts.length === 1 || onlySum(parts, alerts, context) !== null;
+  const words = isOne
+    ? `${titleOf(parts, alerts, context)}${ways(main, alerts, context)}`
+    : `${titleOf([main], main.alerts as Alerts, context)}${ways(main, main.alerts, context)} ${context.t('alert.more', { number: number(parts.length - 1, context) })}`;
+  const { icon } = VIEW_STYLES.several;
+  // A shortened amount would be wrong.
+  const title =
+    words.length > MAX_HEADLINE ? `${icon} ${ownersOf(alerts, context)} · ${countOf(alerts, context)}` : words;
+  return warnedTitle(title, alerts, context);
+}
+
+/** The headline above a card or a digest, with the network where there are several: a push notification shows no embed. */
+export function headlineAbove(alerts: Alerts, context: RenderContext): string {
+  const { network } = onNetwork(alerts, context);
+  return `${headlineOf(alerts, context)}${network === undefined ? '' : ` · ${network}`}`;
+}
+
+/**
+ * Sums up several transfers of one transaction in a reply, as a push notification does; `watched`: the addresses that
+ * matched each.
+ */
+export function replyHeadline(
+  transfers: readonly (Pick<Alert, 'transfer' | 'count'> & { watched: readonly AddressText[] })[],
+  labels: ReadonlyMap<AddressText, string>,
+  context: RenderContext,
+): string {
+  const isListed = ({ token }: Transfer) => token === null || context.cataloged.has(token);
+  const alerts = transfers.map(({ transfer, count, watched }) => ({
+    transfer,
+    count,
+    isCataloged: isListed(transfer),
+    labels: Object.fromEntries(labels),
+    warnings: [],
+    isSignificant: isListed(transfer),
+    matches: watched.flatMap((address) => {
+      const perspective = seenFrom({ address }, transfer);
+      return perspective === null ? [] : [{ address, perspective, label: null, isKnown: isListed(transfer) }];
+    }),
+  }));
+  // Its matches lack only what decides about sending.
+  return headlineOf(alerts as unknown as Alerts, context);
+}
+
+/** The counterparties, after a title that does not name them. */
+function ways(part: AlertPart, alerts: readonly Alert[], context: RenderContext): string {
+  if (part.kind === 'swap') return '';
+  switch (part.view) {
+    case 'outgoing':
+      return ` → ${partiesOf(alerts, 'to', context)}`;
+    case 'incoming':
+      return ` ← ${partiesOf(alerts, 'from', context)}`;
+    case 'token':
+      return ` · ${partiesOf(alerts, 'from', context)} → ${partiesOf(alerts, 'to', context)}`;
+    case 'internal':
+    case 'self':
+    case 'mint':
+    case 'burn':
+      return '';
+  }
+}
+
+function titleOf(parts: AlertPart[], alerts: Alerts, context: RenderContext): string {
+  const [part] = parts as [AlertPart, ...AlertPart[]];
+  if (parts.length > 1) return severalTitle(parts, alerts, context);
+  if (part.kind !== 'swap') return `${VIEW_STYLES[part.view].icon} ${lineTitle(part, context)}`;
+  const words = swapWords(part, context);
+  const moved =
+    words === null ? `· ${countOf(alerts, context)}` : `${signed(MINUS, words.gave)} → ${signed('+', words.got)}`;
+  return `${VIEW_STYLES.swap.icon} ${partyName(part.wallet, alerts, context, true)} ${moved}`;
+}
+
+function lineTitle(part: Line, context: RenderContext): string {
+  const { alerts } = part;
+  const { from, to } = alerts[0]!.transfer;
+  if (part.view === 'internal')
+    return `${sideName(from, alerts, context, true)} → ${sideName(to, alerts, context, true)} ${partWords(part, context)}`;
+  return `${ownersOf(alerts, context)} ${signedWords(part, context)}`;
+}
+
+/** Several transfers of one transaction: their sum if they have one, otherwise how many there are. */
+function severalTitle(parts: AlertPart[], alerts: Alerts, context: RenderContext): string {
+  const owners = ownersOf(alerts, context);
+  const sum = onlySum(parts, alerts, context);
+  return sum === null
+    ? `${VIEW_STYLES.several.icon} ${owners} · ${countOf(alerts, context)}`
+    : `${VIEW_STYLES[sum.view].icon} ${owners} ${sum.words}`;
+}
+
+/** The sum of one watched address's transfers that go one way, as the title shows it; null: there is none. */
+function onlySum(parts: AlertPart[], alerts: Alerts, context: RenderContext): { view: View; words: string } | null {
+  const [part] = parts as [AlertPart, ...AlertPart[]];
+  if (part.kind !== 'line' || parts.some((one) => one.kind !== 'line' || one.view !== part.view)) return null;
+  const amount = new Set(alerts.map(ownerOf)).size === 1 ? totalMoved(alerts, context) : null;
+  return amount === null
+    ? null
+    : { view: part.view, words: signed(signOf(part), inTransfers(amount, alerts, context)) };
+}
+
+const inTransfers = (amount: string, alerts: readonly Alert[], context: RenderContext): string =>
+  context.t('alert.inTransfers', { ...counted(transferCount(alerts), context), amount });
+
+/** How many transfers of one transaction these are, in words. */
+const countOf = (alerts: readonly Alert[], context: RenderContext): string =>
+  context.t('alert.inOneTransaction', counted(transferCount(alerts), context));
+
+/** The watched address that an alert is about; of a move between two, the sender. */
+function ownerOf({ matches, transfer: { from, to, token } }: Alert): AddressText | null {
+  const by = (way: string) => matches.find(({ perspective }) => perspective === way)?.address;
+  return by('self') ?? by('outgoing') ?? by('incoming') ?? by('token') ?? token ?? from ?? to;
+}
+
+function ownersOf(alerts: readonly Alert[], context: RenderContext): string {
+  const owners = [...new Set(alerts.map(ownerOf))];
+  return firstOf(owners, MAX_OWNERS, (owner) => sideName(owner, alerts, context, true), context);
+}
+
+/** `+26 HUSD`; a name gets a blank after the sign. */
+const signed = (sign: string, words: string): string =>
+  `${sign}${sign !== '' && !/^\d/.test(words) ? ' ' : ''}${words}`;
+
+function signOf({ view, alerts }: Line): string {
+  const isToken = alerts[0]!.matches.every(({ perspective }) => perspective === 'token');
+  return isToken ? '' : SIGNS[view];
+}
+
+/** What a part moved, with its sign. */
+const signedWords = (part: Line, context: RenderContext): string => signed(signOf(part), partWords(part, context));
+
+function factsOf(parts: AlertPart[], alerts: Alerts, context: RenderContext): string[] {
+  const own = ownFacts(alerts, context);
+  const [part] = parts as [AlertPart, ...AlertPart[]];
+  if (parts.length > MAX_LEGS) return [...own, ...sums(parts, alerts, context)];
+  if (parts.length > 1) return [...own, ...parts.flatMap((one) => legs(one, context))];
+  if (part.kind !== 'swap') return [...own, ...worthOfAll(part.alerts, context), ...lineFacts(part, context)];
+  const others = new Set([...addressesOf(part.gave, 'to'), ...addressesOf(part.got, 'from')]);
+  if (others.size > 1 || part.alerts.length > 2 || swapWords(part, context) === null)
+    return [...own, ...(part.alerts.length > MAX_LEGS ? sums(parts, alerts, context) : legs(part, context))];
+  const [other] = others;
+  const worth = worthOfAll(part.gave, context);
+  if (other === ZERO_ADDRESS) return [...own, ...worth, context.t('alert.withZero')];
+  return [...own, ...worth, context.t('alert.withParty', { party: sideName(other!, alerts, context) })];
+}
+
+/** Where the title has no links, the watched addresses follow below: as links, or without an explorer as text. */
+function ownFacts(alerts: readonly Alert[], context: RenderContext): string[] {
+  const owners = new Set(alerts.flatMap(({ matches }) => matches.map(({ address }) => address)));
+  if (isLinked(context))
+    return context.plainTitles ? [...owners].map((owner) => partyName(owner, alerts, context, true)) : [];
+  return [...owners].map((owner) => `\`${checksumAddress(owner)}\``);
+}
+
+const isLinked = (context: RenderContext): boolean => context.explorerUrl !== undefined && context.unlinked !== true;
+
+/** The counterparties, seen from the watched side; for a sweep also its IDs. */
+function lineFacts(part: Line, context: RenderContext): string[] {
+  const ids = part.kind === 'sweep' ? [idsOf(part.alerts, context)] : [];
+  return [...ids, ...wayFacts(part, context)];
+}
+
+function wayFacts(
+  { alerts, view }: Pick<Line, 'view'> & { alerts: readonly Alert[] },
+  context: RenderContext,
+): string[] {
+  const { t } = context;
+  // Some languages inflect the zero address after a preposition.
+  const party = (side: Side) =>
+    alerts.every(({ transfer }) => transfer[side] === ZERO_ADDRESS)
+      ? t(side === 'from' ? 'alert.fromZero' : 'alert.toZero')
+      : t(`alert.${side}Party`, { party: partiesOf(alerts, side, context) });
+  const isOwn = (side: Side) => alerts.every((alert) => ownerOf(alert) === alert.transfer[side]);
+  switch (view) {
+    case 'incoming':
+      return [party('from')];
+    case 'outgoing':
+      return [party('to')];
+    case 'internal':
+      return [t('alert.internalMove')];
+    case 'self':
+      return [t('alert.selfMove')];
+    case 'mint':
+      return [t('alert.minted'), ...(isOwn('to') ? [] : [party('to')])];
+    case 'burn':
+      return [...(isOwn('from') ? [] : [party('from')]), t('alert.burned')];
+    case 'token':
+      return [`${party('from')} ${party('to')}`];
+  }
+}
+
+/** One of several parts: what moved, and the counterparties. */
+function legs(part: AlertPart, context: RenderContext): string[] {
+  if (part.kind === 'swap') {
+    const leg = (view: 'outgoing' | 'incoming') => (alert: Alert) =>
+      legs({ kind: 'line', view, alerts: [alert] }, context);
+    return [...part.gave.flatMap(leg('outgoing')), ...part.got.flatMap(leg('incoming'))];
+  }
+  const [first, ...rest] = lineFacts(part, context);
+  const names =
+    part.view === 'internal'
+      ? `${partiesOf(part.alerts, 'from', context)} → ${partiesOf(part.alerts, 'to', context)} `
+      : '';
+  const worth = worthOfAll(part.alerts, context);
+  return [`${names}${[`**${signedWords(part, context)}**`, ...worth, first, ...rest].join(' ')}`];
+}
+
+/**
+ * What many transfers of one transaction moved: a sum for each direction and asset, and the counterparties. Without a
+ * sum, the asset's name and the count.
+ */
+function sums(parts: AlertPart[], alerts: Alerts, context: RenderContext): string[] {
+  const lines = alerts.map((alert) => ({ alert, part: partsOf([alert])[0] as Line }));
+  const groups = Map.groupBy(lines, ({ alert: { transfer }, part: { view } }) => {
+    // Tokens without a known contract are distinguished by name.
+    const token = transfer.token ?? JSON.stringify([transfer.tokenName, transfer.tokenSymbol]);
+    return [view, transfer.kind, token, transfer.decimals].join(' ');
+  });
+  const isInTitle = onlySum(parts, alerts, context) !== null;
+  return [...groups.values()].flatMap((group) => {
+    const [{ part, alert }] = group as [(typeof group)[0]];
+    const together = group.map((one) => one.alert) as Alerts;
+    const facts = wayFacts({ view: part.view, alerts: together }, context);
+    const worth = worthOfAll(together, context);
+    if (isInTitle) return [...worth, ...facts];
+    const amount = totalMoved(together, context) ?? assetName(alert.transfer, context);
+    return [`**${signed(signOf(part), inTransfers(amount, together, context))}** ${[...worth, ...facts].join(' ')}`];
+  });
+}
+
+/** The names on one side of some transfers, the first few. */
+function partiesOf(alerts: readonly Alert[], side: Side, context: RenderContext): string {
+  return firstOf(addressesOf(alerts, side), MAX_PARTIES, (party) => sideName(party, alerts, context), context);
+}
+
+/** The names of the first few addresses, and how many more there are. */
+function firstOf(
+  addresses: readonly (AddressText | null)[],
+  max: number,
+  nameOf: (address: AddressText | null) => string,
+  context: RenderContext,
+): string {
+  const names = addresses.slice(0, max).map(nameOf);
+  const rest = addresses.length - names.length;
+  if (rest > 0) names.push(context.t('alert.more', { number: number(rest, context) }));
+  return names.join(context.t('reply.comma'));
+}
+
+function sideName(address: AddressText | null, alerts: readonly Alert[], context: RenderContext, own = false): string {
+  if (address === null) return context.t('alert.unknown');
+  if (address === ZERO_ADDRESS) return context.t('alert.zeroAddress');
+  return partyName(address, alerts, context, own);
+}
+
+/** The label or the shortened address, with a link to the address; without an explorer the full address. */
+function partyName(address: AddressText, alerts: readonly Alert[], context: RenderContext, own = false): string {
+  const full = checksumAddress(address);
+  const label = labelOf(address, alerts);
+  const like = likeOf(address, alerts);
+  const ends = like
+    ? `${full.slice(0, 6)}${differenceOf(address, like).fake.slice(1, -1)}${full.slice(-4)}`
+    : `${full.slice(0, 8)}…${full.slice(-6)}`;
+  const name = label === null ? ends : named(label, context);
+  // No link: it must not invite a click.
+  if (like && label === null && !context.plainNames) return `\`${ends}\``;
+  if (context.plainNames) return name;
+  const shown = own || label !== null ? `**${name}**` : name;
+  if (isLinked(context)) return `[${linkText(shown)}](${addressPage(context, address, pageOf(address, alerts))})`;
+  // The title shows the shortened address; the full one follows below.
+  if (own) return shown;
+  return label === null ? `\`${full}\`` : `${shown} \`${full}\``;
+}
+
+const pageOf = (address: AddressText, alerts: readonly Alert[]): 'token' | 'address' =>
+  alerts.some(({ transfer }) => transfer.token === address) ? 'token' : 'address';
+
+function transactionFact({ transfer }: Alert, context: RenderContext): string {
+  const url = transactionUrl(transfer, context);
+  const word = isDifference(transfer)
+    ? context.t('alert.block', { block: number(transfer.blockNumber ?? 0, context) })
+    : context.t('alert.transaction');
+  const place = context.network === undefined ? '' : `${context.network} · `;
+  return place + (url ? `[${word}](${url})` : `${word} \`${hash(transfer)}\``);
+}

@@ -1,0 +1,113 @@
+import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import { directionOf } from '../../domain/activity.ts';
+import type { AddressText } from '../../domain/address.ts';
+import type { Alert } from '../../domain/alert.ts';
+import { amountCell, csvLine, idCell, MAX_FILE_BYTES } from '../../domain/csv.ts';
+import type { Movement } from '../../domain/movements.ts';
+import type { Network } from '../../domain/network.ts';
+import { plainText } from '../../domain/text.ts';
+import { viewOf } from '../../domain/transaction-parts.ts';
+import { checksumAddress } from '../../domain/typed-address.ts';
+import type { RenderSettings } from './wording.ts';
+
+/** Rows that are made before the event loop handles other events. */
+const ROWS_PER_TURN = 500;
+
+/** A CSV file with one row for each alert. `used`: how many fit, from the first one. */
+export async function alertsCsv(
+  alerts: readonly Alert[],
+  networks?: RenderSettings['networks'],
+): Promise<{ text: string; used: number }> {
+  const rows = ['received,transaction,block,kind,from,to,token,symbol,amount,token id,times,direction,warnings'];
+  if (networks) rows[0] += ',network';
+  let bytes = rows[0]!.length;
+  for (const [index, alert] of alerts.entries()) {
+    if (index % ROWS_PER_TURN === ROWS_PER_TURN - 1) await turnOfTheLoop();
+    const row = rowOf(alert, networks);
+    bytes += Buffer.byteLength(row) + 2;
+    if (bytes > MAX_FILE_BYTES) break;
+    rows.push(row);
+  }
+  return { text: rows.join('\r\n'), used: rows.length - 1 };
+}
+
+function rowOf(alert: Alert, networks: RenderSettings['networks']): string {
+  const { createdAt, transfer, count, warnings } = alert;
+  return csvLine([
+    new Date(createdAt).toISOString(),
+    transfer.txHash,
+    transfer.blockNumber,
+    transfer.kind,
+    transfer.from && checksumAddress(transfer.from),
+    transfer.to && checksumAddress(transfer.to),
+    transfer.token && checksumAddress(transfer.token),
+    plainText(transfer.tokenSymbol),
+    amountCell(transfer),
+    idCell(transfer),
+    count,
+    viewOf(alert),
+    warnings.map(({ kind }) => kind).join(' '),
+    ...(networks ? [networks.get(alert.network)?.title ?? `#${alert.network}`] : []),
+  ]);
+}
+
+/** Maximum number of rows of an activity file. */
+const MAX_ROWS = 20_000;
+const ACTIVITY_HEAD =
+  'received,transaction,block,direction,kind,from,from name,to,to name,token,symbol,amount,token id,times,posted';
+
+/**
+ * A CSV file with one row for each transfer of an address, oldest first, between other rows. `movements` are latest
+ * first. `left`: how many of the oldest do not fit.
+ */
+export async function activityCsv(
+  movements: AsyncIterable<Movement>,
+  address: AddressText,
+  names: ReadonlyMap<AddressText, string>,
+  networks: readonly Network[],
+  { above, below }: { above: readonly string[]; below: readonly string[] },
+): Promise<{ csv: string; left: number }> {
+  const called = new Map(networks.map(({ id, name }) => [id, name]));
+  const head = called.size > 1 ? `${ACTIVITY_HEAD},network` : ACTIVITY_HEAD;
+  const rows: string[] = [];
+  let bytes = head.length;
+  let left = 0;
+  for await (const movement of movements) {
+    if (left === 0 && rows.length < MAX_ROWS) {
+      const row = activityRow(movement, address, names, called);
+      bytes += Buffer.byteLength(row) + 2;
+      if (bytes <= MAX_FILE_BYTES) {
+        rows.push(row);
+        continue;
+      }
+    }
+    left++;
+  }
+  return { csv: [head, ...above, ...rows.reverse(), ...below].join('\r\n'), left };
+}
+
+function activityRow(
+  { network, at, transfer, count, hidden }: Movement,
+  address: AddressText,
+  names: ReadonlyMap<AddressText, string>,
+  networks: ReadonlyMap<number, string>,
+): string {
+  const { from, to, token } = transfer;
+  const party = (party: AddressText | null) => [party && checksumAddress(party), party && (names.get(party) ?? null)];
+  return csvLine([
+    new Date(at).toISOString(),
+    transfer.txHash,
+    transfer.blockNumber,
+    directionOf(address, transfer),
+    transfer.kind,
+    ...party(from),
+    ...party(to),
+    token && checksumAddress(token),
+    plainText(transfer.tokenSymbol),
+    amountCell(transfer),
+    idCell(transfer),
+    count,
+    hidden === null ? 'yes' : `no: ${hidden}`,
+    ...(networks.size > 1 ? [networks.get(network) ?? `#${network}`] : []),
+  ]);
+}

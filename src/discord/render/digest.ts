@@ -1,0 +1,394 @@
+import { type APIEmbed, type RESTPostAPIChannelMessageJSONBody, TimestampStyles, time } from 'discord.js';
+import { type Alert, type DigestReason, transactionOf } from '../../domain/alert.ts';
+import { MINUTE } from '../../domain/clock.ts';
+import { mentionsOf } from '../../domain/mention.ts';
+import { byWorth, inDollars, worthOf } from '../../domain/price.ts';
+import { leaves } from '../../domain/significance.ts';
+import { isForgeable, isKnown, isSuspect, isUncataloged, isWorthless } from '../../domain/transaction-parts.ts';
+import { amountOf, isItem, isZero } from '../../domain/transfer.ts';
+import { writeWorth } from '../../languages/languages.ts';
+import { MAX_DESCRIPTION, MAX_FIELD } from '../command.ts';
+import { allowing, cardMessage, MAX_HEADLINES } from './alert.ts';
+import { compactLines, headlineAbove, titleOnly } from './compact.ts';
+import { alertsCsv } from './csv.ts';
+import { otherProjectsOf, WARNING_COLOR, warningsOf } from './warnings.ts';
+import {
+  type Alerts,
+  assetName,
+  counted,
+  hash,
+  labelOf,
+  linked,
+  MAX_SUM,
+  named,
+  number,
+  onNetwork,
+  type RenderContext,
+  type RenderSettings,
+  renderContext,
+  transactionUrl,
+  transferCount,
+  VIEW_STYLES,
+  whatMoved,
+  worthLine,
+  worthOfAll,
+} from './wording.ts';
+
+/** Up to this many transfers are listed one by one; a digest of more that does not list all has a CSV file. */
+const MAX_LISTED = 10;
+/** What nobody made up is listed one by one, over up to three messages; of more, as much as fits into one. */
+const MAX_MESSAGES = 3;
+/** Characters that are kept free for totals below what is listed, if there are any. */
+const TOTALS_ROOM = 900;
+/** Characters that the lines above what is listed need, unless they warn of something. */
+const INTRO_ROOM = 500;
+const MAX_TOKENS = 12;
+/** Maximum number of totals of one token: one per direction, and as many for suspicious alerts. */
+const MAX_TOTALS = 6;
+const MAX_LARGEST = 6;
+const COLOR = 0x6e7681;
+
+/** A digest as one message. `csv`: the attached file's text, if there is one. `used`: how many alerts it counts. */
+export interface Digest {
+  payload: RESTPostAPIChannelMessageJSONBody;
+  csv: string | null;
+  used: number;
+}
+
+type Direction = 'incoming' | 'outgoing' | 'internal';
+
+/** The sum of one asset's transfers in one direction. */
+interface Total {
+  transfers: number;
+  amount: bigint;
+  /** null: not known of each. */
+  worth: bigint | null;
+  direction: Direction;
+  /** The alert of its largest transfer. */
+  largest: Alert;
+  suspect: boolean;
+}
+
+/**
+ * Renders many alerts as one message, as many as fit into it and its file, from the first one. What is significant is
+ * listed first, then the other amounts of known assets; everything else is counted in totals, with the largest. With
+ * `now` it mentions the subscriptions' roles that are due then; null: it was posted before, shows the same alerts, and
+ * mentions nobody.
+ */
+export async function renderDigest(
+  due: Alert[],
+  reference: string,
+  settings: RenderSettings,
+  reason: DigestReason = 'backlog',
+  now: number | null = null,
+): Promise<Digest> {
+  const wanted = now === null ? due : shareOf(due, reason, renderContext(due, settings));
+  const areFew = (list: Alert[]) => transferCount(list) <= MAX_LISTED;
+  const file = areFew(wanted) ? null : await alertsCsv(wanted, settings.networks);
+  const alerts = file ? wanted.slice(0, file.used) : wanted;
+  const roles = now === null ? [] : mentionsOf(alerts, now).roles;
+  const context = renderContext(alerts, settings);
+  const { t } = context;
+  const intro = introOf(alerts, reason, file !== null, context);
+  const room = MAX_DESCRIPTION - intro.join('\n').length - 1;
+  const all = areFew(alerts) ? listOf(alerts, room, context) : null;
+  const { body, largest } = all === null ? summary(alerts, room, context) : { body: all, largest: '' };
+  const embed: APIEmbed = {
+    title: t('digest.title', counted(transferCount(alerts), context)),
+    color: alerts.some(isSuspect) ? WARNING_COLOR : COLOR,
+    description: [...intro, ...body].join('\n'),
+    ...(largest === '' ? {} : { fields: [{ name: t('digest.largest'), value: largest }] }),
+  };
+  const matters = roles.length === 0 ? [] : rankedOf(alerts.filter(isSignificant)).slice(0, MAX_HEADLINES - 1);
+  const headlines = [embed.title!, ...matters.map((together) => headlineAbove(together, context))];
+  const payload = cardMessage([embed], headlines, roles, reference, context);
+  return { payload: { ...payload, allowed_mentions: allowing(roles) }, csv: file?.text ?? null, used: alerts.length };
+}
+
+/** The lines above what is listed: when it was, what it is worth, why it is a digest, and what it warns of. */
+function introOf(alerts: Alert[], reason: DigestReason, hasFile: boolean, context: RenderContext): string[] {
+  const { t } = context;
+  const suspects = alerts.filter(isSuspect);
+  // The alerts are sorted by when they were due, not by when they arrived.
+  const { earliest, latest } = periodOf(alerts);
+  const [first, last] = [earliest, latest].map((at) => time(new Date(at), TimestampStyles.LongDateShortTime));
+  return [
+    Math.floor(earliest / MINUTE) === Math.floor(latest / MINUTE) ? first! : t('digest.period', { first, last }),
+    ...worthLines(alerts, context),
+    t(`digest.${reason}`),
+    ...(hasFile ? [t('digest.file')] : []),
+    ...(suspects.length > 0 ? warning(suspects, context) : []),
+    ...otherProjectsOf(
+      alerts.filter((alert) => !isSuspect(alert)),
+      context,
+    ),
+    '',
+  ];
+}
+
+/** As many alerts as this message shows, if what is to be listed needs two or three; otherwise all. */
+function shareOf(due: Alert[], reason: DigestReason, context: RenderContext): Alert[] {
+  const intro = introOf(due, reason, true, context).join('\n').length + 1;
+  const most = MAX_DESCRIPTION - (due.every(isListed) ? 0 : TOTALS_ROOM);
+  const room = most - intro;
+  const lengths = transactionsOf(due)
+    .filter((together) => together.some(isListed))
+    .map((together) => ({
+      together,
+      isSignificant: together.some(isSignificant),
+      length: lineOf(together, context).length + 1,
+    }));
+  const total = (some: typeof lengths) => some.reduce((sum, { length }) => sum + length, 0);
+  // Not by their actual room: strangers can cause warnings.
+  const listed = [lengths, lengths.filter(({ isSignificant }) => isSignificant)].find(
+    (some) => total(some) <= MAX_MESSAGES * (most - INTRO_ROOM),
+  );
+  let used = 0;
+  const beyond = listed?.find(({ length }) => {
+    used += length;
+    return used > room;
+  });
+  const end = beyond ? due.indexOf(beyond.together[0]) : 0;
+  return end > 0 ? due.slice(0, end) : due;
+}
+
+const transactionsOf = (alerts: Alert[]): Alerts[] => [...Map.groupBy(alerts, transactionOf).values()] as Alerts[];
+
+/** A transaction in one line. No link to an address: a suspicious one must not invite a click. */
+const lineOf = (together: Alerts, context: RenderContext): string =>
+  `${together.some(isSuspect) ? '⚠️ ' : ''}${titleOnly(together, context)}`;
+
+/** What is significant and what else is known, one by one; then totals; then what is worth least, in a line. */
+function summary(alerts: Alert[], room: number, context: RenderContext): { body: string[]; largest: string } {
+  const { t } = context;
+  const full = listedLines(alerts, room, context);
+  const shown = full.alerts.size === alerts.length ? full : listedLines(alerts, room - TOTALS_ROOM, context);
+  const rest = alerts.filter((alert) => !shown.alerts.has(alert));
+  const dust = rest.filter(isWorthless);
+  const forged = rest.filter((alert) => isForgeable(alert) && isUncataloged(alert) && !isSuspect(alert));
+  const least = (key: 'digest.worthless' | 'digest.forged', some: Alert[]) => {
+    const tokens = new Set(some.map(({ transfer }) => transfer.token)).size;
+    return some.length === 0
+      ? []
+      : [
+          t(key, {
+            ...counted(transferCount(some), context),
+            tokens: t('digest.uncataloged', counted(tokens, context)),
+          }),
+        ];
+  };
+  const lines = [...least('digest.worthless', dust), ...least('digest.forged', forged)];
+  const inLines = new Set([...dust, ...forged]);
+  const summed = rest.filter((alert) => !inLines.has(alert));
+  if (summed.some(isForgeable)) lines.unshift(t('digest.claimable'));
+  const totals = [...totalsOf(summed).values()].sort(
+    (a, b) =>
+      Number(isKnown(b.largest)) - Number(isKnown(a.largest)) || byWorth(a.worth, b.worth) || b.transfers - a.transfers,
+  );
+  const listed = shown.lines.length > 0 && totals.length > 0 ? [...shown.lines, t('digest.rest')] : shown.lines;
+  const used = [...listed, ...lines].join('\n').length;
+  return {
+    body: [...listed, ...totalLines(totals, room - used - 2, context), ...lines],
+    largest: largestOf(totals, context),
+  };
+}
+
+const isSignificant = (alert: Alert): boolean => alert.isSignificant;
+
+/**
+ * Whether a digest lists it as long as there is room: it is significant, or an amount of an asset that nobody made up.
+ */
+const isListed = (alert: Alert): boolean =>
+  alert.isSignificant || (isKnown(alert) && !isSuspect(alert) && !isZero(alert.transfer));
+
+/** The transactions to list: significant ones first, then what left, then by worth, network, asset and amount. */
+function rankedOf(alerts: Alert[]): Alerts[] {
+  // Anybody can move much of a watched token between wallets of their own.
+  const isLeaving = ({ matches }: Alert) => matches.some(({ perspective }) => leaves(perspective));
+  const rank = (main: Alert) => (main.isSignificant ? 0 : 2) + (isLeaving(main) ? 0 : 1);
+  return transactionsOf(alerts)
+    .flatMap((together) => {
+      const main = together.find(isSignificant) ?? together.find(isListed);
+      return main ? [{ together, main, rank: rank(main) }] : [];
+    })
+    .sort(
+      (a, b) =>
+        a.rank - b.rank ||
+        byWorth(worthOf(a.main.transfer), worthOf(b.main.transfer)) ||
+        a.main.network - b.main.network ||
+        (a.main.transfer.token ?? '').localeCompare(b.main.transfer.token ?? '') ||
+        Number(amountOf(b.main.transfer) - amountOf(a.main.transfer)),
+    )
+    .map(({ together }) => together);
+}
+
+/** Transactions as compact alerts; a suspicious one in a line. */
+const detailsOf = (transactions: readonly Alerts[], context: RenderContext): string[] =>
+  transactions.flatMap((together) =>
+    together.some(isSuspect) ? [lineOf(together, context)] : compactLines(together, context),
+  );
+
+/** The transactions to list, as many as fit. */
+function listedLines(
+  alerts: Alert[],
+  room: number,
+  context: RenderContext,
+): { lines: string[]; alerts: ReadonlySet<Alert> } {
+  const ranked = rankedOf(alerts);
+  const detailed = detailsOf(ranked, context);
+  if (detailed.join('\n').length <= room) return { lines: detailed, alerts: new Set(ranked.flat()) };
+  const lines: string[] = [];
+  const shown = new Set<Alert>();
+  let used = 0;
+  for (const together of ranked) {
+    const line = lineOf(together, context);
+    used += line.length + 1;
+    if (used > room) break;
+    lines.push(line);
+    for (const alert of together) shown.add(alert);
+  }
+  return { lines, alerts: shown };
+}
+
+/** A few alerts one by one, grouped by transaction, in the same order; null if they do not fit. */
+function listOf(alerts: Alert[], room: number, context: RenderContext): string[] | null {
+  const ranked = rankedOf(alerts);
+  const listed = new Set(ranked.flat());
+  const rest = transactionsOf(alerts.filter((alert) => !listed.has(alert)));
+  const lines = detailsOf([...ranked, ...rest], context);
+  return lines.join('\n').length > room ? null : lines;
+}
+
+/** When the first and the last alert arrived. */
+function periodOf(alerts: readonly Alert[]): { earliest: number; latest: number } {
+  const [{ createdAt }] = alerts as [Alert];
+  // Not `Math.min(...)`: there may be more alerts than a call accepts arguments.
+  return alerts.reduce(
+    ({ earliest, latest }, alert) => ({
+      earliest: Math.min(earliest, alert.createdAt),
+      latest: Math.max(latest, alert.createdAt),
+    }),
+    { earliest: createdAt, latest: createdAt },
+  );
+}
+
+function warning(suspects: Alert[], context: RenderContext): string[] {
+  const suspect = context.t('digest.suspect', counted(transferCount(suspects), context));
+  return ['', suspect, ...warningsOf(suspects, context)];
+}
+
+/** What came in and left is worth, as far as it is known. */
+function worthLines(alerts: readonly Alert[], context: RenderContext): string[] {
+  const sums = new Map<Direction, bigint>();
+  let unpriced = 0;
+  for (const alert of alerts) {
+    const worth = isSuspect(alert) ? null : worthOf(alert.transfer, alert.count);
+    const direction = directionOf(alert);
+    if (worth) sums.set(direction, (sums.get(direction) ?? 0n) + worth);
+    else if (alert.transfer.price === null && isListed(alert) && !isItem(alert.transfer)) unpriced += alert.count;
+  }
+  const icons = [...sums].map(([direction, sum]) => [VIEW_STYLES[direction].icon, sum] as const);
+  return worthLine(icons, unpriced, context);
+}
+
+function totalsOf(alerts: Alert[]): Map<string, Total> {
+  const totals = new Map<string, Total>();
+  for (const alert of alerts) {
+    const { transfer, count } = alert;
+    const direction = directionOf(alert);
+    const suspect = isSuspect(alert);
+    // Tokens without a known contract are distinguished by name. Transfers without an amount are in no sum.
+    const token = transfer.token ?? JSON.stringify([transfer.tokenName, transfer.tokenSymbol]);
+    const isSummed = isItem(transfer) || transfer.value !== null;
+    const key = `${alert.network} ${direction} ${transfer.kind} ${token} ${transfer.decimals} ${suspect} ${isSummed}`;
+    const total = totals.get(key) ?? { transfers: 0, amount: 0n, worth: 0n, direction, largest: alert, suspect };
+    const worth = worthOf(transfer, count);
+    total.worth = total.worth === null || worth === null ? null : total.worth + worth;
+    total.transfers += count;
+    total.amount += amountOf(transfer) * BigInt(count);
+    if (amountOf(transfer) > amountOf(total.largest.transfer)) total.largest = alert;
+    totals.set(key, total);
+  }
+  return totals;
+}
+
+function directionOf(alert: Alert): Direction {
+  const seen = new Set(alert.matches.map((match) => match.perspective));
+  if (seen.has('incoming') === seen.has('outgoing')) return 'internal';
+  return seen.has('incoming') ? 'incoming' : 'outgoing';
+}
+
+/**
+ * The totals with the most transfers, as many as fit. Those of one token are grouped above its address. The last line
+ * counts the others.
+ */
+function totalLines(totals: Total[], room: number, context: RenderContext): string[] {
+  const lines: string[] = [];
+  let listed = 0;
+  let heading: string | undefined;
+  for (const all of byNetworkAndToken(totals).slice(0, MAX_TOKENS)) {
+    const shown = all.slice(0, MAX_TOTALS);
+    const { largest } = all[0]!;
+    const own = onNetwork([largest], context);
+    const block = shown.map((total) => totalLine(total, onNetwork([total.largest], context)));
+    const { token } = largest.transfer;
+    if (token !== null) block.push(`-# ${linked(token, 'token', own)}`);
+    if (own.network !== undefined && own.network !== heading) block.unshift(`**${own.network}**`);
+    heading = own.network;
+    // Leaves 100 characters for the last line.
+    if ([...lines, ...block].join('\n').length > room - 100) break;
+    lines.push(...block);
+    listed += transfersOf(shown);
+  }
+  const count = transfersOf(totals) - listed;
+  return count > 0 ? [...lines, context.t('digest.others', counted(count, context))] : lines;
+}
+
+/** The totals of each token, and the tokens of each network, together; in the order of the first of each. */
+const byNetworkAndToken = (totals: Total[]): Total[][] =>
+  [...Map.groupBy(totals, ({ largest }) => largest.network).values()].flatMap((ofNetwork) => [
+    ...Map.groupBy(ofNetwork, ({ largest }) => largest.transfer.token).values(),
+  ]);
+const transfersOf = (totals: Total[]): number => totals.reduce((sum, { transfers }) => sum + transfers, 0);
+
+function totalLine({ transfers, amount, worth, direction, largest, suspect }: Total, context: RenderContext): string {
+  const { transfer } = largest;
+  const name = assetName(transfer, context);
+  const exact = isItem(transfer)
+    ? `${number(amount, context)} × ${name}`
+    : amount > 0n
+      ? whatMoved({ ...transfer, value: amount.toString() }, context)
+      : name;
+  const what = exact.length <= MAX_SUM ? exact : name;
+  return `${suspect ? '⚠️ ' : ''}${VIEW_STYLES[direction].icon} ${context.t('digest.total', { ...counted(transfers, context), what })}${worth ? ` · ${writeWorth(inDollars(worth), context.language)}` : ''}`;
+}
+
+/** The largest transfer of each of the first totals, as many as fit into a field. */
+function largestOf(totals: Total[], context: RenderContext): string {
+  const lines = totals
+    .filter(({ amount, suspect, largest }) => amount > 0n && !suspect && !isItem(largest.transfer))
+    .sort((a, b) => byWorth(worthOf(a.largest.transfer), worthOf(b.largest.transfer)))
+    .slice(0, MAX_LARGEST)
+    .map((total) => largestLine(total, context));
+  while (lines.join('\n').length > MAX_FIELD) lines.pop();
+  return lines.join('\n');
+}
+
+function largestLine({ largest, direction }: Total, given: RenderContext): string {
+  const context = onNetwork([largest], given);
+  const { transfer, createdAt } = largest;
+  const short = `\`${hash(transfer).slice(0, 10)}\``;
+  const url = transactionUrl(transfer, context);
+  const names = [transfer.from, transfer.to].flatMap((address) => {
+    const label = address && labelOf(address, [largest]);
+    return label ? [named(label, context)] : [];
+  });
+  return [
+    `${VIEW_STYLES[direction].icon} ${whatMoved(transfer, context)}`,
+    ...worthOfAll([{ ...largest, count: 1 }], context),
+    ...(names.length > 0 ? [names.join(' → ')] : []),
+    ...(context.network === undefined ? [] : [context.network]),
+    time(new Date(createdAt), TimestampStyles.ShortTime),
+    url ? `[${short}](${url})` : short,
+  ].join(' · ');
+}

@@ -1,0 +1,150 @@
+import type { AddressText } from '../../domain/address.ts';
+import type { Alert, Warning } from '../../domain/alert.ts';
+import { BALANCE_DIGITS, inUnits, rounded } from '../../domain/amount.ts';
+import { isDifference } from '../../domain/completeness.ts';
+import { isForgeable } from '../../domain/transaction-parts.ts';
+import { checksumAddress } from '../../domain/typed-address.ts';
+import { writeNumber } from '../../languages/languages.ts';
+import { assetName, code, duration, labelOf, linked, named, number, type RenderContext, whatMoved } from './wording.ts';
+
+export const WARNING_COLOR = 0xffcc00;
+/** Maximum number of warnings of one kind in one embed. */
+const MAX_WARNINGS = 3;
+
+/** A title with what it warns of; the same title: of nothing. */
+export function warnedTitle(title: string, alerts: readonly Alert[], { t }: RenderContext): string {
+  const kinds = new Set(alerts.flatMap(({ warnings }) => warnings.map(({ kind }) => kind)));
+  if (kinds.has('look-alike')) return `⚠️ ${t('alert.lookAlike', { title })}`;
+  if (kinds.has('imitation')) return `⚠️ ${t('alert.imitation', { title })}`;
+  return kinds.has('other-project') ? `⚠️ ${title}` : title;
+}
+
+/** The warnings above the transfer, as lines. */
+export function warningsOf(alerts: readonly Alert[], context: RenderContext): string[] {
+  const warnings = alerts.flatMap((alert) => alert.warnings.map((warning) => ({ warning, alert })));
+  const pairs = new Map<string, string[]>();
+  const imitations = new Set<string>();
+  for (const { warning } of warnings) {
+    if ('isRepeat' in warning) continue;
+    if (warning.kind === 'look-alike') pairs.set(`${warning.address} ${warning.like}`, lookAlike(warning, context));
+    if (warning.kind === 'imitation') imitations.add(imitation(warning, context));
+  }
+  const shown = [...pairs.values()].slice(0, MAX_WARNINGS).flat();
+  const warning = shown.length > 0 ? [context.t('alert.lookAlikeWarning'), ...shown] : [];
+  return [...warning, ...[...imitations].slice(0, MAX_WARNINGS), ...otherProjectsOf(alerts, context)];
+}
+
+/** Both addresses in full, one above the other, and where they differ. */
+function lookAlike(
+  { address, like, label }: Extract<Warning, { kind: 'look-alike' }>,
+  context: RenderContext,
+): string[] {
+  const { t } = context;
+  const known = t('alert.lookAlikeKnown');
+  return [
+    t('alert.lookAlikeFake'),
+    // No link: it must not invite a click.
+    `-# \`${checksumAddress(address)}\``,
+    label === null ? known : `${known} · ${named(label, context)}`,
+    `-# ${linked(like, 'address', context)}`,
+    `-# ${t('alert.lookAlikeDifference', differenceOf(address, like))}`,
+  ];
+}
+
+/** Where two look-alikes begin to differ: eight characters of each from there on, as inline code. */
+export function differenceOf(fake: AddressText, known: AddressText): { fake: string; known: string } {
+  let start = 0;
+  while (start < fake.length && fake[start] === known[start]) start++;
+  const part = (address: AddressText) => `\`…${checksumAddress(address).slice(start, start + 8)}…\``;
+  return { fake: part(fake), known: part(known) };
+}
+
+function imitation({ symbol, genuine }: Extract<Warning, { kind: 'imitation' }>, context: RenderContext): string {
+  const shown = code(symbol, context.t('alert.unnamed'), context);
+  return genuine === null
+    ? context.t('alert.imitationOfCoin', { symbol: shown })
+    : context.t('alert.imitationOf', { symbol: shown, address: `\`${checksumAddress(genuine)}\`` });
+}
+
+/** The other projects that these events name, although they arrived at this one's URL, as lines. */
+export function otherProjectsOf(alerts: readonly Alert[], context: RenderContext): string[] {
+  const foreign = alerts.flatMap(({ warnings }) => warnings.filter((warning) => warning.kind === 'other-project'));
+  const projects = new Set(foreign.map(({ projectId }) => projectId));
+  return [...projects]
+    .slice(0, MAX_WARNINGS)
+    .map((id) => context.t('alert.otherProject', { project: code(id, context.t('alert.unnamed'), context) }));
+}
+
+/** Whether one of these alerts warns of the address as a look-alike. */
+export const isFake = (address: AddressText, alerts: readonly Alert[]): boolean => likeOf(address, alerts) !== null;
+
+/** The address that one of these alerts says it resembles; null: none. */
+export function likeOf(address: AddressText, alerts: readonly Alert[]): AddressText | null {
+  const warnings = alerts.flatMap((alert) => alert.warnings);
+  const found = warnings.find((warning) => warning.kind === 'look-alike' && warning.address === address);
+  return found?.kind === 'look-alike' ? found.like : null;
+}
+
+/** Remarks about uncertain facts, each once. */
+export const remarksOf = (alerts: readonly Alert[], context: RenderContext): string[] => [
+  ...new Set(alerts.flatMap((alert) => remarks(alert, context))),
+  ...balancesOf(alerts, context),
+];
+
+const MAX_BALANCES = 5;
+
+/** What was left to the addresses whose subscriptions show it. */
+function balancesOf(alerts: readonly Alert[], context: RenderContext): string[] {
+  const shown = alerts.flatMap(({ transfer, matches }) =>
+    matches.flatMap(({ address, showsBalance }) => {
+      const value = transfer.balances?.of[address];
+      return showsBalance && value !== undefined ? [{ address, transfer, value, block: transfer.balances!.block }] : [];
+    }),
+  );
+  const isOne = new Set(shown.map(({ address }) => address)).size === 1;
+  const lines = shown.map(({ address, transfer, value, block }) => {
+    const plain = { ...context, linksTokens: false };
+    const units = transfer.decimals === null ? null : rounded(inUnits(value, transfer.decimals), BALANCE_DIGITS);
+    const amount =
+      units === null
+        ? whatMoved({ ...transfer, value }, plain)
+        : `${writeNumber(units, context.language)} ${assetName(transfer, plain)}`;
+    const words = { amount, block: number(block, context) };
+    if (isOne) return context.t('alert.balance', words);
+    const label = labelOf(address, alerts);
+    const name = label === null ? `\`${checksumAddress(address)}\`` : named(label, context);
+    return context.t('alert.balanceOf', { ...words, name });
+  });
+  return context.isShort ? [] : [...new Set(lines)].slice(0, MAX_BALANCES);
+}
+
+function remarks(alert: Alert, context: RenderContext): string[] {
+  const { transfer, count, warnings, reorganized } = alert;
+  const { t } = context;
+  const lines: string[] = [];
+  if (warnings.some((warning) => 'isRepeat' in warning)) lines.push(t('alert.repeatedWarning'));
+  if (transfer.kind === 'unknown') {
+    lines.push(t('alert.newTokenType', { type: code(transfer.tokenType, t('alert.tokenTypeNotGiven'), context) }));
+  }
+  if (isDifference(transfer)) {
+    lines.push(t('alert.unexplained', { block: number(transfer.blockNumber ?? 0, context) }));
+  } else if (transfer.internal) lines.push(t('alert.internalTransfer'));
+  if (count > 1) lines.push(t('alert.equalTransfers', { number: number(count, context) }));
+  if (!transfer.tokenIdExact) lines.push(t('alert.impreciseId'));
+  if (transfer.kind === 'erc20' && transfer.decimals === null) lines.push(t('alert.unknownDecimals'));
+  if (isForgeable(alert)) lines.push(t('alert.forgeable'));
+  else if (warnings.some(({ kind }) => kind === 'uncataloged')) lines.push(t('alert.uncataloged'));
+  if (warnings.some(({ kind }) => kind === 'unchecked')) lines.push(t('alert.unchecked'));
+  for (const warning of warnings) {
+    if (warning.kind === 'late' || warning.kind === 'found')
+      lines.push(t(`alert.${warning.kind}`, { duration: duration(warning.ms, context) }));
+  }
+  if (transfer.settled === 0) lines.push(t('alert.notOnChain'));
+  if (reorganized) {
+    const block = transfer.blockNumber;
+    lines.push(
+      block === null ? t('alert.reorganizedSomewhere') : t('alert.reorganized', { block: number(block, context) }),
+    );
+  }
+  return lines;
+}

@@ -1,0 +1,296 @@
+import type { AddressText } from '../../domain/address.ts';
+import type { Alert } from '../../domain/alert.ts';
+import { FEE_DIGITS, inUnits, rounded } from '../../domain/amount.ts';
+import { DAY, HOUR, MINUTE } from '../../domain/clock.ts';
+import { addressPage, type ExplorerRoot, transactionPage } from '../../domain/explorer.ts';
+import type { Network } from '../../domain/network.ts';
+import { inDollars, worthOf } from '../../domain/price.ts';
+import { asLabel, asName, asSymbol, inCode, linkText } from '../../domain/text.ts';
+import { type Part, sumOf, type View } from '../../domain/transaction-parts.ts';
+import { amountOf, isItem, mergedKind, type Transfer } from '../../domain/transfer.ts';
+import { checksumAddress } from '../../domain/typed-address.ts';
+import { type Language, languageOf, type Translate, translator } from '../../languages/index.ts';
+import { writeNumber, writeWorth } from '../../languages/languages.ts';
+
+/** The settings that rendering depends on: the explorer and the native coin's symbol, where known. */
+export interface RenderSettings extends ExplorerRoot {
+  nativeSymbol: string | undefined;
+  /** By their ids, where there are several: each alert then names its own, with that one's explorer and coin. */
+  networks?: ReadonlyMap<number, Pick<Network, 'title' | 'explorerUrl' | 'nativeSymbol'>> | undefined;
+}
+
+/** How one guild's messages are rendered: in which language, and with which names and links. */
+export interface RenderContext extends RenderSettings {
+  t: Translate;
+  language: Language;
+  /** Tokens that the explorer's catalog lists: their names may be trusted. */
+  cataloged: ReadonlySet<AddressText>;
+  unlinked?: boolean;
+  /** Labels are shortened and balances are left out, so that no alert has to be dropped. */
+  isShort?: boolean;
+  /** Other tokens' names link to their contracts. */
+  linksTokens?: boolean;
+  /** The title of a compact alert is its headline, which a push notification shows. */
+  plainTitles?: boolean;
+  /** How the transaction's network is named, where there are several. */
+  network?: string;
+  /** Addresses are names or shortened, without markup. */
+  plainNames?: boolean;
+}
+
+/** The context in which a guild's alerts (at least one) are rendered. */
+export function renderContext(alerts: readonly Alert[], settings: RenderSettings): RenderContext {
+  const language = languageOf(alerts[0]!.language);
+  const cataloged = new Set(alerts.flatMap(({ isCataloged, transfer }) => (isCataloged && transfer.token) || []));
+  return { ...settings, language, t: translator(language), cataloged };
+}
+
+/** The context for alerts of one transaction, which may be on one of several networks. */
+export function onNetwork(alerts: readonly Alert[], context: RenderContext): RenderContext {
+  const { networks } = context;
+  if (networks === undefined) return context;
+  const { network: id } = alerts[0]!;
+  const none = { title: `#${id}`, explorerUrl: undefined, nativeSymbol: undefined };
+  const { title, ...own } = networks.get(id) ?? none;
+  // A token of the same address may be another one on another network.
+  const cataloged = new Set(alerts.flatMap(({ isCataloged, transfer }) => (isCataloged && transfer.token) || []));
+  return { ...context, ...own, cataloged, network: asName(title, '', MAX_LABEL, title) };
+}
+
+/** The alerts of a message or of a transaction. */
+export type Alerts = [Alert, ...Alert[]];
+/** One part of a transaction, such as a transfer or a swap, with its alerts. */
+export type AlertPart = Part<Alert>;
+export type Side = 'from' | 'to';
+
+/** The icon and color of each view; `several`: a transaction with different ones. */
+export const VIEW_STYLES: Record<View | 'swap' | 'several', { icon: string; color: number }> = {
+  incoming: { icon: '📥', color: 0x2da44e },
+  outgoing: { icon: '📤', color: 0xe5534b },
+  internal: { icon: '🔁', color: 0x4184e4 },
+  self: { icon: '↩️', color: 0x768390 },
+  mint: { icon: '✨', color: 0x1b9aaa },
+  burn: { icon: '🔥', color: 0xd4761d },
+  token: { icon: '🪙', color: 0x986ee2 },
+  swap: { icon: '🔄', color: 0xd6459b },
+  several: { icon: '🧾', color: 0x8b949e },
+};
+
+/** Maximum length of a sum: a token may claim 255 decimals, and its sum would crowd out the others. */
+export const MAX_SUM = 120;
+/** Maximum length of a token ID in a line; of a longer one the first and last digits are shown. */
+export const MAX_TOKEN_ID = 24;
+/** Maximum number of graphemes of a label. */
+const MAX_LABEL = 60;
+const MAX_SHORT_LABEL = 20;
+const MAX_IDS = 400;
+
+/** Third-party text as inline code; `fallback` replaces missing text. */
+export function code(text: string | null | undefined, fallback: string, { t }: RenderContext, max?: number): string {
+  return inCode(text, fallback, max, t('alert.hiddenName'));
+}
+
+/** A name that the guild chose. */
+export const named = (label: string, { t, isShort }: Pick<RenderContext, 't' | 'isShort'>): string =>
+  asLabel(label, '', isShort ? MAX_SHORT_LABEL : MAX_LABEL, t('alert.hiddenName'));
+
+/** A whole number for people: `1,234`. */
+export const number = (count: number | bigint | string, { language }: RenderContext): string =>
+  writeNumber(String(count), language);
+
+/** A count as a text takes it: `count` selects the plural, `number` is shown. */
+export const counted = (count: number, context: RenderContext) => ({ count, number: number(count, context) });
+
+export const transferCount = (alerts: readonly Alert[]): number => alerts.reduce((sum, { count }) => sum + count, 0);
+
+/** The native coin's symbol in this transfer. */
+function coin(transfer: Transfer, { nativeSymbol, t }: RenderContext): string {
+  const own = transfer.kind === 'native' ? transfer.tokenType : null;
+  return asName(nativeSymbol ?? own, t('alert.nativeCoin'), undefined, t('alert.hiddenName'));
+}
+
+/** A transaction's fee in the coin that this transfer of it names. */
+export const feeText = (gasFee: string, transfer: Transfer, context: RenderContext): string => {
+  const fee = writeNumber(rounded(inUnits(gasFee, 18), FEE_DIGITS), context.language);
+  return context.t('alert.fee', { fee: `${fee} ${coin(transfer, context)}` });
+};
+
+/** The name of what moved: coin, token or collection. */
+export function assetName(transfer: Transfer, context: RenderContext): string {
+  const { kind, token, tokenName, tokenSymbol } = transfer;
+  const { t } = context;
+  if (kind === 'native') return coin(transfer, context);
+  const isCollection = mergedKind(kind) === 'nft';
+  const name = isCollection ? (tokenName ?? tokenSymbol) : (tokenSymbol ?? tokenName);
+  const fallback = t(isCollection ? 'alert.unnamedCollection' : 'alert.unnamedToken');
+  if (token !== null && context.cataloged.has(token) && name !== null) {
+    const hidden = t('alert.hiddenName');
+    return isCollection ? asName(name, fallback, undefined, hidden) : asSymbol(name, fallback, hidden);
+  }
+  const shown = code(name, fallback, context);
+  const url = context.linksTokens && !context.unlinked && token !== null ? addressPage(context, token, 'token') : null;
+  return url ? `[${linkText(shown)}](${url})` : shown;
+}
+
+/** `≈ $18,400`: what alerts moved is worth together. That it is not known is shown if a subscription asks for it. */
+export function worthOfAll(alerts: readonly Alert[], { t, language }: RenderContext): string[] {
+  const worths = alerts.map(({ transfer, count }) => worthOf(transfer, count));
+  const known = worths.filter((worth) => worth !== null);
+  if (known.length === worths.length) {
+    const sum = known.reduce((one, other) => one + other, 0n);
+    return sum === 0n ? [] : [writeWorth(inDollars(sum), language)];
+  }
+  const isAsked = ({ transfer, matches }: Alert) =>
+    transfer.price === null &&
+    matches.some((one) => (one.minimumUsd ?? (one.mention === null ? null : one.mentionMinimumUsd)) !== null);
+  return alerts.some(isAsked) ? [t('alert.unknownPrice')] : [];
+}
+
+/** What came in and left is worth, as far as it is known. */
+export function worthLine(
+  sums: readonly (readonly [icon: string, sum: bigint])[],
+  unpriced: number,
+  { t, language }: Pick<RenderContext, 't' | 'language'>,
+): string[] {
+  const parts = sums.flatMap(([icon, sum]) => (sum > 0n ? `${icon} ${writeWorth(inDollars(sum), language)}` : []));
+  const rest = { count: unpriced, number: writeNumber(String(unpriced), language) };
+  if (parts.length > 0 && unpriced > 0) parts.push(t('digest.unpriced', rest));
+  return parts.length > 0 ? [parts.join(' · ')] : [];
+}
+
+/** What one transfer moved: an amount, or an NFT. */
+export function whatMoved(transfer: Transfer, context: RenderContext): string {
+  const { t } = context;
+  const { value, decimals } = transfer;
+  const token = assetName(transfer, context);
+  if (isItem(transfer)) {
+    const pieces = amountOf(transfer);
+    return (pieces === 1n ? '' : `${number(pieces, context)} × `) + item(transfer, token, context);
+  }
+  if (value === null) return t('alert.unknownAmount', { token });
+  const amount = writeNumber(inUnits(value, decimals), context.language);
+  return decimals === null ? t('alert.rawUnits', { amount, token }) : `${amount} ${token}`;
+}
+
+/** An NFT. A long ID is shortened; the details of a full alert about this NFT alone show all of it. */
+function item({ tokenId, tokenIdExact }: Transfer, name: string, context: RenderContext): string {
+  if (tokenId === null) return context.t('alert.noTokenId', { name });
+  if (!tokenIdExact) return context.t('alert.impreciseItem', { name, id: code(tokenId, '?', context) });
+  return `${name} #${shortId(tokenId)}`;
+}
+
+function shortId(id: string): string {
+  return id.length > MAX_TOKEN_ID ? `${id.slice(0, 8)}…${id.slice(-8)}` : id;
+}
+
+/** What alerts of one asset moved in total; null when there is no sum or it is too long. */
+export function totalMoved(alerts: readonly Alert[], context: RenderContext): string | null {
+  const { transfer, count } = alerts[0]!;
+  if (isItem(transfer)) {
+    if (alerts.length === 1 && count === 1) return whatMoved(transfer, context);
+    // Pieces of different collections have no sum, and neither do pieces and an amount.
+    const isOfIt = (other: Transfer) => isItem(other) && other.token !== null && other.token === transfer.token;
+    if (alerts.length > 1 && !alerts.every((alert) => isOfIt(alert.transfer))) return null;
+    const pieces = alerts.reduce((sum, alert) => sum + amountOf(alert.transfer) * BigInt(alert.count), 0n);
+    return `${number(pieces, context)} × ${assetName(transfer, context)}`;
+  }
+  const sum = sumOf(alerts);
+  if (sum === null) return alerts.length === 1 && count === 1 ? whatMoved(transfer, context) : null;
+  const summed = { ...transfer, ...sum };
+  const { length } = whatMoved(summed, { ...context, linksTokens: false });
+  return length > MAX_SUM ? null : whatMoved(summed, context);
+}
+
+/**
+ * The guild's own name for an address, unescaped: from its address book or the label of the subscription that watches
+ * it.
+ */
+export function labelOf(address: AddressText, alerts: readonly Alert[]): string | null {
+  for (const { labels, matches } of alerts) {
+    const label = labels[address] ?? matches.find((one) => one.address === address && one.label !== null)?.label;
+    if (label !== undefined && label !== null) return label;
+  }
+  return null;
+}
+
+/** The addresses on one side of some transfers, each once. */
+export const addressesOf = (alerts: readonly Alert[], side: Side): (AddressText | null)[] => [
+  ...new Set(alerts.map(({ transfer }) => transfer[side])),
+];
+
+/** A full checksum address, as a link where there is an explorer. */
+export function linked(
+  address: AddressText,
+  page: 'address' | 'token',
+  context: ExplorerRoot & Pick<RenderContext, 'unlinked'>,
+): string {
+  const url = context.unlinked ? null : addressPage(context, address, page);
+  const full = `\`${checksumAddress(address)}\``;
+  return url ? `[${full}](${url})` : full;
+}
+
+/** The transaction's page; null without an explorer. */
+export const transactionUrl = (transfer: Transfer, settings: RenderSettings): string | null =>
+  transactionPage(settings, transfer.txHash);
+
+/** The transaction's hash without characters that could be markup. */
+export const hash = ({ txHash }: Transfer): string => txHash.replace(/[^0-9a-z]/g, '');
+
+/** A time in its two largest units: `2 hr, 5 min`. */
+export function duration(ms: number, { language }: Pick<RenderContext, 'language'>): string {
+  const rounded = Math.max(1, Math.round(ms / MINUTE)) * MINUTE;
+  const parts: [amount: number, unit: string][] = [
+    [Math.floor(rounded / DAY), 'day'],
+    [Math.floor((rounded % DAY) / HOUR), 'hour'],
+    [(rounded % HOUR) / MINUTE, 'minute'],
+  ];
+  const units = parts
+    .filter(([amount]) => amount > 0)
+    .slice(0, 2)
+    .map(([amount, unit]) =>
+      new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'short' }).format(amount),
+    );
+  return new Intl.ListFormat(language, { type: 'unit', style: 'short' }).format(units);
+}
+
+/** What a single transfer or a sweep moved. */
+export function partWords(part: Exclude<AlertPart, { kind: 'swap' }>, context: RenderContext): string {
+  const [{ transfer, count }] = part.alerts as Alerts;
+  if (part.kind === 'line') return `${whatMoved(transfer, context)}${count > 1 ? ` ×${number(count, context)}` : ''}`;
+  return totalMoved(part.alerts, context)!;
+}
+
+/** What a swap gave and got; null when it is too long. */
+export function swapWords(
+  part: Extract<AlertPart, { kind: 'swap' }>,
+  context: RenderContext,
+): { gave: string; got: string } | null {
+  const gave = totalMoved(part.gave, context);
+  const got = totalMoved(part.got, context);
+  return gave === null || got === null ? null : { gave, got };
+}
+
+/** The IDs of a sweep: runs as `#1–#20`, several pieces as `#7 ×3`, up to a length that people read. */
+export function idsOf(alerts: readonly Alert[], context: RenderContext): string {
+  const ids = alerts.map(({ transfer, count }) => ({
+    id: BigInt(transfer.tokenId!),
+    times: amountOf(transfer) * BigInt(count),
+  }));
+  ids.sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
+  const runs: { first: bigint; last: bigint; times: bigint }[] = [];
+  for (const { id, times } of ids) {
+    const run = runs.at(-1);
+    if (run && times === 1n && run.times === 1n && id === run.last + 1n) run.last = id;
+    else runs.push({ first: id, last: id, times });
+  }
+  let text = '';
+  for (const { first, last, times } of runs) {
+    const ends = [...new Set([first, last])]
+      .map((id) => `#${shortId(id.toString())}`)
+      .join(last - first > 1n ? '–' : ', ');
+    const next = `${text === '' ? '' : ', '}${ends}${times > 1n ? ` ×${number(times, context)}` : ''}`;
+    if (text.length + next.length > MAX_IDS) return `${text}, …`;
+    text += next;
+  }
+  return text;
+}

@@ -1,0 +1,426 @@
+import { type AddressText, toAddress, ZERO_ADDRESS } from './address.ts';
+import type { Token } from './token.ts';
+import type { Transfer, TransferKind } from './transfer.ts';
+
+/** What a node's chain says that moved, compared with what was delivered: the proof that nothing was missed. */
+
+/** The blocks after one, up to and including another. */
+export interface BlockRange {
+  after: number;
+  upTo: number;
+}
+
+/** A log as nodes return it. */
+export interface ChainLog {
+  address: string;
+  topics: string[];
+  data: string;
+  blockNumber: string;
+  transactionHash: string;
+  logIndex: string;
+}
+
+/** One movement on the chain. Amounts are decimal text. */
+export interface Movement {
+  kind: Exclude<TransferKind, 'unknown'>;
+  /** `block123`: no transaction explains it, see {@link difference}. */
+  txHash: string;
+  from: AddressText | null;
+  to: AddressText | null;
+  token: AddressText | null;
+  value: string | null;
+  tokenId: string | null;
+  internal: boolean;
+  block: number;
+  blockHash: string | null;
+  /** Where in its transaction: `transaction`, `log:5`, `trace:0.1`. Unique there. */
+  place: string;
+}
+
+/** A stored transfer. `count`: how many equal ones. */
+export interface StoredTransfer {
+  id: number;
+  scope: number;
+  count: number;
+  transfer: Transfer;
+}
+
+/** An address that somebody watches in a scope, and since when. */
+export interface WatchedAddress {
+  scope: number;
+  address: AddressText;
+  since: number;
+}
+
+/** A posted transfer that was found on the chain. `at`: when; `minedAt`: when it happened. */
+export interface MissedTransfer {
+  transferId: number;
+  network: number;
+  scope: number;
+  transfer: Transfer;
+  address: AddressText;
+  channelId: string;
+  at: number;
+  minedAt: number;
+}
+
+/** Why blocks could not be checked. `pruned`: the node no longer has their state. */
+export type UncheckedReason = 'pruned' | 'refused';
+
+/** Blocks of which something could not be checked. */
+export interface Unchecked extends BlockRange {
+  reason: UncheckedReason;
+  at: number;
+}
+
+/** How far one network was compared with its chain. */
+export interface CheckProgress {
+  chainId: string;
+  /** Everything up to here was compared. */
+  block: number;
+  /** When it was mined. */
+  blockAt: number;
+  unchecked: Unchecked[];
+  /** The id of the latest stored transfer that was looked at for being delivered late. */
+  seen?: number;
+}
+
+/** Whether a block was compared completely. */
+export const isCompared = ({ block, unchecked }: CheckProgress, at: number): boolean =>
+  at <= block && !unchecked.some(({ after, upTo }) => at > after && at <= upTo);
+
+/** What people and monitoring see of it. */
+export interface Completeness {
+  network: string;
+  /** Empty: it is never named. */
+  title: string;
+  /** null: nothing was compared yet. */
+  block: number | null;
+  blockAt: number | null;
+  /** Why it does not go on now; null: it does. */
+  trouble: { since: number; reason: 'away' | 'refused' | 'other-chain' } | null;
+  unchecked: Unchecked[];
+  /** false: payments inside of transactions are only found as differences of the balance. */
+  hasTraces: boolean | null;
+}
+
+export const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+export const SINGLE_TOPIC = '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62';
+export const BATCH_TOPIC = '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb';
+
+/** Most ranges of unchecked blocks that are told apart. */
+const MAX_UNCHECKED = 20;
+
+/** Adds unchecked blocks; those that touch others of the same reason become one range with them. */
+export function addUnchecked(known: readonly Unchecked[], added: readonly Unchecked[]): Unchecked[] {
+  let all = [...known];
+  for (const one of added) {
+    const isApart = ({ reason, after, upTo }: Unchecked) =>
+      reason !== one.reason || after > one.upTo || upTo < one.after;
+    const touching = all.filter((other) => !isApart(other));
+    all = [...all.filter(isApart), touching.reduce(together, one)];
+  }
+  // What was forgotten would count as compared.
+  while (all.length > MAX_UNCHECKED) all = [together(all[1]!, all[0]!), ...all.slice(2)];
+  return all;
+}
+
+const together = (one: Unchecked, other: Unchecked): Unchecked => ({
+  ...one,
+  after: Math.min(one.after, other.after),
+  upTo: Math.max(one.upTo, other.upTo),
+  at: Math.max(one.at, other.at),
+});
+
+/** An address as a topic, and back; null: the topic is no address. */
+export const topicOf = (address: AddressText): string => `0x${address.slice(2).padStart(64, '0')}`;
+const addressIn = (topic: string | undefined): AddressText | null =>
+  topic !== undefined && /^0x0{24}/.test(topic) ? toAddress(`0x${topic.slice(26)}`) : null;
+
+/** The 32-byte words of data. */
+const wordsOf = (data: string): bigint[] =>
+  (data.slice(2).match(/[0-9a-f]{64}/gi) ?? []).map((word) => BigInt(`0x${word}`));
+
+/** Contracts may log a list of any length: more items of one log are read as none. */
+const MAX_BATCH = 10_000;
+
+/** Repeats every payment of the coin as a log of a token (EIP-7708). */
+const COIN_LOGGER = '0xfffffffffffffffffffffffffffffffffffffffe';
+
+/** The movements of tokens in a log; none in a malformed one, because a contract may write anything under a known topic. */
+export function movementsOf(log: ChainLog, blockHash: string | null = null): Movement[] {
+  const token = toAddress(log.address);
+  const [topic, first, second, third] = log.topics;
+  if (token === null || token === COIN_LOGGER) return [];
+  const place = `log:${Number(log.logIndex)}`;
+  const [internal, txHash, block] = [false, log.transactionHash.toLowerCase(), Number(log.blockNumber)];
+  const common = { txHash, token, internal, block, blockHash, place };
+  if (topic === TRANSFER_TOPIC) {
+    const [from, to] = [addressIn(first), addressIn(second)];
+    if (!from || !to) return [];
+    if (third !== undefined) {
+      return [{ ...common, kind: 'erc721', from, to, value: null, tokenId: BigInt(third).toString() }];
+    }
+    const words = wordsOf(log.data);
+    if (log.data.length !== 66 || words.length !== 1) return [];
+    return [{ ...common, kind: 'erc20', from, to, value: words[0]!.toString(), tokenId: null }];
+  }
+  const [from, to] = [addressIn(second), addressIn(third)];
+  if (!from || !to) return [];
+  return piecesIn(topic, wordsOf(log.data)).map(([id, value], index, all) => ({
+    ...common,
+    place: all.length > 1 ? `${place}:${index}` : place,
+    kind: 'erc1155',
+    from,
+    to,
+    value: value.toString(),
+    tokenId: id.toString(),
+  }));
+}
+
+/** IDs and numbers of pieces in the data of an ERC-1155 log. */
+function piecesIn(topic: string | undefined, words: bigint[]): [bigint, bigint][] {
+  if (topic === SINGLE_TOPIC) return words.length === 2 ? [[words[0]!, words[1]!]] : [];
+  if (topic !== BATCH_TOPIC) return [];
+  const list = (at: bigint | undefined): bigint[] | null => {
+    if (at === undefined || at % 32n !== 0n || at / 32n >= BigInt(words.length)) return null;
+    const start = Number(at / 32n);
+    const length = words[start]!;
+    if (length > MAX_BATCH || start + 1 + Number(length) > words.length) return null;
+    return words.slice(start + 1, start + 1 + Number(length));
+  };
+  const [ids, values] = [list(words[0]), list(words[1])];
+  if (!ids || !values || ids.length !== values.length) return [];
+  return ids.map((id, index) => [id, values[index]!]);
+}
+
+/**
+ * What no call explains: the coin of an address that appeared or vanished in a block. It has no transaction, so the block
+ * stands for one.
+ */
+export function difference(address: AddressText, amount: bigint, block: number, blockHash: string | null): Movement {
+  return {
+    kind: 'native',
+    txHash: `block${block}`,
+    from: amount < 0n ? address : null,
+    to: amount < 0n ? null : address,
+    token: null,
+    value: (amount < 0n ? -amount : amount).toString(),
+    tokenId: null,
+    internal: true,
+    block,
+    blockHash,
+    place: `difference:${address}`,
+  };
+}
+
+/** Whether a transfer is a {@link difference}. */
+export const isDifference = ({ txHash }: Pick<Transfer, 'txHash'>): boolean => /^block\d+$/.test(txHash);
+
+type Compared = Pick<
+  Transfer,
+  'kind' | 'txHash' | 'from' | 'to' | 'token' | 'value' | 'tokenId' | 'tokenIdExact' | 'blockNumber'
+>;
+
+/** A movement in the form in which it is compared. */
+export const asTransfer = (movement: Movement): Compared => ({
+  ...movement,
+  tokenIdExact: true,
+  blockNumber: movement.block,
+});
+
+/**
+ * Whether two reports are about the same movement, although services write NFTs in different ways: with or without a number
+ * of pieces, with another kind, with a rounded ID. A {@link difference} is the payment of the same block and amount.
+ */
+export function isSameMovement(one: Compared, other: Compared): boolean {
+  const [unexplained, named] = one.token === null && isDifference(one) ? [one, other] : [other, one];
+  if (unexplained.token === null && isDifference(unexplained) && !isDifference(named)) {
+    const { from, to } = unexplained;
+    return (
+      named.kind === 'native' &&
+      named.value === unexplained.value &&
+      named.blockNumber === unexplained.blockNumber &&
+      (to === null ? named.from === from : named.to === to)
+    );
+  }
+  if (one.txHash !== other.txHash || one.token !== other.token || one.from !== other.from || one.to !== other.to) {
+    return false;
+  }
+  if (one.tokenId === null || other.tokenId === null) return one.tokenId === other.tokenId && one.value === other.value;
+  return one.tokenIdExact && other.tokenIdExact
+    ? one.tokenId === other.tokenId
+    : Math.abs(Number(one.tokenId) / Number(other.tokenId) - 1) < 1e-9;
+}
+
+/** A text that only the same movement has; null: one that {@link isSameMovement} finds without it. */
+const exactName = (one: Compared): string | null =>
+  isDifference(one) || (one.tokenId !== null && !one.tokenIdExact)
+    ? null
+    : [one.txHash, one.token, one.from, one.to, one.tokenId ?? `value ${one.value}`].join(' ');
+
+interface Group {
+  chain: Movement[];
+  stored: StoredTransfer[];
+}
+
+function listIn<Item>(lists: Map<string, Item[]>, key: string): Item[] {
+  const list = lists.get(key) ?? [];
+  lists.set(key, list);
+  return list;
+}
+
+/** What one scope lacks of the chain, and what it has that the chain lacks. */
+export interface Comparison {
+  missed: Movement[];
+  /** How many of each the chain has; 0: none. */
+  wrong: { stored: StoredTransfer; count: number }[];
+}
+
+/**
+ * Compares what the chain has with what is stored of one scope. Everything in `movements` is on the chain; of what is
+ * `stored`, only what `isCovered` may be called wrong; `isHere`: the chain has it here, whatever block was named.
+ */
+export function compare(
+  movements: readonly Movement[],
+  stored: readonly StoredTransfer[],
+  isCovered: (stored: StoredTransfer, isHere: boolean) => boolean,
+): Comparison {
+  const groups: Group[] = [];
+  const byName = new Map<string, Group>();
+  const [byPlace, loosely] = [new Map<string, Group[]>(), new Map<string, Group[]>()];
+  const groupFor = (transfer: Compared) => {
+    // A stranger's transaction moves thousands of pieces: only what has no exact name is compared with each of them.
+    const name = exactName(transfer);
+    const known = name === null ? undefined : byName.get(name);
+    if (known) return known;
+    // A payment may be named by its transaction, which may have been in another block, or be a difference in its block.
+    const places = [transfer.txHash, ...(transfer.kind === 'native' ? [`block${transfer.blockNumber}`] : [])];
+    const alike = places
+      .flatMap((place) => (name === null ? byPlace : loosely).get(place) ?? [])
+      .find(({ chain, stored: [first] }) =>
+        isSameMovement(transfer, chain[0] ? asTransfer(chain[0]) : first!.transfer),
+      );
+    const group = alike ?? { chain: [], stored: [] };
+    if (!alike) groups.push(group);
+    if (name !== null) byName.set(name, group);
+    for (const place of places) {
+      listIn(byPlace, place).push(group);
+      if (name === null) listIn(loosely, place).push(group);
+    }
+    return group;
+  };
+  for (const movement of movements) groupFor(asTransfer(movement)).chain.push(movement);
+  for (const one of stored) groupFor(one.transfer).stored.push(one);
+  const result: Comparison = { missed: [], wrong: [] };
+  for (const { chain, stored: here } of groups) {
+    const known = here.reduce((sum, { count }) => sum + count, 0);
+    if (known < chain.length) result.missed.push(...chain);
+    if (known <= chain.length) continue;
+    let left = chain.length;
+    for (const one of here) {
+      const count = Math.min(one.count, left);
+      left -= count;
+      if (count < one.count && isCovered(one, chain.length > 0)) result.wrong.push({ stored: one, count });
+    }
+  }
+  return result;
+}
+
+/** Balances by address, in the coin's smallest unit. */
+export type Balances = ReadonlyMap<AddressText, bigint>;
+
+/** An address whose balance changed in a block otherwise than is known, and by how much. */
+export interface Suspect {
+  block: number;
+  address: AddressText;
+  change: bigint;
+}
+
+/**
+ * Finds the blocks in which balances changed otherwise than `expected`: halves the range again and again, for all addresses
+ * together, and follows only the halves that do not add up.
+ */
+export async function suspectsIn(
+  { after, upTo }: BlockRange,
+  start: Balances,
+  end: Balances,
+  expected: (address: AddressText, range: BlockRange) => bigint,
+  balancesAt: (block: number, addresses: AddressText[]) => Promise<Balances>,
+): Promise<Suspect[]> {
+  const odd = [...start.keys()].filter(
+    (address) => end.get(address)! - start.get(address)! !== expected(address, { after, upTo }),
+  );
+  if (odd.length === 0) return [];
+  if (upTo - after === 1) {
+    return odd.map((address) => ({ block: upTo, address, change: end.get(address)! - start.get(address)! }));
+  }
+  const middle = after + ((upTo - after) >> 1);
+  const between = await balancesAt(middle, odd);
+  const only = (balances: Balances): Balances => new Map(odd.map((address) => [address, balances.get(address)!]));
+  return [
+    ...(await suspectsIn({ after, upTo: middle }, only(start), between, expected, balancesAt)),
+    ...(await suspectsIn({ after: middle, upTo }, between, only(end), expected, balancesAt)),
+  ];
+}
+
+/** What payments and fees in a range add up to for an address. */
+export function netOf(
+  address: AddressText,
+  { after, upTo }: BlockRange,
+  payments: Iterable<Pick<Movement, 'from' | 'to' | 'value' | 'block'>>,
+  fees: Iterable<{ payer: AddressText; block: number; amount: bigint }>,
+): bigint {
+  const isIn = (block: number) => block > after && block <= upTo;
+  let net = 0n;
+  for (const { from, to, value, block } of payments) {
+    if (!isIn(block)) continue;
+    if (to === address) net += BigInt(value!);
+    if (from === address) net -= BigInt(value!);
+  }
+  for (const { payer, block, amount } of fees) if (payer === address && isIn(block)) net -= amount;
+  return net;
+}
+
+/** What a contract says about its token. */
+export type TokenFacts = Pick<Token, 'name' | 'symbol' | 'decimals'>;
+
+/** The body of an event about a movement, as the notification service would write it. */
+export function bodyOf(
+  movement: Movement,
+  token: TokenFacts | null,
+  symbol: string | null,
+  fee: bigint | null,
+): string {
+  const { kind, from, to, value, tokenId, txHash, internal, block, blockHash } = movement;
+  const isPieces = kind === 'erc1155';
+  return JSON.stringify({
+    from,
+    to,
+    txHash,
+    blockNumber: block,
+    blockHash,
+    tokenType: { native: symbol ?? 'NATIVE', erc20: 'ERC-20', erc721: 'ERC-721', erc1155: 'ERC-1155' }[kind],
+    tokenAddress: movement.token,
+    tokenName: token?.name ?? null,
+    tokenSymbol: token?.symbol ?? null,
+    tokenDecimals: token?.decimals?.toString() ?? null,
+    tokenId,
+    ...(isPieces ? { quantity: value } : { value }),
+    isInternalTransaction: internal,
+    gasFee: fee?.toString() ?? null,
+  });
+}
+
+/** Whether a log is about this transfer, whatever its form: of its token, with its parties and its amount or ID. */
+export function mentions({ address, topics, data }: ChainLog, { token, from, to, value, tokenId }: Compared): boolean {
+  if (toAddress(address) !== token) return false;
+  const words = `${topics.slice(1).join('')}${data}`.toLowerCase().replaceAll('0x', '');
+  const has = (text: string) => words.includes(text);
+  const parties = [from, to].filter((party) => party !== null && party !== ZERO_ADDRESS);
+  const amount = tokenId !== null && /^\d+$/.test(tokenId) ? tokenId : value;
+  return (
+    parties.every((party) => has(party!.slice(2))) &&
+    (amount === null || has(BigInt(amount).toString(16).padStart(64, '0')))
+  );
+}

@@ -1,5 +1,0 @@
-/** Units of time, in milliseconds as all times here are. Without Node: the sandbox’s page uses them, too. */
-export const SECOND = 1_000;
-export const MINUTE = 60 * SECOND;
-export const HOUR = 60 * MINUTE;
-export const DAY = 24 * HOUR;

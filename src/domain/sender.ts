@@ -1,0 +1,70 @@
+import type { AlertTarget } from './alert.ts';
+
+/** The outcome of a request to send, as far as its response shows. `retryAfterMs` is what the response asked for. */
+export type SendOutcome =
+  | { status: 'sent'; messageId: string | null }
+  /** `local`: the library knew the limit and sent no request. */
+  | { status: 'rate-limited'; global: boolean; local: boolean; retryAfterMs: number }
+  /** Timeout, broken connection, truncated response, 5xx: the message may have been posted. */
+  | { status: 'unconfirmed'; reason: string; retryAfterMs?: number }
+  /** The fault concerns all sending: a proxy's response, or a rate limit without a duration. */
+  | { status: 'breaker'; reason: string; retryAfterMs?: number }
+  | { status: 'unauthorized' }
+  | { status: 'forbidden'; code: number }
+  | { status: 'gone'; code: number }
+  | { status: 'refused'; reason: string };
+
+/** Whether a message with a reference is in a channel; `unknown` if the channel has messages that cannot be read. */
+export type FindOutcome = { status: 'found'; messageId: string } | { status: 'absent' } | { status: 'unknown' };
+
+/** The seam from the deliverer to Discord. Sends each request once: it never retries and never waits. */
+export interface Sender {
+  /** Posts a frozen message. For some minutes Discord ignores a repeat with the same nonce. */
+  create(channelId: string, payload: object, nonce: string, csv?: string | null): Promise<SendOutcome>;
+  /** Edits what the payload names; a `csv` replaces the message's file. */
+  edit(channelId: string, messageId: string, payload: object, csv?: string | null): Promise<SendOutcome>;
+  /** Whether the bot is in a guild; null if no response shows it. */
+  isMember(guildId: string): Promise<boolean | null>;
+  /**
+   * Searches the channel's latest 100 messages and those since `since` for the one that contains `reference`; calls
+   * `countRequest` before each request.
+   */
+  find(
+    channelId: string,
+    reference: string,
+    since: number,
+    countRequest: () => void,
+  ): Promise<FindOutcome | SendOutcome>;
+}
+
+/** All channels of a guild wait together, because Discord refused too many of its messages. */
+export interface GuildPause {
+  since: number;
+  /** When one of the channels is tried again. */
+  probeAt: number;
+  /** Refusals in the last 10 minutes. */
+  refusals: number;
+}
+
+export interface SendingPause {
+  /** null: nothing is sent anywhere. */
+  channelId: string | null;
+  /**
+   * `token`: Discord rejects the bot's token. `breaker`: Discord or a proxy before it refuses everything. `rate`: Discord's
+   * rate limit. `retry`: the last attempt failed. `burst`: there were too many alerts, and they are collected for a digest.
+   */
+  reason: 'token' | 'breaker' | 'rate' | 'retry' | 'burst';
+  /** When sending goes on, or is tried again. */
+  until: number;
+}
+
+/**
+ * The seam from what stores messages to the deliverer, which posts them. A call is only a hint: whatever is stored is found
+ * a minute later without it.
+ */
+export interface Outbox {
+  /** These channels have something new in the store: alerts, edits or notices. */
+  wake(targets: readonly AlertTarget[]): void;
+  /** Channels that cannot be named may have something new; resolves once they are known. */
+  rescan(): Promise<void>;
+}

@@ -1,0 +1,110 @@
+import { hash, randomBytes } from 'node:crypto';
+import { readInOrder } from '../domain/clock.ts';
+import { FIRST_NETWORK } from '../domain/network.ts';
+import { isOperatorScope, networkOfOperator, type ReceiverToken } from '../domain/project.ts';
+import type { Store } from '../store/store.ts';
+
+/** Where a scope's events must be sent; each URL ends in a secret. */
+export interface ReceiverUrls {
+  /** null: the scope has no URL. */
+  current: string | null;
+  /** The previous one, still valid until it is revoked. */
+  retiring: string | null;
+  /** Set in the environment: it cannot be changed from here. */
+  fixed: boolean;
+}
+
+export type ReceiverPaths = ReturnType<typeof receiverPaths>;
+
+export type ScopeOf = (given: string) => number | null;
+
+/**
+ * Known to this process alone: nobody can choose a token whose hash begins like that of another, so how long a lookup
+ * takes says nothing about a token.
+ */
+const SALT = randomBytes(32).toString('base64');
+const hashOf = (token: string): string => hash('sha256', SALT + token, 'base64');
+
+/** Indexes path tokens by their hash: a lookup takes as long with ten thousand of them as with one. */
+export function indexTokens(tokens: readonly Pick<ReceiverToken, 'token' | 'scope'>[]): ScopeOf {
+  const byHash = new Map(tokens.map(({ token, scope }) => [hashOf(token), scope]));
+  return (given) => byHash.get(hashOf(given)) ?? null;
+}
+
+/** 192 random bits, in characters that a path allows. */
+export const makePathToken = (): string => randomBytes(24).toString('base64url');
+
+/** Keeps the active path tokens in memory; creates the operator's that are neither `fixed` nor stored. */
+export async function openPathTokens(options: {
+  store: Pick<Store, 'projects'>;
+  /** The operator's scope on each network, with its token if the environment sets it. */
+  fixed: ReadonlyMap<number, string | undefined>;
+}) {
+  const { store, fixed } = options;
+  let tokens: readonly ReceiverToken[] = [];
+  let scopeOf = indexTokens(tokens);
+  let networks = new Map<number, number>();
+
+  function use(stored: readonly ReceiverToken[]): void {
+    // A token in the environment replaces those in the database, which may have leaked.
+    const set = [...fixed].flatMap(([scope, token]) =>
+      token === undefined ? [] : [{ token, scope, network: networkOfOperator(scope), retiring: false }],
+    );
+    // Nor is one valid of a network that is no longer configured.
+    const isCurrent = ({ scope }: ReceiverToken) =>
+      isOperatorScope(scope) ? fixed.has(scope) && fixed.get(scope) === undefined : true;
+    tokens = [...set, ...stored.filter(isCurrent)];
+    networks = new Map(tokens.map(({ scope, network }) => [scope, network]));
+    scopeOf = indexTokens(tokens);
+  }
+
+  // Otherwise a read that began before a URL was revoked could accept that URL again.
+  const refresh = readInOrder(() => store.projects.tokens(), use);
+
+  await refresh();
+  const missing = [...fixed.keys()].filter((scope) => !tokens.some((one) => one.scope === scope));
+  for (const scope of missing) await store.projects.addToken(makePathToken(), scope);
+  if (missing.length > 0) await refresh();
+
+  return {
+    tokens: () => tokens,
+    scopeOf: (given: string): number | null => scopeOf(given),
+    networkOf: (scope: number): number => networks.get(scope) ?? FIRST_NETWORK,
+    isFixed: (scope: number): boolean => fixed.get(scope) !== undefined,
+    /** Reads the tokens again, which this process or another one changed. */
+    refresh,
+    /** Adds a new token to a scope next to the current one; false while an older one still has to be revoked. */
+    async rotate(scope: number): Promise<boolean> {
+      const isDone = await store.projects.rotateToken(scope, makePathToken());
+      await refresh();
+      return isDone;
+    },
+    /** Revokes a scope's retiring token; false when there is none. */
+    async revoke(scope: number): Promise<boolean> {
+      const isDone = await store.projects.revokeToken(scope);
+      await refresh();
+      return isDone;
+    },
+  };
+}
+
+export type PathTokens = Awaited<ReturnType<typeof openPathTokens>>;
+
+/** The path tokens as URLs below the receiver's public address. */
+export function receiverPaths(paths: PathTokens, publicUrl: string) {
+  const { tokens, isFixed, rotate, revoke, refresh } = paths;
+  const urlOf = (scope: number, retiring: boolean): string | null => {
+    const found = tokens().find((one) => one.scope === scope && one.retiring === retiring);
+    return found ? `${publicUrl}/hooks/${found.token}` : null;
+  };
+  return {
+    urls: (scope: number): ReceiverUrls => ({
+      current: urlOf(scope, false),
+      retiring: urlOf(scope, true),
+      fixed: isFixed(scope),
+    }),
+    rotate,
+    revoke,
+    refresh,
+  };
+}

@@ -1,0 +1,157 @@
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
+import type { Clock } from '../domain/clock.ts';
+import type { Inbox, InboxRow, Receiver } from '../domain/inbox.ts';
+import type { Outbox } from '../domain/sender.ts';
+import { isDatabaseFault } from '../errors.ts';
+import { type DecideOptions, decide, failureReason, type ParsedRow, parseRow, quarantineOne } from './decide.ts';
+import { createInboxBuffer } from './inbox-buffer.ts';
+import type { QuarantineLimit } from './quarantine.ts';
+import { createWarned } from './scam.ts';
+
+/** Most deliveries per commit: more would cost less disk time but block the event loop for longer. */
+const MAX_IN_COMMIT = 400;
+/** Most characters that are parsed at once, and in one commit, unless one body has more. */
+const MAX_PARSED = 256 * 1024;
+const MAX_CHARACTERS = 1024 * 1024;
+/**
+ * While the receiver is busy, routing takes a fiftieth of the time: it waits this many times as long as its last commit
+ * took.
+ */
+const YIELD_FACTOR = 49;
+/** The shortest and the longest such wait, and how often it checks whether the receiver is still busy. */
+const YIELD_MS = 250;
+const MAX_YIELD_MS = 5_000;
+const BUSY_CHECK_MS = 10;
+/** Pause after a failure of the database's file, such as a full disk. */
+const PAUSE_MS = 500;
+
+export interface RouterOptions extends Omit<DecideOptions, 'warned'> {
+  receiver: Receiver;
+  outbox: Outbox;
+  quarantine: QuarantineLimit;
+  count(events: number): void;
+  after: Clock['after'];
+  /** Other processes store deliveries, too. */
+  isShared: boolean;
+}
+
+/** Turns stored deliveries into alerts, oldest first, several per commit. */
+export function startRouter(options: RouterOptions): Inbox & { wake(): void; close(): Promise<void> } {
+  const { store, receiver, outbox, quarantine, count, log, now, after } = options;
+  const warned = createWarned();
+  const buffer = createInboxBuffer(store.inbox, options.isShared);
+  let isWanted = false;
+  /** A commit failed, although it may be stored. */
+  let isUnsure = false;
+  /** How long the last commit took, with what led to it. */
+  let tookMs = 0;
+  let isClosing = false;
+  let cancelRetry = (): void => undefined;
+  let running: Promise<void> | null = null;
+
+  function wake(): void {
+    isWanted = true;
+    if (running || isClosing) return;
+    running = run().finally(() => {
+      running = null;
+      if (isWanted && !isClosing) wake();
+    });
+  }
+
+  async function run(): Promise<void> {
+    while (isWanted && !isClosing) {
+      isWanted = false;
+      try {
+        await yieldToReceiver();
+        const began = performance.now();
+        const rows = await buffer.next(MAX_IN_COMMIT, MAX_CHARACTERS);
+        if (isUnsure) void outbox.rescan();
+        isUnsure = false;
+        if (rows.length === 0) continue;
+        await route(await parseAll(rows));
+        tookMs = performance.now() - began;
+        isWanted = true;
+      } catch (error) {
+        if (isClosing) return;
+        log.error({ err: error }, 'routing paused');
+        isUnsure = true;
+        // A commit whose response was lost may be stored, and an erasure takes deliveries out of the inbox.
+        buffer.readAgain();
+        // Only one retry, however often it was woken: retries that add up would fill the disk with log lines.
+        cancelRetry();
+        cancelRetry = after(PAUSE_MS, wake);
+        return;
+      }
+    }
+  }
+
+  /** Receiving has priority; the inbox is already on disk. In real time, because the load is real. */
+  async function yieldToReceiver(): Promise<void> {
+    const until = performance.now() + Math.min(MAX_YIELD_MS, Math.max(YIELD_MS, tookMs * YIELD_FACTOR));
+    while (receiver.isBusy() && !isClosing && performance.now() < until) await sleep(BUSY_CHECK_MS);
+  }
+
+  /** Routes deliveries in one commit; if that fails because of one of them, each on its own. */
+  async function route(items: ParsedRow[]): Promise<void> {
+    try {
+      await routeTogether(items);
+    } catch (error) {
+      if (isDatabaseFault(error)) throw error;
+      if (items.length === 1) return await quarantineFailed(items[0]!.row.id, error);
+      for (const item of items) await route([item]);
+    }
+  }
+
+  async function routeTogether(items: ParsedRow[]): Promise<void> {
+    const { result, stored } = await decide(items, { ...options, warned });
+    const edited = await store.routing.commit(result);
+    stored();
+    outbox.wake([...result.alerts, ...edited.map((channelId) => ({ channelId }))]);
+    finish([...result.done, ...result.quarantined.map(({ id }) => id)], result.quarantined.length);
+  }
+
+  /** Quarantines a delivery that cannot be looked up or stored, so that it does not hold up the others. */
+  async function quarantineFailed(id: number, error: unknown): Promise<void> {
+    await store.routing.commit(quarantineOne(id, failureReason(error), now()));
+    log.error({ err: error, inbox: id }, 'routing failed: delivery quarantined');
+    finish([id], 1);
+  }
+
+  function finish(ids: number[], quarantined: number): void {
+    buffer.remove(ids);
+    count(ids.length);
+    if (quarantined > 0) quarantine.added();
+  }
+
+  return {
+    add(stored: readonly InboxRow[]): void {
+      buffer.add(stored);
+      wake();
+    },
+    /** Routes what waits in the inbox, also what other processes stored or replayed. */
+    wake(): void {
+      buffer.mayHaveMore();
+      wake();
+    },
+    async close(): Promise<void> {
+      isClosing = true;
+      cancelRetry();
+      await running;
+    },
+  };
+}
+
+/** Parses deliveries. Between large bodies the event loop serves others. */
+async function parseAll(rows: InboxRow[]): Promise<ParsedRow[]> {
+  const parsed: ParsedRow[] = [];
+  let characters = 0;
+  for (const row of rows) {
+    if (characters > MAX_PARSED) {
+      await turn();
+      characters = 0;
+    }
+    parsed.push(parseRow(row));
+    characters += row.body.length;
+  }
+  return parsed;
+}

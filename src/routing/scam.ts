@@ -1,0 +1,187 @@
+import { type AddressText, ZERO_ADDRESS } from '../domain/address.ts';
+import type { Warning } from '../domain/alert.ts';
+import { HOUR } from '../domain/clock.ts';
+import { COUNTERPARTY_REFRESH_MS, outerDigitsOf, skeleton } from '../domain/guard.ts';
+import { otherSides } from '../domain/match.ts';
+import type { CatalogEntry, Counterparty, LearnedCounterparty, TokenKnowledge } from '../domain/routing.ts';
+import { asksFor, type Watcher } from '../domain/subscription.ts';
+import { isZero, type Transfer } from '../domain/transfer.ts';
+
+/** What is known about the tokens and parties of one commit's deliveries; each decision adds to it. */
+export interface ScamSignals {
+  /** The networks with an explorer: a token there that `catalog` lacks could not be checked. */
+  explorers: ReadonlySet<number>;
+  /** By network and token. */
+  catalog: Map<string, CatalogEntry>;
+  /** Cataloged tokens, by network and the skeleton of their symbol. */
+  genuine: Map<string, Set<AddressText>>;
+  /** By network. */
+  nativeSymbols: ReadonlyMap<number, string>;
+  /** Addresses that a guild has labeled or watches, by guild and ends. */
+  named: Map<string, TokenKnowledge['named']>;
+  /** By guild, watched address and ends. */
+  counterparties: Map<string, Map<AddressText, { seenAt: number; isPaid: boolean }>>;
+}
+
+export function toScamSignals(
+  { catalog, genuine, named, counterparties }: TokenKnowledge,
+  nativeSymbols: ReadonlyMap<number, string>,
+  explorers: ReadonlySet<number>,
+): ScamSignals {
+  const signals: ScamSignals = {
+    explorers,
+    catalog: new Map(catalog.map((entry) => [`${entry.network} ${entry.token}`, entry])),
+    genuine: new Map(),
+    nativeSymbols,
+    named: Map.groupBy(named, ({ guildId, address }) => guildId + outerDigitsOf(address)),
+    counterparties: new Map(),
+  };
+  for (const { network, skeleton: text, token } of genuine) addGenuine(signals, `${network} ${text}`, token);
+  for (const counterparty of counterparties) addCounterparty(signals, counterparty, counterparty);
+  return signals;
+}
+
+/** Adds what an explorer just returned. */
+export function addCatalog(signals: ScamSignals, news: readonly CatalogEntry[]): void {
+  for (const entry of news) {
+    const { network, token, symbol, cataloged } = entry;
+    signals.catalog.set(`${network} ${token}`, entry);
+    if (cataloged && symbol !== null) addGenuine(signals, `${network} ${skeleton(symbol)}`, token);
+  }
+}
+
+const keyOf = ({ guildId, address, counterparty }: Counterparty) =>
+  `${guildId} ${address} ${outerDigitsOf(counterparty)}`;
+
+export function addCounterparty(
+  { counterparties }: Pick<ScamSignals, 'counterparties'>,
+  noted: Counterparty,
+  { seenAt, isPaid }: { seenAt: number; isPaid: boolean },
+): void {
+  const key = keyOf(noted);
+  const alike = counterparties.get(key) ?? new Map<AddressText, { seenAt: number; isPaid: boolean }>();
+  const wasPaid = alike.get(noted.counterparty)?.isPaid ?? false;
+  counterparties.set(key, alike.set(noted.counterparty, { seenAt, isPaid: isPaid || wasPaid }));
+}
+
+function addGenuine({ genuine }: ScamSignals, key: string, token: AddressText): void {
+  genuine.set(key, (genuine.get(key) ?? new Set()).add(token));
+}
+
+/** The cataloged tokens whose symbols look like this one; null: the coin's does. */
+export function tokensLike(network: number, symbol: string | null, signals: ScamSignals): (AddressText | null)[] {
+  const text = symbol === null ? '' : skeleton(symbol);
+  if (text === '') return [];
+  const native = signals.nativeSymbols.get(network);
+  if (native !== undefined && text === skeleton(native)) return [null];
+  return [...(signals.genuine.get(`${network} ${text}`) ?? [])];
+}
+
+/** How long a channel is not warned by a card again of what imitates the same token or party. */
+const REPEAT_MS = HOUR;
+/** How many warnings are remembered; the oldest are forgotten first, so that the next one is a card again. */
+const MAX_REMEMBERED = 20_000;
+
+export type Warned = ReturnType<typeof createWarned>;
+
+/** Remembers which channels were warned of copies of which parties and tokens, for an hour. */
+export function createWarned() {
+  /** In the order of their times. */
+  const warnedAt = new Map<string, number>();
+
+  return {
+    /** Begins a commit: `mark` marks warnings that a channel got before; `keep` is for when the commit is stored. */
+    begin(now: number): { mark(channelId: string, network: number, warnings: Warning[]): Warning[]; keep(): void } {
+      const added = new Set<string>();
+      const mark = (channelId: string, network: number, warning: Warning): Warning => {
+        if (warning.kind !== 'look-alike' && warning.kind !== 'imitation') return warning;
+        // By what is imitated: a stranger makes copies of it for nothing, on a cheap network more than on another.
+        const what = warning.kind === 'look-alike' ? warning.like : `${warning.genuine} ${skeleton(warning.symbol)}`;
+        const key = `${channelId} ${network} ${what}`;
+        const at = warnedAt.get(key);
+        if (added.has(key) || (at !== undefined && now - at < REPEAT_MS)) return { ...warning, isRepeat: true };
+        added.add(key);
+        return warning;
+      };
+      return {
+        mark: (channelId, network, warnings) => warnings.map((warning) => mark(channelId, network, warning)),
+        keep() {
+          for (const key of added) {
+            warnedAt.delete(key);
+            warnedAt.set(key, now);
+          }
+          for (const key of warnedAt.keys()) {
+            if (warnedAt.size <= MAX_REMEMBERED) return;
+            warnedAt.delete(key);
+          }
+        },
+      };
+    },
+  };
+}
+
+/** Warnings about the token itself, the same for every subscription. */
+export function tokenWarnings(network: number, { token, tokenSymbol }: Transfer, signals: ScamSignals): Warning[] {
+  if (token === null) return [];
+  const entry = signals.catalog.get(`${network} ${token}`);
+  if (entry?.cataloged === true) return [];
+  const [genuine] = tokensLike(network, tokenSymbol, signals).filter((other) => other !== token);
+  return [
+    ...(genuine === undefined ? [] : [{ kind: 'imitation' as const, symbol: tokenSymbol!, genuine }]),
+    ...(entry?.cataloged === false ? [{ kind: 'uncataloged' as const }] : []),
+    ...(entry === undefined && signals.explorers.has(network) ? [{ kind: 'unchecked' as const }] : []),
+  ];
+}
+
+/**
+ * Parties that look like an address the guild has labeled or watches, or like a recent counterparty. One that the watched
+ * address pays need only differ from those it paid: a stranger may have sent something before from an address that
+ * looks like it.
+ */
+export function lookAlikes(subscription: Watcher, transfer: Transfer, signals: ScamSignals): Warning[] {
+  const { guildId, address } = subscription;
+  return otherSides(subscription, transfer).flatMap((party): Warning[] => {
+    if (party === null || party === address || party === ZERO_ADDRESS) return [];
+    const named = signals.named.get(guildId + outerDigitsOf(party)) ?? [];
+    if (named.some((one) => one.address === party)) return [];
+    if (named[0]) return [{ kind: 'look-alike', address: party, like: named[0].address, label: named[0].label }];
+    const alike = [...(signals.counterparties.get(keyOf({ guildId, address, counterparty: party })) ?? [])];
+    const [known] = alike.filter(([other]) => other === party);
+    const others = alike.filter(
+      ([other, { isPaid }]) => other !== party && (isPaid || !isPaying(subscription, transfer)),
+    );
+    // One that was paid is known, unless another that was paid looks like it.
+    const [like] = others.find(([, { isPaid }]) => isPaid || !known?.[1].isPaid) ?? [];
+    return like ? [{ kind: 'look-alike', address: party, like, label: null }] : [];
+  });
+}
+
+const isPaying = ({ address }: Watcher, { from }: Transfer): boolean => address === from;
+
+/** A subscription that names the token is not warned that the explorer does not know it, or could not be asked. */
+export function warningsFor(subscription: Watcher, transfer: Transfer, warnings: Warning[]): Warning[] {
+  const isOfCatalog = ({ kind }: Warning) => kind === 'uncataloged' || kind === 'unchecked';
+  return warnings.filter((warning) => !isOfCatalog(warning) || !asksFor(subscription, transfer));
+}
+
+/**
+ * The watched address's counterparty, if it should be stored; otherwise null. Transfers that cost the sender nothing
+ * prove nothing: a zero amount, a token that anybody may have made, an address that looks like another one. Nor does a
+ * token that nobody knows prove that the address paid: its contract may have made that up.
+ */
+export function counterpartyToLearn(
+  { guildId, address }: Watcher,
+  transfer: Transfer,
+  { warnings, isKnownToken, at }: { warnings: Warning[]; isKnownToken: boolean; at: number },
+  { counterparties }: ScamSignals,
+): LearnedCounterparty | null {
+  const sides = otherSides({ address }, transfer);
+  const [counterparty] = sides;
+  // A watched token has no counterparties.
+  if (sides.length !== 1 || !counterparty || counterparty === address || counterparty === ZERO_ADDRESS) return null;
+  if (warnings.length > 0 || isZero(transfer)) return null;
+  const learned = { guildId, address, counterparty, at, isPaid: isKnownToken && address === transfer.from };
+  const noted = counterparties.get(keyOf(learned))?.get(counterparty);
+  const isNew = noted === undefined || at > noted.seenAt + COUNTERPARTY_REFRESH_MS || (learned.isPaid && !noted.isPaid);
+  return isNew ? learned : null;
+}

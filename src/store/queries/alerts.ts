@@ -1,0 +1,123 @@
+import { type AddressText, ZERO_ADDRESS } from '../../domain/address.ts';
+import { type Alert, type RenderedAlert, type StoredMatch, transactionOf } from '../../domain/alert.ts';
+import { languageOfGuild } from '../../domain/guild.ts';
+import { type AlertStyle, type Perspective, sharedStyle, styleOf } from '../../domain/subscription.ts';
+import type { Transfer } from '../../domain/transfer.ts';
+import { isIn, type Part, part, raw, rows, type Sql } from '../sql.ts';
+
+/** An alert with its transfer, and what its guild chose. */
+interface AlertRow extends Omit<Alert, 'matches' | 'labels' | 'style' | 'isCataloged'> {
+  matches: StoredMatch[];
+  locale: string | null;
+  guildStyle: AlertStyle | null;
+  isCataloged: boolean | null;
+}
+
+const SELECT = part`SELECT a.id, a.guild_id, a.channel_id, a.created_at, t.seen_at AS received_at, a.inbox_id, t.network,
+    a.matches AS matches_json, a.significant AS is_significant_flag, t.data AS transfer_json, t.count,
+    t.reorganized AS reorganized_flag, a.warnings AS warnings_json, a.hold, g.language, g.locale, g.style AS guild_style,
+    (SELECT cataloged FROM catalog WHERE network = t.network AND token = t.token) AS is_cataloged_flag
+  FROM alerts a JOIN transfers t ON t.id = a.transfer_id LEFT JOIN guilds g ON g.guild_id = a.guild_id`;
+
+/** What an alert needs of a subscription that it matched. */
+type MatchedSubscription = Omit<Alert['matches'][number], keyof StoredMatch | 'label'> & {
+  style: AlertStyle | null;
+  minorMentionedAt: number | null;
+};
+
+const REMOVED = {
+  mention: null,
+  minimumUsd: null,
+  mentionMinimum: null,
+  mentionMinimumUsd: null,
+  mentionCooldown: 0,
+  mentionedAt: null,
+  minorMentionedAt: null,
+  style: null,
+  showsBalance: false,
+};
+
+/** Reads alerts in the form in which they are rendered; `rest`: conditions on alerts `a` and transfers `t`, and the order. */
+export async function readAlerts(sql: Sql, rest: Part): Promise<Alert[]> {
+  const found = await sql.all<AlertRow>`${SELECT} ${rest}`;
+  if (found.length === 0) return [];
+  const subscriptions = await subscriptionsOf(sql, found);
+  const labels = await labelsOf(sql, found);
+  return found.map((row) => toAlert(row, subscriptions, labels));
+}
+
+/** Alerts by their ids, in that order; those that are gone are left out. */
+export async function alertsById(sql: Sql, ids: readonly number[]): Promise<Alert[]> {
+  const found = new Map((await readAlerts(sql, part`WHERE a.id ${isIn(ids)}`)).map((alert) => [alert.id, alert]));
+  return ids.flatMap((id) => found.get(id) ?? []);
+}
+
+/** The alerts of a message, those of one transaction together. */
+export const alertsOfBatch = async (sql: Sql, batchId: number): Promise<Alert[]> =>
+  byTransaction(await readAlerts(sql, part`WHERE a.batch_id = ${batchId} ORDER BY a.due_at, a.id`));
+
+/** Keeps the order, but moves the alerts of each transaction behind its first one. */
+export const byTransaction = (alerts: readonly Alert[]): Alert[] =>
+  [...Map.groupBy(alerts, transactionOf).values()].flat();
+
+/**
+ * Whether alerts are still as they were rendered. Between reading and freezing them, the router may have counted another
+ * equal transfer, which the message would never show. With `waiting`, they must also still wait.
+ */
+export async function areAsRendered(sql: Sql, alerts: readonly RenderedAlert[], waiting: boolean): Promise<boolean> {
+  const unchanged = await sql.value<number>`
+    SELECT count(*) FROM ${rows(alerts, 'r (id bigint, count bigint, reorganized smallint)')}
+      CROSS JOIN alerts a CROSS JOIN transfers t
+    WHERE a.id = r.id AND t.id = a.transfer_id ${raw(waiting ? "AND a.state = 'waiting'" : '')}
+      AND t.count = r.count AND t.reorganized = r.reorganized`;
+  return unchanged === alerts.length;
+}
+
+async function subscriptionsOf(sql: Sql, alerts: readonly AlertRow[]): Promise<Map<number, MatchedSubscription>> {
+  const ids = new Set(alerts.flatMap(({ matches }) => matches.map(({ subscription }) => subscription)));
+  const found = await sql.all<MatchedSubscription & { id: number }>`
+    SELECT id, mention, address, minimum_usd, mention_minimum, mention_minimum_usd, mention_cooldown, mentioned_at,
+      minor_mentioned_at, style, show_balance AS shows_balance_flag
+    FROM subscriptions WHERE id ${isIn([...ids])}`;
+  return new Map(found.map(({ id, ...subscription }) => [id, subscription]));
+}
+
+async function labelsOf(sql: Sql, alerts: readonly AlertRow[]): Promise<Map<number, Alert['labels']>> {
+  const found = await sql.all<{ id: number; address: AddressText; name: string }>`
+    SELECT a.id, l.address, l.name FROM alerts a JOIN transfers t ON t.id = a.transfer_id
+      JOIN labels l ON l.guild_id = a.guild_id AND l.address IN (t.from_address, t.to_address, t.token)
+    WHERE a.id ${isIn(alerts.map(({ id }) => id))}`;
+  const named = [...Map.groupBy(found, ({ id }) => id)];
+  return new Map(named.map(([id, all]) => [id, Object.fromEntries(all.map(({ address, name }) => [address, name]))]));
+}
+
+function toAlert(
+  { matches: stored, locale, guildStyle, isCataloged, ...rest }: AlertRow,
+  subscriptions: ReadonlyMap<number, MatchedSubscription>,
+  allLabels: ReadonlyMap<number, Alert['labels']>,
+): Alert {
+  const labels = allLabels.get(rest.id) ?? {};
+  const styles: AlertStyle[] = [];
+  const matches = stored.map((match) => {
+    const { style, minorMentionedAt, ...subscription } = subscriptions.get(match.subscription) ?? {
+      ...REMOVED,
+      address: addressOf(match.perspective, rest.transfer),
+    };
+    styles.push(styleOf(style, guildStyle));
+    const mentionedAt = rest.isSignificant ? subscription.mentionedAt : minorMentionedAt;
+    return { ...match, ...subscription, mentionedAt, label: labels[subscription.address] ?? null };
+  });
+  return {
+    ...rest,
+    matches,
+    labels,
+    style: sharedStyle(styles),
+    language: languageOfGuild({ language: rest.language, locale }),
+    isCataloged: isCataloged ?? false,
+  };
+}
+
+function addressOf(perspective: Perspective, { from, to, token }: Transfer): AddressText {
+  const address = perspective === 'incoming' ? to : perspective === 'token' ? token : from;
+  return address ?? ZERO_ADDRESS;
+}

@@ -1,0 +1,153 @@
+import { type Alert, type RenderedAlert, transactionOf } from '../../domain/alert.ts';
+import { covers, type EditKind, JOIN_MS, type Joinable, type MessageRef } from '../../domain/batch.ts';
+import { insert, isIn, part, type Sql } from '../sql.ts';
+import { alertsOfBatch, areAsRendered } from './alerts.ts';
+
+/**
+ * Edits of sent messages: requested because what they show changed, or to append alerts. A batch of kind `edit` has the
+ * reference of the message that it edits.
+ */
+
+/** An edit to add; `payload` null: it is rendered when it is sent. */
+interface NewEdit extends MessageRef {
+  editKind: EditKind;
+  payload: string | null;
+  attempts: number;
+  now: number;
+}
+
+export const addEdit = (sql: Sql, { now: frozenAt, ...edit }: NewEdit): Promise<number> =>
+  insert(sql, 'batches', { ...edit, kind: 'edit', state: 'frozen', unconfirmed: edit.attempts > 0, frozenAt });
+
+/** Records that these alerts are in a frozen message. */
+export async function assign(sql: Sql, batchId: number, alerts: readonly RenderedAlert[]): Promise<void> {
+  await sql.run`
+    UPDATE alerts SET state = 'frozen', batch_id = ${batchId} WHERE id ${isIn(alerts.map(({ id }) => id))}`;
+}
+
+/** Requests that messages are rendered again; returns their channels. */
+async function requestEdits(
+  sql: Sql,
+  messages: readonly MessageRef[],
+  editKind: 'change' | 'label',
+  now: number,
+): Promise<string[]> {
+  const references = messages.map(({ reference }) => reference);
+  // Already requested and not started: one in progress may have been rendered earlier.
+  const requested = await sql.all<{ reference: string; kind: EditKind }>`
+    SELECT reference, edit_kind AS kind FROM batches
+    WHERE reference ${isIn(references)} AND kind = 'edit' AND state = 'frozen' AND attempts = 0`;
+  const known = new Set(requested.filter(({ kind }) => covers(kind, editKind)).map(({ reference }) => reference));
+  for (const { channelId, reference } of messages) {
+    if (known.has(reference)) continue;
+    known.add(reference);
+    await addEdit(sql, { channelId, reference, editKind, payload: null, attempts: 0, now });
+  }
+  return [...new Set(messages.map(({ channelId }) => channelId))];
+}
+
+/** Requests that messages show renamed addresses; those that were deleted since they were looked up are left out. */
+export async function requestRerender(sql: Sql, messages: readonly MessageRef[], now: number): Promise<string[]> {
+  const references = messages.map(({ reference }) => reference);
+  const rendered = await sql.list<string>`
+    SELECT reference FROM batches
+    WHERE reference ${isIn(references)} AND kind = 'create' AND state IN ('frozen', 'sent')`;
+  const left = messages.filter(({ reference }) => rendered.includes(reference));
+  return requestEdits(sql, left, 'label', now);
+}
+
+/**
+ * Requests that the messages that show some transfers are rendered again, within the router's transaction; returns their
+ * channels. Waiting alerts need nothing, because they are rendered late.
+ */
+export async function requestChanges(
+  sql: Sql,
+  transferIds: readonly number[],
+  now: number,
+  kinds = ['create', 'digest'],
+): Promise<string[]> {
+  if (transferIds.length === 0) return [];
+  const messages = await sql.all<MessageRef>`
+    SELECT DISTINCT b.channel_id, b.reference FROM alerts a JOIN batches b ON b.id = a.batch_id
+    WHERE a.transfer_id ${isIn(transferIds)} AND b.kind ${isIn(kinds)} AND b.state IN ('frozen', 'sent')`;
+  return requestEdits(sql, messages, 'change', now);
+}
+
+/**
+ * The latest message that other alerts of a transaction may join for a while: it was sent with embeds, and no edit of it
+ * failed. What is significant joins no message that is not: nobody is notified of an edit. A transaction may have
+ * thousands of messages.
+ */
+export async function joinable(
+  sql: Sql,
+  channelId: string,
+  { network, transfer: { txHash } }: Pick<Alert, 'network' | 'transfer'>,
+  isSignificant: boolean,
+  now: number,
+): Promise<Joinable | null> {
+  const found = await sql.get<Omit<Joinable, 'alerts' | 'transaction'>>`
+    SELECT b.id, b.reference, b.message_id, b.payload
+    FROM transfers t CROSS JOIN alerts a CROSS JOIN batches b
+    WHERE substr(t.tx_hash, 3, 8) = substr(${txHash}, 3, 8) AND t.tx_hash = ${txHash} AND t.network = ${network}
+      AND a.transfer_id = t.id AND a.channel_id = ${channelId}
+      AND b.id = a.batch_id AND b.sent_at > ${now - JOIN_MS} AND b.kind = 'create' AND b.state = 'sent'
+      AND b.message_id IS NOT NULL
+      AND b.plain_text = 0 AND b.significant >= ${isSignificant} AND NOT EXISTS (
+        SELECT 1 FROM batches e WHERE e.reference = b.reference AND e.kind = 'edit' AND e.state = 'dead')
+    ORDER BY b.id DESC LIMIT 1`;
+  const transaction = transactionOf({ network, transfer: { txHash } as Alert['transfer'] });
+  return found ? { ...found, transaction, alerts: await alertsOfBatch(sql, found.id) } : null;
+}
+
+/** Adds alerts to a sent message, unless they or those that it shows changed since they were rendered. */
+export async function join(
+  sql: Sql,
+  channelId: string,
+  to: Joinable,
+  alerts: readonly RenderedAlert[],
+  payload: string,
+  now: number,
+): Promise<number | null> {
+  if (!(await areAsRendered(sql, alerts, true)) || !(await areAsRendered(sql, to.alerts, false))) return null;
+  const id = await addEdit(sql, { channelId, editKind: 'join', reference: to.reference, payload, attempts: 1, now });
+  await assign(sql, to.id, alerts);
+  await sql.run`UPDATE batches SET alert_count = alert_count + ${alerts.length} WHERE id = ${to.id}`;
+  return id;
+}
+
+/** The alerts that an edit adds to its message: the message was sent, and they were not. */
+const joinedBy = (editId: number) => part`state = 'frozen' AND batch_id = (
+  SELECT o.id FROM batches e JOIN batches o ON o.reference = e.reference
+  WHERE e.id = ${editId} AND o.kind = 'create' AND o.state = 'sent')`;
+
+/** An edit `e`, the message `o` that it edits, and the alerts `a` that `o` shows. */
+const MESSAGE = part`batches e JOIN batches o ON o.reference = e.reference AND o.kind IN ('create', 'digest')
+  JOIN alerts a ON a.batch_id = o.id AND a.state = 'sent'`;
+
+/** Records that the message was edited: dead letters of its failed edits are obsolete. */
+export async function edited(sql: Sql, editId: number, now: number): Promise<void> {
+  await removeDeadLetters(sql, editId);
+  await sql.run`UPDATE batches SET state = 'sent', sent_at = ${now}, payload = NULL WHERE id = ${editId}`;
+  await sql.run`UPDATE alerts SET state = 'sent' WHERE ${joinedBy(editId)}`;
+}
+
+/** Records that the message will not be edited. A failed change becomes one dead letter, under its first alert. */
+export async function editFailed(sql: Sql, editId: number, reason: string | null, now: number): Promise<void> {
+  await sql.run`
+    UPDATE batches SET alert_count = alert_count - (SELECT count(*) FROM alerts WHERE ${joinedBy(editId)})
+    WHERE kind = 'create' AND reference = (SELECT reference FROM batches WHERE id = ${editId})`;
+  await sql.run`UPDATE alerts SET state = 'waiting', batch_id = NULL WHERE ${joinedBy(editId)}`;
+  await removeDeadLetters(sql, editId);
+  if (reason !== null) {
+    await sql.run`
+      INSERT INTO dead_letters (kind, alert_id, channel_id, payload, reason, at)
+      SELECT 'change', min(a.id), e.channel_id, o.payload, CAST(${reason} AS TEXT), CAST(${now} AS BIGINT)
+      FROM ${MESSAGE}
+      WHERE e.id = ${editId} AND e.edit_kind = 'change' GROUP BY e.channel_id, o.payload`;
+  }
+  await sql.run`UPDATE batches SET state = 'dead', payload = NULL WHERE id = ${editId}`;
+}
+
+async function removeDeadLetters(sql: Sql, editId: number): Promise<void> {
+  await sql.run`DELETE FROM dead_letters WHERE alert_id IN (SELECT a.id FROM ${MESSAGE} WHERE e.id = ${editId})`;
+}

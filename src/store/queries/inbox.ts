@@ -1,0 +1,63 @@
+import { type InboxRow, type NewDelivery, storedBytes, takenInTurn } from '../../domain/inbox.ts';
+import { insertAll, isIn, type QueriesOf, read, receive, report, type Sql } from '../sql.ts';
+import type { Inbox } from '../store.ts';
+
+export const inbox: QueriesOf<Inbox> = {
+  append: receive(async (sql, deliveries) => {
+    await countUsage(sql, deliveries);
+    const given = deliveries.map(({ scope, receivedAt, run, runMs, identity, body }) => {
+      return { scope, receivedAt, run, runMs, identity, body };
+    });
+    const rows = await insertAll<{ id: number }>(sql, 'inbox', given, 'RETURNING id');
+    // They are numbered in the order in which they are inserted.
+    return rows.map(({ id }) => id).toSorted((one, other) => one - other);
+  }),
+
+  next: read(async (sql, limit, bytes = Number.MAX_SAFE_INTEGER) => {
+    const waiting: { id: number; size: number }[][] = [];
+    for (const scope of await waitingScopes(sql)) {
+      waiting.push(
+        await sql.all`SELECT id, length(body) AS size FROM inbox WHERE scope = ${scope} ORDER BY id LIMIT ${limit}`,
+      );
+    }
+    const ids = takenInTurn(waiting, limit, bytes).map(({ id }) => id);
+    if (ids.length === 0) return [];
+    const found = await sql.all<Omit<InboxRow, 'body'> & { body: Uint8Array }>`
+      SELECT id, scope, received_at, run, run_ms, identity AS identity_json, body FROM inbox
+      WHERE id ${isIn(ids)}`;
+    const read = ({ body, ...row }: (typeof found)[number]): InboxRow => {
+      return { ...row, body: Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8') };
+    };
+    const byId = new Map(found.map((row) => [row.id, row]));
+    return ids.map((id) => read(byId.get(id)!));
+  }),
+
+  usage: report(
+    (sql) =>
+      sql.all`
+        WITH waits AS (
+          SELECT scope, count(*) AS waiting, sum(size) AS bytes FROM (
+            SELECT scope, length(body) AS size FROM inbox WHERE scope > 0) AS sizes GROUP BY scope)
+        SELECT scope, coalesce(waiting, 0) AS waiting, coalesce(w.bytes, 0) AS waiting_bytes,
+          coalesce(day, 0) AS day, coalesce(u.bytes, 0) AS day_bytes
+        FROM waits w FULL JOIN scope_usage u USING (scope)`,
+  ),
+};
+
+/** Counts what servers' own projects stored today. All processes lock the rows in the same order. */
+async function countUsage(sql: Sql, deliveries: readonly NewDelivery[]): Promise<void> {
+  for (const { scope, day, bytes } of storedBytes(deliveries)) {
+    await sql.run`
+      INSERT INTO scope_usage (scope, day, bytes) VALUES (${scope}, ${day}, ${bytes})
+      ON CONFLICT (scope) DO UPDATE SET day = excluded.day,
+        bytes = CASE WHEN scope_usage.day = excluded.day THEN scope_usage.bytes ELSE 0 END + excluded.bytes`;
+  }
+}
+
+/** Skips from one scope to the next by the index instead of reading all rows of a flood. */
+const waitingScopes = (sql: Sql) =>
+  sql.list<number>`
+    WITH RECURSIVE each (scope) AS (
+      SELECT min(scope) FROM inbox
+      UNION ALL SELECT (SELECT min(scope) FROM inbox WHERE scope > each.scope) FROM each WHERE scope IS NOT NULL)
+    SELECT scope FROM each WHERE scope IS NOT NULL`;

@@ -1,0 +1,71 @@
+import type { Mode, QueriesOf, Query, Sql } from '../sql.ts';
+import type { Store } from '../store.ts';
+import { balances } from './balances.ts';
+import { chainChecks } from './chain-checks.ts';
+import { channels } from './channels.ts';
+import { deadLetters } from './dead-letters.ts';
+import { erasure } from './erasure.ts';
+import { audit, confirmations, guilds, labels } from './guilds.ts';
+import { history } from './history.ts';
+import { inbox } from './inbox.ts';
+import { uptime } from './meta.ts';
+import { metrics } from './metrics.ts';
+import { outbox } from './outbox.ts';
+import { projects } from './projects.ts';
+import { quarantine } from './quarantine.ts';
+import { retention } from './retention.ts';
+import { routing } from './routing.ts';
+import { silence } from './silence.ts';
+import { subscriptions } from './subscriptions.ts';
+import { tokens } from './tokens.ts';
+
+/** The port's methods, written once for all engines. */
+const QUERIES: { [Group in keyof Store]: QueriesOf<Store[Group]> } = {
+  inbox,
+  quarantine,
+  routing,
+  outbox,
+  deadLetters,
+  channels,
+  subscriptions,
+  labels,
+  guilds,
+  audit,
+  confirmations,
+  projects,
+  history,
+  silence,
+  tokens,
+  metrics,
+  retention,
+  uptime,
+  chainChecks,
+  balances,
+  erasure,
+};
+
+export interface Call {
+  group: string;
+  method: string;
+  args: unknown[];
+}
+
+const queryOf = ({ group, method }: Call) =>
+  (QUERIES as unknown as Record<string, Record<string, Query<unknown[], unknown>>>)[group]![method]!;
+
+/** Runs a call's statements, in the transaction that `sql` is. */
+export const runCall = (sql: Sql, call: Call): Promise<unknown> => queryOf(call).run(sql, ...call.args);
+
+/** The port, whose methods make calls. */
+export function portOver(make: (call: Call, mode: Mode) => Promise<unknown>): Store {
+  const port = Object.entries(QUERIES).map(([group, methods]) => [
+    group,
+    Object.fromEntries(
+      Object.entries<{ mode: Mode }>(methods).map(([method, { mode }]) => [
+        method,
+        (...args: unknown[]) => make({ group, method, args }, mode),
+      ]),
+    ),
+  ]);
+  return Object.fromEntries(port) as Store;
+}

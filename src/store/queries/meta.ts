@@ -1,0 +1,54 @@
+import type { Pause } from '../../domain/clock.ts';
+import { FIRST_NETWORK } from '../../domain/network.ts';
+import { type QueriesOf, report, type Sql, unsynced, upsertAll } from '../sql.ts';
+import type { Uptime } from '../store.ts';
+
+/** The single values in `meta`, by their keys. */
+export const META_KEYS = {
+  worked: 'worked-until',
+  pauses: 'pauses',
+  pruned: 'pruned-before',
+  firstNetwork: 'first-network',
+  /** Before a network's number. */
+  checked: 'checked-',
+  noticed: 'missed-noticed',
+} as const;
+
+/** Of each network, the symbol of its coin. */
+export const nativeSymbolKey = (network: number): string =>
+  network === FIRST_NETWORK ? 'native-symbol' : `native-symbol-${network}`;
+
+/** A single value; null: it is not stored. */
+export const valueAt = (sql: Sql, key: string): Promise<string | null> =>
+  sql.value`SELECT value FROM meta WHERE key = ${key}`;
+
+/** A value of each of these networks, where it is stored. */
+export async function valuesOf(sql: Sql, networks: Iterable<number>, keyOf: (network: number) => string) {
+  const found = new Map<number, string>();
+  for (const network of networks) {
+    const value = await valueAt(sql, keyOf(network));
+    if (value !== null) found.set(network, value);
+  }
+  return found;
+}
+
+export async function putValue(sql: Sql, key: string, value: string): Promise<void> {
+  await upsertAll(sql, 'meta', 'key', [{ key, value }]);
+}
+
+export const uptime: QueriesOf<Uptime> = {
+  read: report(async (sql) => {
+    const latest = await sql.value<number>`
+      SELECT max(at) AS at FROM (
+        SELECT CAST(value AS BIGINT) AS at FROM meta WHERE key = ${META_KEYS.worked}
+        UNION ALL SELECT received_at FROM inbox WHERE id = (SELECT max(id) FROM inbox)
+        UNION ALL SELECT seen_at FROM transfers WHERE id = (SELECT max(id) FROM transfers)
+        UNION ALL SELECT frozen_at FROM batches WHERE id = (SELECT max(id) FROM batches)) AS latest`;
+    return { latest, pauses: JSON.parse((await valueAt(sql, META_KEYS.pauses)) ?? '[]') as Pause[] };
+  }),
+
+  record: unsynced(async (sql, now, pauses) => {
+    await putValue(sql, META_KEYS.worked, String(now));
+    await putValue(sql, META_KEYS.pauses, JSON.stringify(pauses));
+  }),
+};

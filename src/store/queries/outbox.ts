@@ -1,0 +1,142 @@
+import { MAX_HOLD_MS } from '../../domain/alert.ts';
+import type { NewBatch } from '../../domain/batch.ts';
+import {
+  insert,
+  isIn,
+  type Part,
+  part,
+  type QueriesOf,
+  raw,
+  read,
+  remove,
+  type Sql,
+  unsynced,
+  update,
+  write,
+} from '../sql.ts';
+import type { Outbox } from '../store.ts';
+import { alertsById, areAsRendered } from './alerts.ts';
+import { channelsWithWork, claim, countAttempt } from './claims.ts';
+import { pageOfDue } from './due.ts';
+import { assign, edited, editFailed, join, requestRerender } from './edits.ts';
+
+/** Since when an alert counts as waiting; a held one does not age. */
+export const WAITING_SINCE = raw('CASE WHEN due_at > created_at THEN due_at ELSE created_at END');
+
+/** When a subscription's significant alerts last mentioned its role, and when its others did. */
+const MENTIONED_AT = { significant: 'mentioned_at', minor: 'minor_mentioned_at' };
+
+export const outbox: QueriesOf<Outbox> = {
+  channelsWithWork: read(channelsWithWork),
+  claim: write(claim),
+  due: read(pageOfDue),
+  alerts: read(alertsById),
+
+  freeze: write((sql, batch, now) => freeze(sql, batch, now)),
+  join: write(join),
+  countAttempt: write(countAttempt),
+
+  markNotSent: unsynced(async (sql, batchId) => {
+    await update(sql, 'batches', { id: batchId }, { unconfirmed: false });
+  }),
+
+  // After a power failure the message is sent again with the same nonce, or searched for.
+  markSent: unsynced(async (sql, batchId, messageId, now) => {
+    await sql.run`
+      UPDATE batches SET state = 'sent', sent_at = ${now}, message_id = coalesce(${messageId}, message_id),
+        attachment = NULL
+      WHERE id = ${batchId}`;
+    await update(sql, 'alerts', { batchId }, { state: 'sent' });
+    const hasMore = await sql.value<boolean>`
+      SELECT EXISTS (SELECT 1 FROM alerts WHERE channel_id = b.channel_id AND state = 'waiting')
+        OR EXISTS (SELECT 1 FROM batches WHERE channel_id = b.channel_id AND state = 'frozen') AS more_flag
+      FROM batches b WHERE id = ${batchId}`;
+    return hasMore ?? false;
+  }),
+
+  markEdited: unsynced(edited),
+  markEditFailed: write(editFailed),
+
+  // A dissolved message mentions nobody, so the cool-down that it began ends.
+  unfreeze: write(async (sql, batchId) => {
+    for (const column of Object.values(MENTIONED_AT)) {
+      await sql.run`
+        UPDATE subscriptions SET ${raw(column)} = NULL
+        WHERE channel_id = (SELECT channel_id FROM batches WHERE id = ${batchId})
+          AND ${raw(column)} = (SELECT frozen_at FROM batches WHERE id = ${batchId})`;
+    }
+    await update(sql, 'alerts', { batchId }, { state: 'waiting', batchId: null });
+    await remove(sql, 'batches', { id: batchId });
+  }),
+
+  deadLetter: write(deadLetter),
+
+  deadLetterUnrendered: write((sql, alertId, reason, now) =>
+    deadLetterWaiting(sql, part`id = ${alertId}`, reason, now),
+  ),
+
+  expire: write(async (sql, channelId, before, reason, now) => {
+    // By its oldest alert, or by its own age if it has no alerts.
+    const frozen = await sql.list<number>`
+      SELECT id FROM batches b WHERE channel_id = ${channelId} AND state = 'frozen'
+        AND coalesce((SELECT min(${WAITING_SINCE}) FROM alerts WHERE batch_id = b.id), frozen_at) < ${before}`;
+    for (const id of frozen) await deadLetter(sql, id, reason, now);
+    const old = part`channel_id = ${channelId} AND ${WAITING_SINCE} < ${before}`;
+    await deadLetterWaiting(sql, old, reason, now);
+  }),
+
+  requestRerender: write(requestRerender),
+
+  endLongHolds: write(async (sql, now) => {
+    await sql.run`
+      UPDATE alerts SET due_at = 0 WHERE state = 'waiting' AND hold IS NOT NULL AND due_at > ${now + MAX_HOLD_MS}`;
+  }),
+};
+
+async function freeze(
+  sql: Sql,
+  { alerts, mentioning, reason: digestReason, isSignificant: significant, ...batch }: NewBatch,
+  now: number,
+): Promise<number | null> {
+  if (!(await areAsRendered(sql, alerts, true))) return null;
+  const id = await insert(sql, 'batches', {
+    ...batch,
+    digestReason,
+    significant,
+    alertCount: alerts.length,
+    state: 'frozen',
+    attempts: 1,
+    unconfirmed: true,
+    frozenAt: now,
+    firstSentAt: now,
+  });
+  await assign(sql, id, alerts);
+  for (const [key, column] of Object.entries(MENTIONED_AT)) {
+    const ids = mentioning.flatMap(({ subscription, isSignificant }) =>
+      isSignificant === (key === 'significant') ? subscription : [],
+    );
+    if (ids.length > 0) await sql.run`UPDATE subscriptions SET ${raw(column)} = ${now} WHERE id ${isIn(ids)}`;
+  }
+  return id;
+}
+
+async function deadLetter(sql: Sql, batchId: number, reason: string, now: number): Promise<void> {
+  const kind = await sql.value<string>`SELECT kind FROM batches WHERE id = ${batchId}`;
+  if (kind === 'edit') return editFailed(sql, batchId, reason, now);
+  // A digest of thousands of alerts would store as many copies of its payload.
+  await sql.run`
+    INSERT INTO dead_letters (kind, alert_id, channel_id, payload, reason, at)
+    SELECT 'alert', a.id, a.channel_id, CASE WHEN b.kind <> 'digest' THEN b.payload END, CAST(${reason} AS TEXT),
+      CAST(${now} AS BIGINT)
+    FROM alerts a JOIN batches b ON b.id = a.batch_id WHERE a.batch_id = ${batchId} ORDER BY a.id`;
+  await update(sql, 'alerts', { batchId }, { state: 'dead' });
+  await update(sql, 'batches', { id: batchId }, { state: 'dead' });
+}
+
+async function deadLetterWaiting(sql: Sql, which: Part, reason: string, now: number): Promise<void> {
+  await sql.run`
+    INSERT INTO dead_letters (kind, alert_id, channel_id, reason, at)
+    SELECT 'alert', id, channel_id, CAST(${reason} AS TEXT), CAST(${now} AS BIGINT) FROM alerts
+    WHERE state = 'waiting' AND ${which} ORDER BY id`;
+  await sql.run`UPDATE alerts SET state = 'dead' WHERE state = 'waiting' AND ${which}`;
+}

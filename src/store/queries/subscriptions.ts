@@ -1,0 +1,194 @@
+import type { AddressText } from '../../domain/address.ts';
+import { nameIn } from '../../domain/guild.ts';
+import {
+  DEFAULT_CHOICES,
+  DEFAULT_FILTERS,
+  type Filters,
+  type NewSubscription,
+  type Subscription,
+  type SubscriptionChange,
+} from '../../domain/subscription.ts';
+import {
+  additionRefusal,
+  changeRefusal,
+  importedSubscription,
+  importRefusal,
+  namesIn,
+  subscriptionKey,
+} from '../../domain/subscription-limits.ts';
+import {
+  insert,
+  insertAll,
+  isIn,
+  type Part,
+  part,
+  type QueriesOf,
+  remove,
+  report,
+  rows,
+  type Sql,
+  update,
+  write,
+} from '../sql.ts';
+import type { Subscriptions } from '../store.ts';
+import { bookOf, putLabels, removeLabels } from './guilds.ts';
+
+/** A subscription's label, in a statement that reads `subscriptions`. */
+export const LABEL_OF_SUBSCRIPTION = part`(SELECT name FROM labels
+  WHERE labels.guild_id = subscriptions.guild_id AND labels.address = subscriptions.address)`;
+
+export const WATCHER_COLUMNS = part`id, guild_id, channel_id, address, direction, kind, minimum, minimum_usd, token,
+  paused AS paused_flag, muted_until, filters, digest, quiet, hold_all AS hold_all_flag, mention_minimum,
+  mention_minimum_usd`;
+
+/** Selects whole subscriptions, with when they last had an event. */
+const SELECT = part`SELECT ${WATCHER_COLUMNS}, network, ${LABEL_OF_SUBSCRIPTION} AS label, mention,
+    created_by, created_at, mention_cooldown, mentioned_at, minor_mentioned_at, watch_silence AS watch_silence_flag,
+    style,
+    show_balance AS show_balance_flag, warn_below, last_event_at
+  FROM subscriptions LEFT JOIN activity_stats ON subscription_id = id`;
+
+/**
+ * Creates a function that parses the filters of rows. Equal ones share one object: parsing them is slow, and a message between
+ * threads contains it once.
+ */
+export function filtersParser() {
+  const known = new Map<string, Filters>();
+  return <Row extends { filters: string }>(row: Row): Omit<Row, 'filters'> & { filters: Filters } => {
+    const stored = () => ({ ...DEFAULT_FILTERS, ...(JSON.parse(row.filters) as Partial<Filters>) });
+    const filters = known.get(row.filters) ?? stored();
+    known.set(row.filters, filters);
+    return { ...row, filters };
+  };
+}
+
+async function selected(sql: Sql, rest: Part): Promise<Subscription[]> {
+  const found = await sql.all<Omit<Subscription, 'filters'> & { filters: string }>`${SELECT} ${rest}`;
+  return found.map(filtersParser());
+}
+
+/** Subscriptions and token mutes; every method but `watching` stays within one guild. */
+export const subscriptions: QueriesOf<Subscriptions> = {
+  add: write(async (sql, subscription, limit, channelsPerAddress = Number.POSITIVE_INFINITY) => {
+    const { guildId, address, createdBy, createdAt: at, label = null } = subscription;
+    const [existing] = await subscriptionsTo(sql, [subscription]);
+    const counts = await sql.get<{ subscriptions: number; channels: number }>`
+      SELECT count(*) AS subscriptions, count(DISTINCT channel_id) FILTER (WHERE address = ${address}) AS channels
+      FROM subscriptions WHERE guild_id = ${guildId}`;
+    const book = label === null ? [] : await bookOf(sql, guildId);
+    const limits = { subscriptions: limit, channelsPerAddress };
+    const refusal = additionRefusal(subscription, { existing: existing ?? null, ...counts!, book }, limits);
+    if (refusal) return refusal;
+    if (label !== null) await putLabels(sql, guildId, [{ address, name: label, createdBy, at }]);
+    const id = await insertSubscription(sql, subscription);
+    const added = await subscriptionOf(sql, guildId, id);
+    return { status: 'added' as const, subscription: added!, before: nameIn(book, address) };
+  }),
+
+  list: report((sql, guildId) => selected(sql, part`WHERE guild_id = ${guildId} ORDER BY channel_id, id`)),
+
+  get: report(subscriptionOf),
+
+  change: write(async (sql, guildId, id, changed, by) => {
+    const before = await subscriptionOf(sql, guildId, id);
+    if (!before) return { status: 'missing' as const };
+    const { address } = before;
+    const { channelId = before.channelId, network = before.network, label } = changed;
+    const [existing] = await subscriptionsTo(sql, [{ address, channelId, network }]);
+    const book = typeof label === 'string' ? await bookOf(sql, guildId) : [];
+    const refusal = changeRefusal(before, changed, { existing: existing ?? null, book });
+    if (refusal) return refusal;
+    const { userId: createdBy, at } = by ?? { userId: before.createdBy, at: before.createdAt };
+    if (label === null) await removeLabels(sql, guildId, [address]);
+    else if (label !== undefined) await putLabels(sql, guildId, [{ address, name: label, createdBy, at }]);
+    await changeSubscription(sql, before, changed);
+    const stored = await subscriptionOf(sql, guildId, id);
+    return { status: 'changed' as const, subscription: stored! };
+  }),
+
+  importAll: write(async (sql, file, limits) => {
+    const { guildId, userId: createdBy, added, changed, at } = file;
+    const existing = await subscriptionsTo(sql, [...added, ...changed]);
+    const facts = { existing, channels: await channelsOf(sql, guildId), book: await bookOf(sql, guildId) };
+    const refusal = importRefusal(file, facts, limits);
+    if (refusal) return refusal;
+    for (const row of added) await insertSubscription(sql, importedSubscription(file, row));
+    const before = new Map(existing.map((row) => [subscriptionKey(row), row]));
+    for (const { change, ...place } of changed)
+      await changeSubscription(sql, before.get(subscriptionKey(place))!, change);
+    const names = namesIn(file);
+    // Two addresses may swap their names.
+    await removeLabels(sql, guildId, [...names.keys()]);
+    const given = [...names].flatMap(([address, name]) => (name === null ? [] : { address, name, createdBy, at }));
+    await putLabels(sql, guildId, given);
+    return 'imported' as const;
+  }),
+
+  mute: write(
+    (sql, guildId, ids, until) =>
+      sql.run`UPDATE subscriptions SET muted_until = ${until} WHERE guild_id = ${guildId} AND id ${isIn(ids)}`,
+  ),
+
+  remove: write(async (sql, guildId, id) => (await remove(sql, 'subscriptions', { guildId, id })) === 1),
+
+  tokenMutes: report(
+    (sql, guildId, now) =>
+      sql.all`
+        SELECT token, until FROM token_mutes WHERE guild_id = ${guildId} AND until > ${now} ORDER BY until, token`,
+  ),
+
+  muteToken: write(async (sql, guildId, token, until) => {
+    await remove(sql, 'token_mutes', { guildId, token });
+    if (until !== null) await insertAll(sql, 'token_mutes', [{ guildId, token, until }]);
+  }),
+
+  watching: report(async (sql, addresses) => {
+    const found = await selected(sql, part`WHERE address ${isIn(addresses)} ORDER BY channel_id`);
+    const byAddress = Map.groupBy(found, ({ address }) => address);
+    return addresses.flatMap((address) => byAddress.get(address as AddressText) ?? []);
+  }),
+};
+
+/** In how many of its channels a guild watches each address. */
+async function channelsOf(sql: Sql, guildId: string): Promise<Map<AddressText, number>> {
+  const found = await sql.all<{ address: AddressText; channels: number }>`
+    SELECT address, count(*) AS channels FROM subscriptions WHERE guild_id = ${guildId} GROUP BY address`;
+  return new Map(found.map(({ address, channels }) => [address, channels]));
+}
+
+/** A subscription to add. An import may add one that is paused or muted. */
+type AddedSubscription = NewSubscription & Partial<Pick<Subscription, 'paused' | 'mutedUntil'>>;
+
+/** What is stored unless something else was chosen; the label is in the guild's address book. */
+const { label: _, ...STORED_DEFAULTS } = { ...DEFAULT_CHOICES, network: null, paused: false, mutedUntil: null };
+
+const insertSubscription = (sql: Sql, { label: _label, ...added }: AddedSubscription): Promise<number> =>
+  insert(sql, 'subscriptions', { ...STORED_DEFAULTS, ...added });
+
+/** Changes what is named in a subscription's row; of the filters, only the named ones change. */
+async function changeSubscription(
+  sql: Sql,
+  { id, filters: before }: Subscription,
+  { filters, label: _label, ...rest }: SubscriptionChange,
+): Promise<void> {
+  const changed = filters ? { ...rest, filters: { ...before, ...filters } } : rest;
+  await update(sql, 'subscriptions', { id }, changed);
+}
+
+async function subscriptionOf(sql: Sql, guildId: string, id: number): Promise<Subscription | null> {
+  const [found] = await selected(sql, part`WHERE guild_id = ${guildId} AND id = ${id}`);
+  return found ?? null;
+}
+
+/** The subscriptions to addresses in channels on these networks, in whatever guild. */
+function subscriptionsTo(
+  sql: Sql,
+  wanted: readonly { address: AddressText; channelId: string; network?: number | null }[],
+): Promise<Subscription[]> {
+  const places = wanted.map(({ address, channelId, network }) => ({ address, channelId, network: network ?? -1 }));
+  return selected(
+    sql,
+    part`WHERE (address, channel_id, coalesce(network, -1)) IN (
+      SELECT * FROM ${rows(places, 'w (address text, channel_id text, network bigint)')})`,
+  );
+}

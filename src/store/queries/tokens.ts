@@ -1,0 +1,162 @@
+import { COUNTERPARTY_MS, COUNTERPARTY_REFRESH_MS, MAX_ALIKE, outerDigitsOf, skeleton } from '../../domain/guard.ts';
+import { type GuildParty, knowledgeQuery, namedOnce, rangeOf } from '../../domain/knowledge.ts';
+import {
+  HEADS_MS,
+  type Head,
+  isNextHead,
+  type Learned,
+  type ObservedTransfer,
+  type RoutingQuery,
+  type TokenKnowledge,
+} from '../../domain/routing.ts';
+import type { Watcher } from '../../domain/subscription.ts';
+import { type KnownToken, MAX_LISTED, MAX_TOKEN_DECISIONS } from '../../domain/token.ts';
+import { insertAll, type QueriesOf, raw, report, rows, type Sql, upsertAll } from '../sql.ts';
+import type { Tokens } from '../store.ts';
+import { nativeSymbolKey, putValue, valuesOf } from './meta.ts';
+
+export const tokens: QueriesOf<Tokens> = {
+  known: report(async (sql, guildId, network) => {
+    // The native coin has no address, nor has a token with an unknown contract, which is left out.
+    const seen = await sql.all<KnownToken>`
+      SELECT asset AS token, network, max(symbol) AS symbol, 1 AS seen_flag, coalesce((
+          SELECT cataloged FROM catalog WHERE network = moved.network AND token = moved.asset), 0) AS cataloged_flag
+      FROM (
+        SELECT t.network, CASE WHEN t.kind = 'native' THEN 'native' ELSE t.token END AS asset,
+          CASE WHEN t.kind = 'native' THEN t.token_type ELSE t.token_symbol END AS symbol
+        FROM (SELECT transfer_id FROM decisions WHERE guild_id = ${guildId} ORDER BY at DESC, id DESC
+          LIMIT ${MAX_TOKEN_DECISIONS}) d JOIN transfers t ON t.id = d.transfer_id
+        WHERE t.network = coalesce(${network ?? null}, t.network)) AS moved
+      WHERE asset IS NOT NULL GROUP BY network, asset ORDER BY count(*) DESC, asset`;
+    const listed = await sql.all<KnownToken>`
+      SELECT token, network, symbol, 0 AS seen_flag, 1 AS cataloged_flag FROM catalog
+      WHERE cataloged = 1 AND symbol IS NOT NULL AND network = coalesce(${network ?? null}, network)
+      ORDER BY checked_at DESC, token LIMIT ${MAX_LISTED}`;
+    const keyOf = ({ network: on, token }: KnownToken) => `${on} ${token}`;
+    const met = new Set(seen.map(keyOf));
+    return [...seen, ...listed.filter((one) => !met.has(keyOf(one)))];
+  }),
+};
+
+/** What is behind warnings: tokens, counterparties, and how far each scope's events had come. */
+
+/** Returns what is known about the tokens and parties of watched transfers. */
+export async function readKnowledge(
+  sql: Sql,
+  observed: readonly (ObservedTransfer & { network: number; watchers: readonly Watcher[] })[],
+  now: number,
+): Promise<TokenKnowledge> {
+  const { tokens, skeletons, parties, guildParties } = knowledgeQuery(observed);
+  return {
+    catalog: await sql.all`
+      SELECT c.network, c.token, cataloged AS cataloged_flag, symbol, name, checked_at
+      FROM ${rows(tokens, 'r (network bigint, token text)')} CROSS JOIN catalog c
+      WHERE c.network = r.network AND c.token = r.token`,
+    genuine: await sql.all`
+      SELECT network, skeleton, token FROM (
+        SELECT c.network, c.skeleton, c.token,
+          row_number() OVER (PARTITION BY c.network, c.skeleton ORDER BY c.token) AS n
+        FROM ${rows(skeletons, 'r (network bigint, skeleton text)')} CROSS JOIN catalog c
+        WHERE c.network = r.network AND c.skeleton = r.skeleton AND c.cataloged = 1) AS alike
+      WHERE n <= ${MAX_ALIKE}`,
+    nativeSymbols: await valuesOf(sql, new Set(observed.map(({ network }) => network)), nativeSymbolKey),
+    named: await namedLike(sql, guildParties),
+    counterparties: await sql.all`
+      SELECT c.guild_id, c.address, c.counterparty, c.seen_at, c.paid AS is_paid_flag
+      FROM ${rows(parties, 'p (guild_id text, address text, outer_digits text)')} CROSS JOIN counterparties c
+      WHERE c.guild_id = p.guild_id AND c.address = p.address AND c.outer_digits = p.outer_digits
+        AND c.seen_at > ${now - COUNTERPARTY_MS}`,
+  };
+}
+
+/** Addresses that a guild labeled or watches and that begin and end like one of the parties. */
+async function namedLike(sql: Sql, parties: readonly GuildParty[]): Promise<TokenKnowledge['named']> {
+  const asked = parties.map((party) => {
+    const { from: lowest, to: highest, last } = rangeOf(party);
+    return { guildId: party.guildId, lowest, highest, last };
+  });
+  const within = (table: string, label: string) => sql.all<TokenKnowledge['named'][number]>`
+    SELECT DISTINCT p.guild_id, n.address, ${raw(label)} AS label
+    FROM ${rows(asked, 'p (guild_id text, lowest text, highest text, last text)')} CROSS JOIN ${raw(table)} n
+    WHERE n.guild_id = p.guild_id AND n.address BETWEEN p.lowest AND p.highest AND substr(n.address, 39) = p.last`;
+  const [labeled, watched] = [await within('labels', 'n.name'), await within('subscriptions', 'NULL')];
+  return namedOnce([...labeled, ...watched]);
+}
+
+/** When the first two samples of each transfer's scope were taken beyond its block; in the order given. */
+export async function passedAt(sql: Sql, queries: readonly RoutingQuery[]): Promise<number[][]> {
+  const highest = new Map<number, number>();
+  const times: number[][] = [];
+  for (const { scope, at, transfer } of queries) {
+    const head =
+      highest.get(scope) ?? (await sql.value<number>`SELECT max(block) FROM heads WHERE scope = ${scope}`) ?? -1;
+    highest.set(scope, head);
+    const block = transfer.blockNumber;
+    // Nearly every event is at the head.
+    const later =
+      block === null || block >= head
+        ? []
+        : await sql.list<number>`
+          SELECT at FROM heads WHERE scope = ${scope} AND block > ${block} AND at > ${at - HEADS_MS}
+          ORDER BY block LIMIT 2`;
+    times.push(later);
+  }
+  return times;
+}
+
+/** Stores what was learned, within the router's transaction. */
+export async function keepLearned(
+  sql: Sql,
+  { catalog, counterparties, nativeSymbols: named, heads }: Learned,
+): Promise<void> {
+  await putCatalog(sql, catalog);
+  await putCounterparties(sql, counterparties);
+  for (const { network, symbol } of named) await putValue(sql, nativeSymbolKey(network), symbol);
+  for (const { scope, ...head } of heads) {
+    const last = await sql.all<Head>`SELECT at, block FROM heads WHERE scope = ${scope} ORDER BY at DESC LIMIT 3`;
+    if (!isNextHead(last, head)) continue;
+    await insertAll(sql, 'heads', [{ scope, ...head }]);
+    await sql.run`DELETE FROM heads WHERE scope = ${scope} AND at < ${head.at - HEADS_MS}`;
+  }
+}
+
+async function putCatalog(sql: Sql, catalog: Learned['catalog']): Promise<void> {
+  const latest = new Map(catalog.map((found) => [`${found.network} ${found.token}`, found]));
+  const rows = [...latest.values()].map((found) => {
+    return { ...found, skeleton: found.symbol === null ? null : skeleton(found.symbol) };
+  });
+  await upsertAll(sql, 'catalog', 'network, token', rows);
+}
+
+async function putCounterparties(sql: Sql, counterparties: Learned['counterparties']): Promise<void> {
+  const latest = new Map(
+    counterparties.map(({ guildId, address, counterparty, at: seenAt, isPaid: paid }) => {
+      const row = { guildId, address, outerDigits: outerDigitsOf(counterparty), counterparty, seenAt, paid };
+      return [`${guildId} ${address} ${counterparty}`, row];
+    }),
+  );
+  await insertAll(
+    sql,
+    'counterparties',
+    [...latest.values()],
+    `ON CONFLICT (guild_id, address, outer_digits, counterparty) DO UPDATE SET seen_at = excluded.seen_at,
+       paid = CASE WHEN excluded.paid > counterparties.paid THEN excluded.paid ELSE counterparties.paid END
+       WHERE excluded.seen_at > counterparties.seen_at + ${COUNTERPARTY_REFRESH_MS}
+         OR excluded.paid > counterparties.paid`,
+  );
+}
+
+/**
+ * Deletes what was last seen before a time; returns how many rows. Listed tokens stay: strangers cannot add any, and one
+ * that leaves after months must not have to be looked up first.
+ */
+export async function pruneKnowledge(sql: Sql, before: number, limit: number): Promise<number> {
+  const counterparties = await sql.run`
+    DELETE FROM counterparties WHERE (guild_id, address, outer_digits, counterparty) IN (
+      SELECT guild_id, address, outer_digits, counterparty FROM counterparties WHERE seen_at < ${before}
+      LIMIT ${limit})`;
+  const catalog = await sql.run`
+    DELETE FROM catalog WHERE (network, token) IN (
+      SELECT network, token FROM catalog WHERE checked_at < ${before} AND coalesce(cataloged, 0) = 0 LIMIT ${limit})`;
+  return counterparties + catalog;
+}

@@ -1,0 +1,256 @@
+import { type Engine, typeOf } from './schema.ts';
+
+/**
+ * What the queries are written against: one transaction's statements, and the handful of places where SQLite and Postgres
+ * differ. Everything else is SQL that both understand: times are milliseconds, flags are 0 and 1.
+ *
+ * A statement is a template: what stands in it is a value, unless it is a {@link Part}. Its columns become fields in
+ * camelCase: `guild_id` is `guildId`. A column that ends in `_json` is parsed, and one that ends in `_flag` is a boolean:
+ * `data AS transfer_json` is `transfer`.
+ */
+export interface Sql {
+  readonly engine: Engine;
+  all<Row>(...statement: Statement): Promise<Row[]>;
+  get<Row>(...statement: Statement): Promise<Row | undefined>;
+  /** The first column of each row. */
+  list<Value>(...statement: Statement): Promise<Value[]>;
+  /** The first column of the first row; null: there is no row. */
+  value<Value>(...statement: Statement): Promise<Value | null>;
+  /** Returns how many rows changed. */
+  run(...statement: Statement): Promise<number>;
+}
+
+/** A value of a statement. A list is for {@link isIn}. */
+export type SqlValue =
+  | string
+  | number
+  | boolean
+  | null
+  | Uint8Array
+  | readonly (string | number | boolean | null | Uint8Array)[];
+
+/** A template's texts, and the values and parts between them. */
+type Statement = [texts: readonly string[], ...between: Piece[]];
+
+/** A part of a statement, with values and other parts of its own. */
+export interface Part {
+  statement: Statement;
+}
+
+type Piece = SqlValue | Part | ((engine: Engine) => Part);
+
+export const part = (...statement: Statement): Part => ({ statement });
+
+/** A part that is a name, or another text without values. */
+export const raw = (text: string): Part => part([text]);
+
+export const joined = (pieces: readonly Piece[], by: string): Part =>
+  part(['', ...pieces.slice(1).map(() => by), ''], ...pieces);
+
+/** The text of a statement for an engine; adds its values to `values`. */
+function textOf(engine: Engine, [texts, ...between]: Statement, values: SqlValue[]): string {
+  let text = texts[0]!;
+  for (const [index, piece] of between.entries()) text += placed(engine, piece, values) + texts[index + 1]!;
+  return text;
+}
+
+function placed(engine: Engine, piece: Piece, values: SqlValue[]): string {
+  if (typeof piece === 'function') return textOf(engine, piece(engine).statement, values);
+  if (typeof piece === 'object' && piece && 'statement' in piece) return textOf(engine, piece.statement, values);
+  values.push(piece);
+  return engine === 'sqlite' ? '?' : `$${values.length}`;
+}
+
+/** What an engine returns for a statement: rows that it read, and how many it read or changed. */
+export interface Result {
+  columns: readonly string[];
+  rows: readonly unknown[][];
+  count: number;
+}
+
+export function sqlOver(
+  engine: Engine,
+  execute: (statement: string, values: readonly SqlValue[]) => Promise<Result>,
+): Sql {
+  const start = (statement: Statement) => {
+    const values: SqlValue[] = [];
+    const text = textOf(engine, statement, values);
+    return { text, result: execute(text, values) };
+  };
+  async function all<Row>(...statement: Statement): Promise<Row[]> {
+    const { text, result } = start(statement);
+    const { columns, rows } = await result;
+    const fields = fieldsOf(text, columns);
+    return rows.map((row) => {
+      const read: Record<string, unknown> = {};
+      for (let at = 0; at < fields.length; at++) read[fields[at]!.name] = fields[at]!.read(row[at]);
+      return read as Row;
+    });
+  }
+  const list = async <Value>(...statement: Statement) =>
+    (await all<Record<string, Value>>(...statement)).map((row) => Object.values(row)[0]!);
+  return {
+    engine,
+    all,
+    get: async <Row>(...statement: Statement) => (await all<Row>(...statement))[0],
+    list,
+    value: async <Value>(...statement: Statement) => (await list<Value>(...statement))[0] ?? null,
+    run: async (...statement) => (await start(statement).result).count,
+  };
+}
+
+interface Field {
+  name: string;
+  read(value: unknown): unknown;
+}
+
+const known = new Map<string, Field[]>();
+
+function fieldsOf(statement: string, columns: readonly string[]): Field[] {
+  const fields = known.get(statement) ?? columns.map(fieldOf);
+  known.set(statement, fields);
+  return fields;
+}
+
+function fieldOf(column: string): Field {
+  const [, name, form] = /^(.*?)(_json|_flag)?$/.exec(column)!;
+  const parse = form === '_json' ? (text: unknown) => JSON.parse(text as string) as unknown : Boolean;
+  return {
+    name: nameOf(name!),
+    read: form === undefined ? (value) => value : (value) => (value === null ? null : parse(value)),
+  };
+}
+
+/** The name of a column's field, see {@link Sql}, and the column of a field. */
+export const nameOf = (column: string): string =>
+  column.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+const columnOf = (field: string): string => field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** Text that both engines can store: Postgres has neither NUL nor half a character, and names from the chain may. */
+export const storable = (text: string): string =>
+  text.isWellFormed() && !text.includes('\0') ? text : text.toWellFormed().replaceAll('\0', '\uFFFD');
+
+/** The condition that what precedes it is in a list: `id ${isIn(ids)}`. */
+export const isIn = (list: SqlValue) => (engine: Engine) =>
+  engine === 'postgres' ? part`= ANY(${list})` : part`IN (SELECT value FROM json_each(${list}))`;
+
+/** A table of rows: `FROM ${rows(values, 'r (id bigint, guild_id text)')}`. Its columns are fields of the values. */
+export const rows = (values: readonly object[], definition: string) => (engine: Engine) => {
+  const [, name, columns] = /^(\w+) \((.*)\)$/.exec(definition)!;
+  const names = columns!.split(', ').map((column) => column.split(' ')[0]!);
+  const fields = names.map((column) => [column, nameOf(column)] as const);
+  const picked = (row: Record<string, unknown>) =>
+    Object.fromEntries(fields.map(([column, field]) => [column, inJson(row[field])]));
+  const json = JSON.stringify((values as Record<string, unknown>[]).map(picked));
+  if (engine === 'postgres') return part`json_to_recordset(${json}::json) AS ${raw(definition)}`;
+  const selected = names.map((column) => `value ->> '${column}' AS ${column}`).join(', ');
+  return part`(SELECT ${raw(selected)} FROM json_each(${json})) AS ${raw(name!)}`;
+};
+
+const inJson = (value: unknown): unknown =>
+  typeof value === 'string' ? storable(value) : typeof value === 'boolean' ? Number(value) : value;
+
+/**
+ * Inserts rows in their order, whose fields are columns, see {@link Sql}; what is nested becomes JSON. Returns what `rest`,
+ * which follows the values, makes it return. SQLite inserts one by one, which takes it half as long as rows in one
+ * value; on Postgres each would be a round trip.
+ */
+export async function insertAll<Returned>(
+  sql: Sql,
+  table: string,
+  values: readonly object[],
+  rest = '',
+): Promise<Returned[]> {
+  const fields = Object.keys(values[0] ?? {});
+  const columns = fields.map(columnOf);
+  const names = raw(columns.join(', '));
+  const inserted = values.map((row) => fields.map((field) => stored((row as Record<string, unknown>)[field])));
+  if (sql.engine === 'postgres' && inserted.length > 0) {
+    const lists = columns.map((column, index) => {
+      return part`${inserted.map((row) => row[index]) as SqlValue}::${raw(`${typeOf(table, column)}[]`)}`;
+    });
+    return sql.all<Returned>`
+      INSERT INTO ${raw(table)} (${names}) SELECT ${names} FROM unnest(${joined(lists, ', ')}) WITH ORDINALITY
+        AS r (${names}, place) ORDER BY place ${raw(rest)}`;
+  }
+  const texts = [
+    `INSERT INTO ${table} (${columns.join(', ')}) VALUES (`,
+    ...columns.slice(1).map(() => ', '),
+    `) ${rest}`,
+  ];
+  const returned: Returned[] = [];
+  for (const row of inserted) returned.push(...(await sql.all<Returned>(texts, ...row)));
+  return returned;
+}
+
+const stored = (value: unknown): SqlValue =>
+  typeof value === 'object' && value && !(value instanceof Uint8Array)
+    ? JSON.stringify(value)
+    : ((value ?? null) as SqlValue);
+
+/** Inserts a row; returns its id. */
+export const insert = async (sql: Sql, table: string, row: object): Promise<number> =>
+  (await insertAll<{ id: number }>(sql, table, [row], 'RETURNING id'))[0]!.id;
+
+const equal = (fields: object, by: string): Part =>
+  joined(
+    Object.entries(fields).map(([field, value]) => part`${raw(columnOf(field))} = ${stored(value)}`),
+    by,
+  );
+
+/** Changes the rows with these fields; returns how many. */
+export const update = async (sql: Sql, table: string, where: object, changed: object): Promise<number> =>
+  Object.keys(changed).length === 0
+    ? 0
+    : sql.run`UPDATE ${raw(table)} SET ${equal(changed, ', ')} WHERE ${equal(where, ' AND ')}`;
+
+/** Deletes the rows with these fields; returns how many. */
+export const remove = (sql: Sql, table: string, where: object): Promise<number> =>
+  sql.run`DELETE FROM ${raw(table)} WHERE ${equal(where, ' AND ')}`;
+
+/** Inserts rows, or changes those that have the same `key`; `rest` follows, such as which of these it does not change. */
+export function upsertAll<Returned>(
+  sql: Sql,
+  table: string,
+  key: string,
+  values: readonly object[],
+  rest = '',
+): Promise<Returned[]> {
+  const columns = Object.keys(values[0] ?? {}).map(columnOf);
+  const changed = columns.filter((column) => !key.split(', ').includes(column));
+  const changes = changed.map((column) => `${column} = excluded.${column}`).join(', ');
+  return insertAll(sql, table, values, `ON CONFLICT (${key}) DO UPDATE SET ${changes} ${rest}`);
+}
+
+/**
+ * How a method of the port runs. `report`: reads for people, which may take long. `read`: reads that a delivery or a message
+ * waits for. `receive`: stores deliveries, before other writes. `write`: is on the disk once its promise resolves.
+ * `unsynced`: does not wait for the disk, because what a power failure undoes is done again.
+ */
+export type Mode = 'report' | 'read' | 'receive' | 'write' | 'unsynced';
+
+/** A method of the port: one transaction. */
+export interface Query<Args extends unknown[], Result> {
+  mode: Mode;
+  run(sql: Sql, ...args: Args): Promise<Result>;
+}
+
+const inMode =
+  (mode: Mode) =>
+  <Args extends unknown[], Result>(run: (sql: Sql, ...args: Args) => Promise<Result>): Query<Args, Result> => ({
+    mode,
+    run,
+  });
+
+export const report = inMode('report');
+export const read = inMode('read');
+export const receive = inMode('receive');
+export const write = inMode('write');
+export const unsynced = inMode('unsynced');
+
+/** The queries that implement a group of the port. */
+export type QueriesOf<Group> = {
+  [Method in keyof Group]: Group[Method] extends (...args: infer Args) => Promise<infer Result>
+    ? Query<Args, Result>
+    : never;
+};

@@ -1,0 +1,131 @@
+import { existsSync, statSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { type Clock, repeat, SECOND } from '../../domain/clock.ts';
+import { ConfigError, StoreError } from '../../errors.ts';
+import type { Copyable } from '../copy.ts';
+import type { OpenStore } from '../open.ts';
+import { type Call, portOver, runCall } from '../queries/index.ts';
+import { type MigrationReport, SCHEMA_VERSION } from '../schema.ts';
+import type { Mode } from '../sql.ts';
+import type { Store } from '../store.ts';
+import { connectExisting, disposable, openDatabase, takeLock, versionOf } from './database.ts';
+import { damageMessage, isDamage, REPLACED, whereBackups } from './files.ts';
+import { transactions } from './sql.ts';
+import { startThread } from './thread.ts';
+
+/** How often it is looked whether the files on disk are those that are open, though nothing happens. */
+const CHECK_MS = 3 * SECOND;
+
+/** Opens a database file in threads of its own; rejects with a message for the operator when it cannot be opened. */
+export async function openSqlite(
+  file: string,
+  { clock, report = () => undefined }: { clock: Clock; report?: MigrationReport },
+): Promise<OpenStore> {
+  await using stack = new AsyncDisposableStack();
+  // The last connection to close writes the log back to the file, so the writer closes last.
+  const writer = stack.adopt(await startThread({ file, isReader: false }, report), ({ close }) => close());
+  // Nobody waits for it at the start.
+  const reader = stack.adopt(startThread({ file, isReader: true }, report), async (started) => (await started).close());
+  const failed = Promise.withResolvers<Error>();
+  let fault: Error | null = null;
+
+  function fail(error: Error): void {
+    fault ??= error;
+    failed.resolve(fault);
+  }
+
+  /** Ends the use of a file that is damaged, removed or replaced: a restart cannot help. */
+  function note({ code, message }: { code?: string | undefined; message: string }): void {
+    if (isDamage(code)) fail(new ConfigError(`The database ${damageMessage(file, message)}`));
+    if (code === REPLACED)
+      fail(
+        new ConfigError(
+          `${message} while the bot was running. Put it back, or restore the newest backup from ` +
+            `${whereBackups(file)} (npm run restore -- <backup>), then start the bot.`,
+        ),
+      );
+  }
+
+  async function make(call: Call, mode: Mode): Promise<unknown> {
+    if (fault !== null) throw new StoreError(fault.message, REPLACED);
+    try {
+      return await (mode === 'report' ? await reader : writer).call(call, mode);
+    } catch (error) {
+      note(error as StoreError);
+      throw error;
+    }
+  }
+
+  void writer.lost.then(fail);
+  void reader.then(({ lost }) => lost.then(fail), fail);
+  const store = portOver(make);
+  // Each call compares the files on disk with those that are open.
+  stack.defer(repeat(clock, CHECK_MS, () => store.inbox.next(1).catch(() => undefined)));
+  const opened = stack.move();
+  return {
+    store,
+    ready: Promise.resolve(),
+    lock: null,
+    failed: failed.promise,
+    syncMs: writer.syncMs,
+    async close() {
+      // The path may lead to another file now: closing the open one would remove the log of the new one.
+      if (fault === null) await opened.disposeAsync();
+    },
+  };
+}
+
+/**
+ * Opens a database for a tool in this thread, also while a bot runs; throws an Error with a message for the operator when
+ * the file is missing or has another schema.
+ */
+export function openExisting(file: string): { store: Store; close(): void } {
+  const db = connectExisting(file);
+  const { run } = transactions(db);
+  let last: Promise<unknown> = Promise.resolve();
+  const make = (call: Call, mode: Mode): Promise<unknown> => {
+    const made = last.then(() => run(mode, (sql) => runCall(sql, call)));
+    last = made.catch(() => undefined);
+    return made.catch((error: Error & { code?: string }) => {
+      throw new StoreError(error.message, error.code);
+    });
+  };
+  return { store: portOver(make), close: () => void db.close() };
+}
+
+/** Opens a file to be moved or to be filled; throws an Error with a message for the operator while a bot uses it. */
+export function openFileForCopy(file: string, { isSource }: { isSource: boolean }): Copyable {
+  if (isSource && !existsSync(file)) throw new Error(`There is no database at ${file}.`);
+  const { db, close } = openDatabase(file);
+  return { name: file, run: transactions(db).run, [Symbol.asyncDispose]: async () => close() };
+}
+
+export type Examination =
+  | { status: 'absent' }
+  /** `schema` is the file's, `newest` this program's; `inUse`: a bot runs on it. */
+  | { status: 'sound'; bytes: number; schema: number; newest: number; inUse: boolean }
+  | { status: 'damaged' | 'unusable'; reason: string };
+
+/** Checks a whole database file without changing it, also while a bot uses it. Large files take minutes. */
+export function examine(file: string): Examination {
+  if (!existsSync(file)) return { status: 'absent' };
+  try {
+    using db = disposable(new Database(file, { readonly: true, fileMustExist: true }));
+    const schema = versionOf(db);
+    const found = String(db.pragma('quick_check(1)', { simple: true }));
+    if (found !== 'ok') return { status: 'damaged', reason: found };
+    return { status: 'sound', bytes: statSync(file).size, schema, newest: SCHEMA_VERSION, inUse: isInUse(file) };
+  } catch (error) {
+    const { code = '', message } = error as Error & { code?: string };
+    return { status: isDamage(code) ? 'damaged' : 'unusable', reason: message };
+  }
+}
+
+function isInUse(file: string): boolean {
+  try {
+    takeLock(file).close();
+    return false;
+  } catch {
+    return true;
+  }
+}

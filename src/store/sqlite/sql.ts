@@ -1,0 +1,77 @@
+import type { Database, Statement } from 'better-sqlite3';
+import { type Mode, type Sql, type SqlValue, sqlOver, storable } from '../sql.ts';
+
+type Bound = string | number | null | Uint8Array;
+
+/** A prepared statement, and the columns that it returns. */
+interface Prepared {
+  statement: Statement<Bound[], unknown[]>;
+  columns: string[];
+}
+
+/** Statements on a connection. They run at once; only their results are promises. */
+function statementsOn(db: Database): Sql {
+  const known = new Map<string, Prepared>();
+
+  function prepare(text: string): Prepared {
+    const statement = db.prepare<Bound[], unknown[]>(text);
+    const columns = statement.reader ? statement.raw().columns() : [];
+    const prepared = { statement, columns: columns.map(({ name }) => name) };
+    known.set(text, prepared);
+    return prepared;
+  }
+
+  return sqlOver('sqlite', async (text, values) => {
+    const { statement, columns } = known.get(text) ?? prepare(text);
+    const all = values.map(bound);
+    if (!statement.reader) return { columns, rows: [], count: statement.run(...all).changes };
+    const rows = statement.all(...all);
+    return { columns, rows, count: rows.length };
+  });
+}
+
+function bound(value: SqlValue): Bound {
+  if (typeof value === 'string') return storable(value);
+  if (typeof value === 'boolean') return Number(value);
+  return Array.isArray(value) ? JSON.stringify(value) : (value as Bound);
+}
+
+const READS: ReadonlySet<Mode> = new Set(['report', 'read']);
+
+/**
+ * Runs transactions on a connection, one at a time: the next one may begin once the promise of the one before has settled.
+ * `syncMs`: how long the disk took for the last durable commit.
+ */
+export function transactions(db: Database) {
+  const sql = statementsOn(db);
+  let syncMs = 0;
+
+  async function transaction<T>(mode: Mode, work: (sql: Sql) => Promise<T>): Promise<T> {
+    db.exec(READS.has(mode) ? 'BEGIN' : 'BEGIN IMMEDIATE');
+    try {
+      const result = await work(sql);
+      const begun = performance.now();
+      db.exec('COMMIT');
+      if (mode === 'write' || mode === 'receive') syncMs = performance.now() - begun;
+      return result;
+    } catch (error) {
+      // A full or failing disk has rolled it back already.
+      if (db.inTransaction) db.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  return {
+    syncMs: (): number => syncMs,
+    async run<T>(mode: Mode, work: (sql: Sql) => Promise<T>): Promise<T> {
+      if (mode !== 'unsynced') return transaction(mode, work);
+      // The next synced commit makes it durable, because the log is written in order.
+      db.exec('PRAGMA synchronous = NORMAL');
+      try {
+        return await transaction(mode, work);
+      } finally {
+        db.exec('PRAGMA synchronous = FULL');
+      }
+    },
+  };
+}

@@ -1,0 +1,61 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { type Call, runCall } from '../queries/index.ts';
+import type { Mode } from '../sql.ts';
+import { openDatabase, openReader, setCheckpoints } from './database.ts';
+import { findChange, identify, REPLACED } from './files.ts';
+import { transactions } from './sql.ts';
+
+/**
+ * A thread that owns one connection: the only writer, or the reader of reports. So the event loop never waits for a disk, and
+ * no delivery waits for a report that takes seconds.
+ */
+
+/** What the thread posts: that it is open, how a migration proceeds, or a call's result. */
+export type Post =
+  | { ready: true }
+  | { details: object; message: string }
+  | { result: unknown; syncMs: number }
+  | { error: { message: string; code?: string | undefined }; syncMs: number };
+
+const port = parentPort!;
+const post = (message: Post) => port.postMessage(message);
+const { file, isReader } = workerData as { file: string; isReader: boolean };
+
+const { db, close } = isReader
+  ? openReader(file)
+  : openDatabase(file, (details, message) => post({ details, message }));
+const { run, syncMs } = transactions(db);
+const opened = identify(file);
+
+/** Runs a call. The client sends one after the other. */
+async function answer(call: Call, mode: Mode): Promise<void> {
+  try {
+    const result = await run(mode, (sql) => runCall(sql, call));
+    // What is in a file that was removed or replaced must not be acknowledged.
+    const change = findChange(opened);
+    if (change !== null) throw Object.assign(new Error(change), { code: REPLACED });
+    post({ result, syncMs: syncMs() });
+  } catch (error) {
+    const { message, code } = error as Error & { code?: string };
+    post({ error: { message, code }, syncMs: syncMs() });
+  }
+}
+
+/** How often the writer looks whether Litestream has begun to copy the database. */
+const LOOK_MS = 2_000;
+if (!isReader) setInterval(look, LOOK_MS).unref();
+
+function look(): void {
+  try {
+    setCheckpoints(db);
+  } catch {
+    // The next call reports what is wrong with the file.
+  }
+}
+
+port.on('message', (message: { call: Call; mode: Mode } | 'close') => {
+  if (message !== 'close') return void answer(message.call, message.mode);
+  close();
+  port.close();
+});
+post({ ready: true });

@@ -1,0 +1,162 @@
+import { beforeEach, expect, it } from 'vitest';
+import type { AddressText } from '../../src/domain/address.ts';
+import { forFile } from '../for-file.ts';
+import { decision, keyOf, routed, storedTransfer } from '../store/contract/given.ts';
+import { startWebhookService } from './webhook-service.ts';
+import { buttonsOf, isPrivate, RECEIVER_URL, seed, startWorld, textOf } from './world.ts';
+
+const MINUTE = 60_000;
+const { harbor } = seed;
+const [HELD, TOKENS, LACKING, SILENT, TWICE, ADDED] = (['1', '2', '3', '4', '5', '6'] as const).map(
+  (digit): AddressText => `0x${digit.repeat(40)}`,
+) as [AddressText, AddressText, AddressText, AddressText, AddressText, AddressText];
+const service = await forFile(startWebhookService());
+const world = await forFile(startWorld({ environment: { NOTIFICATION_URL: service.url } }));
+let number = 0;
+
+beforeEach(async () => {
+  await world.reset();
+  await world.store.projects.chooseWebhook(harbor.id, 0, null);
+  service.reset();
+  // What is remembered of the service's earlier responses is too old then.
+  world.clock.advance(MINUTE);
+});
+
+/** Transfers to an address, seen `ago` before now: found on the chain, or delivered. */
+async function store(kind: 'native' | 'erc20', to: AddressText, { count = 1, isFound = true, ago = 0 } = {}) {
+  const seenAt = world.clock.now() - ago;
+  const numbers = Array.from({ length: count }, () => ++number);
+  const transfers = numbers.map((n) => ({
+    ...storedTransfer(n, { seenAt, transfer: { kind, to } }),
+    ...(isFound && { minedAt: seenAt - MINUTE }),
+  }));
+  const subscriptions = (await world.store.subscriptions.list(harbor.id)).filter(({ address }) => address === to);
+  const decisions = subscriptions.flatMap(({ id, channelId }) => {
+    const about = { guildId: harbor.id, channelId, subscription: id, address: to };
+    return numbers.map((n) => decision(n, { ...about, transferKey: keyOf(n), at: seenAt }));
+  });
+  await world.store.routing.commit(routed({ now: seenAt, transfers, decisions }));
+}
+
+it('shows the name of an address beside it', async () => {
+  const named: AddressText = `0x${'7'.repeat(40)}`;
+  service.hook('elsewhere', 'https://other.example', [named]);
+  await world.use('subscription add', { address: named, label: 'Vault' });
+  await store('native', named, { count: 2 });
+  const line = /2 missed transfers.*No webhook that posts here includes \*\*Vault\*\* \[`0x7{40}`\]/;
+  for (const command of ['setup check', 'status']) expect(textOf(await world.use(command, {}))).toMatch(line);
+});
+
+it('names each cause of missed transfers, and mends with a button what a webhook lacks', async () => {
+  const whole = service.hook('whole', RECEIVER_URL, [HELD]);
+  const narrow = service.hook('narrow', RECEIVER_URL, [TOKENS], 'ERC20');
+  service.hook('elsewhere', 'https://other.example', [LACKING]);
+  for (const address of [HELD, TOKENS, LACKING]) await world.subscribe({ address });
+  await store('native', TOKENS, { count: 2 });
+  await store('native', LACKING, { count: 2 });
+  // One alone is no pattern.
+  await store('native', HELD);
+  const causes = /2 missed transfers.*No webhook that posts here includes.*\n.*2 missed transfers.*leave out this kind/;
+  for (const command of ['setup check', 'status']) {
+    const reply = await world.use(command, {});
+    expect(
+      textOf(reply)
+        .split('\n')
+        .filter((line) => line.includes('missed transfer'))
+        .sort()
+        .join('\n'),
+    ).toMatch(causes);
+    expect(buttonsOf(reply)).toEqual(expect.arrayContaining(['webhook:fill:all', 'webhook:move']));
+    expect(buttonsOf(reply)).not.toContain('setup:check');
+  }
+
+  world.clock.advance(1_000);
+  const moved = textOf(await world.press(await world.use('status', {}), 'webhook:move'));
+  expect(moved).toMatch(/Alerts will come[\s\S]*Added 1 address to webhook `whole`[\s\S]*no longer have them/);
+  expect([[...whole.addresses], [...narrow.addresses]]).toEqual([[HELD, TOKENS], []]);
+  await world.press(await world.use('status', {}), 'webhook:fill');
+
+  // What is mended stays explained, and is no fault.
+  world.clock.advance(60_000);
+  const reply = await world.use('setup check', {});
+  expect(textOf(reply)).toMatch(/✅ 4 missed transfers.* Added to a webhook .*0x2222.*0x3333/);
+  expect(textOf(reply)).not.toContain('❌');
+  expect(buttonsOf(reply).filter((id) => id.startsWith('webhook:'))).toEqual([]);
+  // Nobody misses what nobody watches any longer.
+  for (const { id } of await world.store.subscriptions.list(harbor.id))
+    await world.store.subscriptions.remove(harbor.id, id);
+  expect(textOf(await world.use('setup check', {}))).not.toContain('missed transfers');
+});
+
+it('counts a missed transfer once, however many subscriptions it matched', async () => {
+  for (const channelId of [harbor.alerts, harbor.whales]) await world.subscribe({ address: TWICE, channelId });
+  await store('native', TWICE);
+  expect(textOf(await world.use('status', {}))).not.toContain('missed transfer');
+  await store('native', TWICE);
+  expect(textOf(await world.use('status', {}))).toContain('2 missed transfers');
+});
+
+it('creates the webhook for all events where there is none', async () => {
+  const narrow = service.hook('narrow', RECEIVER_URL, [TOKENS], 'ERC20');
+  await world.subscribe({ address: TOKENS });
+  await store('native', TOKENS, { count: 2 });
+  await world.press(await world.use('setup check', {}), 'webhook:move');
+  const created = service.hooks.find(({ eventType }) => eventType === 'ALL')!;
+  expect([created.url, [...created.addresses], [...narrow.addresses]]).toEqual([RECEIVER_URL, [TOKENS], []]);
+});
+
+it('moves no address that the manager cannot see', async () => {
+  const narrow = service.hook('narrow', RECEIVER_URL, [TOKENS], 'ERC20');
+  await world.subscribe({ address: TOKENS, channelId: harbor.treasury });
+  await store('native', TOKENS, { count: 2 });
+  await world.makeManager(seed.mia);
+  const posted = await world.post('webhook:move');
+  expect(textOf(await world.press(posted, 'webhook:move', { as: seed.mia }))).toContain('already include');
+  expect([...narrow.addresses]).toEqual([TOKENS]);
+  // What the bot posts is everybody's: a press replaces it for nobody.
+  expect(isPrivate(await world.press(posted, 'webhook:move'))).toBe(true);
+  expect([...narrow.addresses]).toEqual([]);
+  expect(isPrivate(await world.press(await world.post('setup:check'), 'setup:check'))).toBe(true);
+});
+
+it('explains what is left to do where the service does not show the IDs of webhooks', async () => {
+  service.hook('narrow', RECEIVER_URL, [TOKENS], 'ERC20');
+  service.options.showsIds = false;
+  await world.subscribe({ address: TOKENS });
+  await store('native', TOKENS, { count: 2 });
+  const reply = textOf(await world.press(await world.use('setup check', {}), 'webhook:move'));
+  expect(reply).toMatch(/Webhook created[\s\S]*doesn’t show the new webhook’s ID/);
+});
+
+it('names a silent service, with a button for the check', async () => {
+  service.hook('whole', RECEIVER_URL, [SILENT]);
+  await world.subscribe({ address: SILENT });
+  await store('native', SILENT, { isFound: false, ago: 20 * MINUTE });
+  await store('native', SILENT, { count: 2 });
+  const reply = await world.use('status', {});
+  expect(textOf(reply)).toMatch(/⚠️ 2 missed transfers.*The notification service is silent: its last event was/);
+  expect(textOf(await world.press(reply, 'setup:check'))).toMatch(/❌ 2 missed transfers.*is silent/);
+});
+
+it('takes no address that was added to another network’s webhook for the cause', async () => {
+  service.hook('whole', RECEIVER_URL, [ADDED]);
+  await world.subscribe({ address: ADDED });
+  await store('native', ADDED, { count: 2 });
+  world.clock.advance(MINUTE);
+  const added = (network: number) =>
+    world.store.audit.record({
+      guildId: harbor.id,
+      userId: seed.ada,
+      action: 'webhook.fill',
+      detail: { network, addresses: [ADDED] },
+      at: world.clock.now(),
+    });
+  const cause = async () =>
+    textOf(await world.use('status', {}))
+      .split('\n')
+      .find((line) => /2 missed/.test(line));
+  await added(1);
+  expect(await cause()).not.toContain('Added to a webhook');
+  await added(0);
+  expect(await cause()).toContain('Added to a webhook');
+});

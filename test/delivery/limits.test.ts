@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import { createLimits, type RequestSlot } from '../../src/delivery/limits.ts';
+import { MINUTE, SECOND } from '../../src/domain/clock.ts';
+import type { SendOutcome } from '../../src/domain/sender.ts';
+
+const FAULT: SendOutcome = { status: 'breaker', reason: 'HTTP 403' };
+const FORBIDDEN: SendOutcome = { status: 'forbidden', code: 50013 };
+
+/** Limits with a clock; `send` makes a request, or returns how long it would have to wait. */
+function create() {
+  const limits = createLimits();
+  let now = 50_000;
+  return {
+    now: () => now,
+    pass(ms: number): void {
+      now += ms;
+    },
+    take: (): RequestSlot | number => limits.take(now),
+    send(): number {
+      const slot = limits.take(now);
+      if (typeof slot === 'number') return slot;
+      slot.countRequest(now);
+      slot.release();
+      return 0;
+    },
+    record: (outcome: SendOutcome, guildId: string | null = null) => limits.record(outcome, guildId, now),
+    checkToken: (isAccepted: boolean) => limits.recordTokenCheck(isAccepted, now),
+    state: () => limits.state(now),
+  };
+}
+
+describe('requests', () => {
+  it('begin at most 40 times in any second, and as often as that', () => {
+    const { send, pass, now } = create();
+    const begun: number[] = [];
+    for (const end = now() + 10 * SECOND; now() < end; pass(7)) while (send() === 0) begun.push(now());
+    const inSecondFrom = (from: number) => begun.filter((at) => at >= from && at < from + SECOND).length;
+    expect(Math.max(...begun.map(inSecondFrom))).toBe(40);
+    expect(begun.length).toBeGreaterThan(390);
+  });
+
+  it('count from when they are sent; a turn without one leaves its room to others', () => {
+    const { take, send, pass, now } = create();
+    const slots = Array.from({ length: 39 }, () => take() as RequestSlot);
+    expect(send()).toBe(0);
+    pass(5 * SECOND);
+    expect(send()).toBe(0);
+    expect(send()).toBe(SECOND);
+    for (const slot of slots.slice(1)) slot.countRequest(now());
+    slots[0]!.release();
+    expect(send()).toBe(0);
+    expect(send()).toBe(SECOND);
+  });
+
+  it('are at most 40 in flight', () => {
+    const { take, pass, now } = create();
+    const slots = Array.from({ length: 40 }, () => take() as RequestSlot);
+    for (const slot of slots) slot.countRequest(now());
+    pass(MINUTE);
+    expect(take()).toBe(Number.POSITIVE_INFINITY);
+    slots[0]!.release();
+    expect(take()).toBeTypeOf('object');
+  });
+});
+
+describe('the breaker', () => {
+  it('lengthens its pause once for a fault that all requests in flight report', () => {
+    const { record, send, pass } = create();
+    for (let n = 0; n < 3; n++) record(FAULT);
+    expect(send()).toBe(MINUTE);
+    pass(MINUTE);
+    record(FAULT);
+    expect(send()).toBe(2 * MINUTE);
+  });
+
+  it('is unmoved when the library itself held a request back', () => {
+    const { record, state } = create();
+    record({ status: 'rate-limited', global: false, local: true, retryAfterMs: 100 }, 'guild');
+    expect(state()).toEqual({ authorized: true, breaker: false, invalidRequests: 0, pausedGuilds: 0 });
+  });
+
+  it('opens after 500 invalid requests in ten minutes, until the first of them is ten minutes old', () => {
+    const { record, state, send, pass } = create();
+    for (let n = 0; n < 499; n++) record(FORBIDDEN);
+    expect(state()).toMatchObject({ breaker: false });
+    record(FORBIDDEN);
+    expect([state().breaker, send()]).toEqual([true, 10 * MINUTE]);
+    pass(10 * MINUTE);
+    expect([state().breaker, send()]).toEqual([false, 0]);
+  });
+
+  it('allows one probe when the gateway reports a change of the token, five minutes after a 401 at the earliest', () => {
+    const { record, checkToken, state, take, pass } = create();
+    checkToken(false);
+    expect([state().authorized, typeof take(), take()]).toEqual([false, 'object', SECOND]);
+    checkToken(true);
+    expect([state().authorized, typeof take()]).toEqual([true, 'object']);
+    record({ status: 'unauthorized' });
+    pass(5 * MINUTE - 1);
+    checkToken(true);
+    expect([state().authorized, take()]).toEqual([false, 1]);
+    pass(1);
+    checkToken(true);
+    expect(state()).toMatchObject({ authorized: true });
+  });
+});

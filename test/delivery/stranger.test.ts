@@ -1,0 +1,131 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { HOUR, SECOND } from '../../src/domain/clock.ts';
+import { shownIn, textOf } from '../discord/shown.ts';
+import { ALERTS, ALICE, HARBOR, type Pipeline, payment, ROLE, startPipeline, TREASURY } from '../pipeline/harness.ts';
+
+let pipeline: Pipeline;
+beforeEach(async () => {
+  pipeline = await startPipeline();
+});
+
+/** A worthless token that anybody can send: one of 40. Each costs a stranger a log of a transaction. */
+const dust = (n: number, change: object = {}) => {
+  const tokenAddress = `0x${(n % 40).toString(16).padStart(40, 'f')}`;
+  return payment({ tokenAddress, tokenSymbol: `SPAM${n % 40}`, tokenName: 'Spam', ...change });
+};
+/** Coins out of the watched wallet. */
+const paymentOut = (coins: number) =>
+  payment({
+    from: TREASURY,
+    to: ALICE,
+    tokenType: 'ETH',
+    tokenAddress: null,
+    tokenSymbol: null,
+    tokenName: null,
+    tokenDecimals: null,
+    value: `${coins}${'0'.repeat(18)}`,
+    direction: 'outgoing',
+  });
+const messages = () => pipeline.discord.messages(ALERTS).map(({ message }) => message);
+/** The message that shows these coins out. */
+const messageOf = (coins: number) => messages().find((message) => textOf(message).includes(`−${coins} ETH`));
+
+describe('a flood of worthless tokens (1,200 transfers of 40 tokens in 15 s)', () => {
+  it('posts each payment out by itself within two seconds, and pings for it', async () => {
+    await pipeline.watch(TREASURY, ALERTS, { mention: ROLE, mentionCooldown: 0 });
+    const payments = [111, 222, 333];
+    let sent = 0;
+    for (let half = 0; half < 30; half++) {
+      await pipeline.storeTogether(Array.from({ length: 40 }, () => dust(sent++)));
+      const coins = half % 10 === 5 ? payments[Math.floor(half / 10)]! : null;
+      if (coins !== null) await pipeline.receive(paymentOut(coins));
+      await pipeline.pass(SECOND / 2);
+      // Gathering takes half a second; one message may be in flight.
+      const due = payments[Math.floor((half - 8) / 10)];
+      if (half % 10 === 8) expect(messageOf(due!), `${due} coins`).toBeDefined();
+    }
+    await pipeline.turnUntilSettled();
+    for (const coins of payments) {
+      const message = messageOf(coins)!;
+      expect(shownIn(message)).toHaveLength(1);
+      expect(textOf(message)).toContain(`<@&${ROLE}>`);
+    }
+    expect(messages().filter((message) => textOf(message).includes(`<@&${ROLE}>`))).toHaveLength(3);
+  });
+});
+
+it('posts a payment out by itself although worthless tokens of its transaction were posted before it (1 transaction)', async () => {
+  await pipeline.watch(TREASURY, ALERTS);
+  const spam = dust(1);
+  await pipeline.receive(spam);
+  await pipeline.idle();
+  await pipeline.receive({ ...paymentOut(777), txHash: spam.txHash });
+  await pipeline.idle();
+  expect(messages()).toHaveLength(2);
+  expect(textOf(messages()[1]!)).toContain('−777 ETH');
+  // Its like joins the message in which it is shown last.
+  await pipeline.receive(dust(2, { txHash: spam.txHash }));
+  await pipeline.idle();
+  expect(messages()).toHaveLength(2);
+});
+
+it('pings for a payment out although an incoming coin that the subscription asks for just pinged', async () => {
+  await pipeline.watch(TREASURY, ALERTS, { mention: ROLE, kind: 'native', mentionCooldown: 60 });
+  await pipeline.receive({ ...paymentOut(5), from: ALICE, to: TREASURY, direction: 'incoming' });
+  await pipeline.idle();
+  await pipeline.receive(paymentOut(555));
+  await pipeline.idle();
+  expect(messages().map((message) => textOf(message).includes(`<@&${ROLE}>`))).toEqual([true, true]);
+});
+
+describe('look-alikes and imitations', () => {
+  it('gets a card once an hour, and a line for what repeats, however many addresses copy it (one transaction each)', async () => {
+    await pipeline.watch(TREASURY, ALERTS);
+    await pipeline.store.labels.set(HARBOR, { address: ALICE, name: 'Alice', createdBy: '1', at: 0 }, 1_000);
+    const poisoned = async (digit: string) => {
+      const poison = `0x2222${digit.repeat(32)}2222`;
+      await pipeline.receive({ ...paymentOut(1), from: poison, to: TREASURY, direction: 'incoming' });
+      await pipeline.idle();
+    };
+    await poisoned('7');
+    await poisoned('8');
+    await pipeline.pass(HOUR, HOUR);
+    await poisoned('7');
+    expect(messages().map(({ embeds }) => embeds.length)).toEqual([1, 0, 1]);
+    expect(textOf(messages()[1]!)).toContain('Flagged again');
+  });
+});
+
+describe('quiet hours and digests', () => {
+  const QUIET = { quiet: '00:00-23:59', mention: ROLE };
+
+  it('hold what comes in, but post what leaves at once, without a ping in quiet hours', async () => {
+    await pipeline.watch(TREASURY, ALERTS, QUIET);
+    await pipeline.receive(dust(1));
+    await pipeline.receive(paymentOut(111));
+    await pipeline.idle();
+    expect(messages()).toHaveLength(1);
+    expect(messageOf(111)).toBeDefined();
+    expect(textOf(messages()[0]!)).not.toContain(ROLE);
+    expect((await pipeline.backlog()).alerts).toMatchObject({ held: 1 });
+  });
+
+  it('hold what leaves, too, if the subscription says so', async () => {
+    await pipeline.watch(TREASURY, ALERTS, { digest: 'hourly', holdAll: true });
+    await pipeline.receive(paymentOut(111));
+    await pipeline.idle();
+    expect(messages()).toEqual([]);
+    await pipeline.pass(HOUR, HOUR);
+    expect(messageOf(111)).toBeDefined();
+  });
+
+  it('do not apply to a muted coin that leaves', async () => {
+    await pipeline.watch(TREASURY, ALERTS);
+    await pipeline.store.subscriptions.muteToken(HARBOR, 'native', pipeline.clock.now() + HOUR);
+    await pipeline.receive(paymentOut(111));
+    await pipeline.receive({ ...paymentOut(5), from: ALICE, to: TREASURY });
+    await pipeline.idle();
+    expect(messages()).toHaveLength(1);
+    expect(messageOf(111)).toBeDefined();
+  });
+});

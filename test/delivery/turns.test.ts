@@ -1,0 +1,193 @@
+import { describe, expect, it } from 'vitest';
+import { createManualClock } from '../../sandbox/discord/index.ts';
+import { createLimits, type RequestSlot } from '../../src/delivery/limits.ts';
+import { type Channel, createSchedule, GATHER_MS } from '../../src/delivery/schedule.ts';
+import { SECOND } from '../../src/domain/clock.ts';
+
+/** When an event arrives (ms), and the channels that it concerns. */
+type Arrival = [at: number, ...channels: number[]];
+
+/** The only channel of one server; all others belong to another. */
+const QUIET = 1_000;
+const guildOf = (id: string) => (id === String(QUIET) ? 'quiet' : 'many');
+
+/** Sends as the deliverer does, 4 ms from a turn's start to its end. Returns how long each alert waited beyond gathering. */
+function simulate(events: Arrival[]) {
+  const clock = createManualClock();
+  const limits = createLimits();
+  const schedule = createSchedule();
+  const waiting = new Map<string, number[]>();
+  const alerts: { channel: string; wait: number }[] = [];
+  let requests = 0;
+  let cancel = () => {};
+
+  function run(): void {
+    cancel();
+    const now = clock.elapsed();
+    for (;;) {
+      const next = schedule.next(now, (guildId) => limits.guilds.wait(guildId, now));
+      const slot = typeof next === 'number' ? next : limits.take(now);
+      if (typeof slot === 'number') {
+        if (slot < Number.POSITIVE_INFINITY) cancel = clock.after(slot, run);
+        return;
+      }
+      const { id } = next as Channel;
+      schedule.begin(id);
+      limits.guilds.begin(guildOf(id));
+      clock.after(2, () => send(id, slot));
+    }
+  }
+  function send(id: string, slot: RequestSlot): void {
+    slot.countRequest(clock.elapsed());
+    requests++;
+    const queue = waiting.get(id)!;
+    for (const at of queue.splice(0, 10)) alerts.push({ channel: id, wait: clock.elapsed() - at - GATHER_MS });
+    clock.after(2, () => {
+      slot.release();
+      limits.record({ status: 'sent', messageId: '1' }, guildOf(id), clock.elapsed());
+      schedule.recordSent(id, queue.length > 0);
+      limits.guilds.end(guildOf(id), clock.elapsed());
+      schedule.end(id);
+      run();
+    });
+  }
+
+  for (const [at, ...ids] of events) {
+    clock.advance(at - clock.elapsed());
+    for (const id of ids.map(String)) {
+      waiting.set(id, [...(waiting.get(id) ?? []), at]);
+      schedule.add({ channelId: id, guildId: guildOf(id) }, clock.elapsed());
+    }
+    run();
+  }
+  clock.advance(60 * SECOND);
+  return { alerts, requests, waits: alerts.map(({ wait }) => wait).sort((a, b) => a - b) };
+}
+
+/** This many events per second, over this many channels in turn. */
+const steady = (perSecond: number, channels: number, seconds: number): Arrival[] =>
+  Array.from({ length: perSecond * seconds }, (_, n) => [Math.floor((n * SECOND) / perSecond), n % channels]);
+
+/** Adds an alert for the quiet channel at each of these seconds; returns how long these waited. */
+function quietWaits(others: Arrival[], ...seconds: number[]): number[] {
+  const own = seconds.map((second): Arrival => [second * SECOND, QUIET]);
+  const { alerts } = simulate([...others, ...own].sort(([a], [b]) => a - b));
+  const waits = alerts.filter(({ channel }) => channel === String(QUIET)).map(({ wait }) => wait);
+  expect(waits).toHaveLength(seconds.length);
+  return waits;
+}
+
+describe('turns', () => {
+  it('come as soon as alerts have gathered while the limit of requests allows it', () => {
+    expect(simulate(steady(35, 20, 10)).waits.at(-1)).toBeLessThanOrEqual(2);
+    const one: Arrival = [0, ...Array.from({ length: 10 }, (_, n) => n)];
+    expect(simulate([one]).waits.at(-1)).toBe(2);
+  });
+
+  it('take one request for each full message of a burst, within 1.35 times the shortest time', () => {
+    const { waits, requests } = simulate(steady(5_000, 100, 1).slice(0, 1_000));
+    expect(waits).toHaveLength(1_000);
+    expect(requests).toBe(100);
+    expect(waits.at(-1)! + GATHER_MS).toBeLessThan(1.35 * 2 * SECOND);
+  });
+
+  it('come to a quiet server at once, however many channels of another one wait', () => {
+    expect(quietWaits(steady(300, 20, 20), 5)[0]).toBeLessThan(SECOND);
+    const all = Array.from({ length: 1_000 }, (_, n) => n);
+    // Each of the server’s channels has an alert, and later one every 12 s: together they could use every request.
+    const rounds = [0, 30, 42, 54].map((second): Arrival => [second * SECOND, ...all]);
+    expect(Math.max(...quietWaits(rounds, 2, 6, 15, 31, 43, 44, 65))).toBeLessThan(1.1 * SECOND);
+  });
+
+  it('go round the channels of a server, so that none waits for a second message of another', () => {
+    const all = Array.from({ length: 200 }, (_, n) => n);
+    const { alerts } = simulate([
+      [0, ...all],
+      [100, ...all.slice(0, 50)],
+    ]);
+    expect(Math.max(...alerts.map(({ wait }) => wait))).toBeLessThan(5.1 * SECOND);
+  });
+});
+
+describe('a channel', () => {
+  const NOW = 50_000;
+  const first = { channelId: '1', guildId: 'guild' };
+  function serving() {
+    const schedule = createSchedule();
+    schedule.add(first, NOW - GATHER_MS);
+    const next = (now = NOW) => schedule.next(now, () => 0);
+    const channel = next();
+    schedule.begin('1');
+    return { ...schedule, next, channel };
+  }
+
+  it('waits half a second from its first new alert, not from the latest one', () => {
+    const { next, end, recordSent, add } = serving();
+    recordSent('1', false);
+    end('1');
+    add(first, NOW);
+    add(first, NOW + 400);
+    expect(next(NOW + 400)).toBe(100);
+    expect(next(NOW + 500)).toMatchObject({ id: '1' });
+  });
+
+  it('gets no second turn while it sends, whatever arrives', () => {
+    const { add, next, recordSent, end } = serving();
+    add(first, NOW - GATHER_MS);
+    expect(next()).toBe(Number.POSITIVE_INFINITY);
+    recordSent('1', false);
+    expect(next()).toBe(Number.POSITIVE_INFINITY);
+    end('1');
+    expect(next()).toMatchObject({ id: '1' });
+  });
+
+  it('is forgotten when its turn ends and the store has nothing more for it', () => {
+    const { next, recordSent, end } = serving();
+    recordSent('1', false);
+    end('1');
+    expect(next()).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  it('gets another turn for an alert that arrives while it finds nothing due', () => {
+    const { add, sleep, end, next } = serving();
+    add(first, NOW - GATHER_MS);
+    sleep('1', { until: null, edit: false, burst: false });
+    end('1');
+    expect(next()).toMatchObject({ id: '1' });
+  });
+
+  it('wakes for an edit that waits, and for alerts that are due sooner', () => {
+    const { postponeEdits, sleep, end, next } = serving();
+    postponeEdits('1', NOW + 15);
+    sleep('1', { until: NOW + 20, edit: true, burst: false });
+    end('1');
+    expect(next()).toBe(15);
+  });
+
+  it('is tried again when its guild changes if it is blocked, but not if it is rate-limited', () => {
+    const { block, postpone, end, probe, next, channel } = serving();
+    postpone('1', NOW + 10, 'rate');
+    end('1');
+    expect([probe('guild', undefined, NOW), next()]).toEqual([null, 10]);
+    block('1', NOW + 20, NOW + 20);
+    expect([probe('another guild', undefined, NOW), next()]).toEqual([null, 20]);
+    expect([probe('guild', undefined, NOW), next()]).toEqual([true, channel]);
+  });
+
+  it('is tried earlier while it is blocked only when the store says so, not whenever it is found again', () => {
+    const { block, postpone, end, addFound, next, channel } = serving();
+    const findDueAt = (dueAt: number) =>
+      addFound({ id: '1', guildId: 'guild', storedDueAt: dueAt, dueIn: dueAt - NOW, sleepFor: 0, blocked: true }, NOW);
+    block('1', NOW + 20, NOW + 20);
+    // The store may have been read before the channel was blocked.
+    findDueAt(0);
+    end('1');
+    postpone('1', NOW + 30, 'retry');
+    findDueAt(NOW + 20);
+    expect(next()).toBe(30);
+    findDueAt(NOW + 5);
+    expect(next()).toBe(5);
+    findDueAt(NOW);
+    expect(next()).toBe(channel);
+  });
+});

@@ -1,0 +1,169 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect, it, onTestFinished } from 'vitest';
+import { createManualClock } from '../../sandbox/discord/index.ts';
+import { UNCONFIRMED_BACK_OFF } from '../../src/delivery/outcome.ts';
+import { addPause, backOff, pausesUntil, readInOrder, repeat, SECOND, uptimeSince } from '../../src/domain/clock.ts';
+
+it('runs first after a time of its own, then again after each pause, until it is stopped', () => {
+  const clock = createManualClock();
+  const start = clock.now();
+  const times: number[] = [];
+  const stop = repeat(clock, 10, () => void times.push(clock.now() - start), 3);
+  clock.advance(25);
+  expect(times).toEqual([3, 13, 23]);
+  stop();
+  clock.advance(100);
+  expect(times).toHaveLength(3);
+});
+
+it('begins the pause when a run has ended', async () => {
+  const clock = createManualClock();
+  const runs: PromiseWithResolvers<void>[] = [];
+  const stop = repeat(clock, 10, () => {
+    runs.push(Promise.withResolvers());
+    return runs.at(-1)!.promise;
+  });
+  clock.advance(100);
+  expect(runs).toHaveLength(1);
+  runs[0]!.resolve();
+  await turn();
+  clock.advance(9);
+  expect(runs).toHaveLength(1);
+  clock.advance(1);
+  expect(runs).toHaveLength(2);
+  stop();
+  runs[1]!.resolve();
+  await turn();
+  clock.advance(100);
+  expect(runs, 'stopped during a run').toHaveLength(2);
+});
+
+it('runs again after a run that rejects, and leaves the error to the process', async () => {
+  const unhandled = takeUnhandled();
+  const clock = createManualClock();
+  const runs: PromiseWithResolvers<void>[] = [];
+  const stop = repeat(clock, 10, () => {
+    runs.push(Promise.withResolvers());
+    return runs.at(-1)!.promise;
+  });
+  onTestFinished(stop);
+  clock.advance(10);
+  runs[0]!.reject(new Error('failed'));
+  await turn();
+  clock.advance(10);
+  expect(runs).toHaveLength(2);
+  expect(unhandled).toEqual([new Error('failed')]);
+});
+
+it('starts no run after one that stops it', () => {
+  const clock = createManualClock();
+  let runs = 0;
+  const stop = repeat(clock, 10, () => {
+    runs++;
+    stop();
+  });
+  clock.advance(100);
+  expect(runs).toBe(1);
+});
+
+/** Collects the errors that no one handles, until the test has finished; they would fail it. */
+function takeUnhandled(): unknown[] {
+  const errors: unknown[] = [];
+  const others = process.rawListeners('unhandledRejection') as NodeJS.UnhandledRejectionListener[];
+  process.removeAllListeners('unhandledRejection').on('unhandledRejection', (error) => errors.push(error));
+  onTestFinished(() => {
+    process.removeAllListeners('unhandledRejection');
+    for (const listener of others) process.on('unhandledRejection', listener);
+  });
+  return errors;
+}
+
+it('doubles waits up to a maximum', () => {
+  const waits = [0, 1, 2, 3, 4, 5_000].map((doublings) => backOff(doublings, { base: 10, max: 100 }));
+  expect(waits).toEqual([10, 20, 40, 80, 100, 100]);
+});
+
+it('makes a share of the wait random', () => {
+  const waits = [0, 0.5, 1].map((random) => backOff(2, { base: 10, max: 100, jitter: 0.5 }, random));
+  expect(waits).toEqual([20, 30, 40]);
+});
+
+it('pauses after an attempt of unknown outcome with full jitter up to 1 s, doubling to a minute', () => {
+  const waits = (random: number) => [0, 1, 2, 5, 6, 7, 999].map((n) => backOff(n, UNCONFIRMED_BACK_OFF, random));
+  expect(waits(1)).toEqual([1, 2, 4, 32, 60, 60, 60].map((seconds) => seconds * SECOND));
+  expect(waits(0.5)).toEqual([0.5, 1, 2, 16, 30, 30, 30].map((seconds) => seconds * SECOND));
+  expect(waits(0)).toEqual([0, 0, 0, 0, 0, 0, 0]);
+});
+
+/** Reads that end when the test lets them, and what was applied of them. */
+function open() {
+  const reads: PromiseWithResolvers<string>[] = [];
+  const applied: string[] = [];
+  const read = readInOrder(
+    () => {
+      reads.push(Promise.withResolvers());
+      return reads.at(-1)!.promise;
+    },
+    (result) => void applied.push(result),
+  );
+  return { reads, applied, read };
+}
+
+it('applies nothing of a read that was overtaken by a later one', async () => {
+  const { reads, applied, read } = open();
+  const [slow, fast] = [read(), read()];
+  reads[1]!.resolve('new');
+  await fast;
+  reads[0]!.resolve('old');
+  await slow;
+  expect(applied).toEqual(['new']);
+});
+
+it('has applied a read when it resolves, also while a later one is under way', async () => {
+  const { reads, applied, read } = open();
+  const [first] = [read(), read()];
+  reads[0]!.resolve('first');
+  await first;
+  expect(applied).toEqual(['first']);
+});
+
+it('applies a read although a later one failed', async () => {
+  const { reads, applied, read } = open();
+  const [first, second] = [read(), read()];
+  reads[1]!.reject(new Error('The database cannot be reached.'));
+  await expect(second).rejects.toThrow('cannot be reached');
+  reads[0]!.resolve('first');
+  await first;
+  expect(applied).toEqual(['first']);
+});
+
+it('counts back through the time in which the bot could work and skips each pause', () => {
+  const pauses = [
+    { from: 100, until: 200 },
+    { from: 400, until: 500 },
+  ];
+  expect(uptimeSince(1_000, 300, [])).toBe(700);
+  expect(uptimeSince(1_000, 300, pauses)).toBe(700);
+  expect(uptimeSince(1_000, 600, pauses)).toBe(300);
+  expect(uptimeSince(1_000, 750, pauses)).toBe(50);
+  expect(uptimeSince(450, 10, pauses)).toBe(390);
+});
+
+it('joins a pause with the one that it touches', () => {
+  const pauses = addPause(addPause([], { from: 1, until: 5 }), { from: 5, until: 9 });
+  expect(pauses).toEqual([{ from: 1, until: 9 }]);
+  expect(addPause(pauses, { from: 20, until: 20 })).toEqual(pauses);
+  expect(addPause(pauses, { from: 20, until: 30 })).toHaveLength(2);
+});
+
+it('cuts pauses that lie beyond a clock that was set back', () => {
+  const pauses = [
+    { from: 1, until: 5 },
+    { from: 10, until: 20 },
+    { from: 30, until: 40 },
+  ];
+  expect(pausesUntil(pauses, 12)).toEqual([
+    { from: 1, until: 5 },
+    { from: 10, until: 12 },
+  ]);
+});

@@ -1,0 +1,100 @@
+import { expect, it } from 'vitest';
+import { isSignificant, mayMention, type TokenTrust } from '../../src/domain/significance.ts';
+import { DEFAULT_CHOICES, DEFAULT_FILTERS, type Filters, type Watcher } from '../../src/domain/subscription.ts';
+import type { Transfer } from '../../src/domain/transfer.ts';
+
+const at = (digit: string) => `0x${digit.repeat(40)}` as const;
+const [WALLET, ALICE, GENUINE, UNKNOWN, NAMED, WORTHLESS] = ['1', '2', '3', '4', '5', '6'].map(at) as [
+  `0x${string}`,
+  `0x${string}`,
+  `0x${string}`,
+  `0x${string}`,
+  `0x${string}`,
+  `0x${string}`,
+];
+/** GENUINE is cataloged, WORTHLESS is not; nobody can tell about the others, of which the guild has named one. */
+const TRUST: TokenTrust = {
+  cataloged: (token) => (token === GENUINE ? true : token === WORTHLESS ? false : null),
+  isNamed: (_, token) => token === NAMED || token === WORTHLESS,
+};
+const watcher = (change: Partial<Watcher> = {}, filters: Partial<Filters> = {}): Watcher => ({
+  ...DEFAULT_CHOICES,
+  id: 1,
+  guildId: 'guild',
+  channelId: 'channel',
+  address: WALLET,
+  paused: false,
+  mutedUntil: null,
+  ...change,
+  filters: { ...DEFAULT_FILTERS, ...filters },
+});
+const transfer = (token: `0x${string}` | null, change: Partial<Transfer> = {}): Transfer => ({
+  kind: token === null ? 'native' : 'erc20',
+  txHash: '0x',
+  from: WALLET,
+  to: ALICE,
+  token,
+  value: '5000000',
+  tokenId: null,
+  tokenIdExact: true,
+  tokenType: null,
+  tokenName: null,
+  tokenSymbol: null,
+  decimals: 6,
+  internal: false,
+  blockNumber: null,
+  blockHash: null,
+  gasFee: null,
+  ...change,
+});
+
+it.each([
+  ['the coin leaves', transfer(null), true, {}, {}, true],
+  ['a cataloged token leaves', transfer(GENUINE), true, {}, {}, true],
+  ['an uncataloged token claims to leave', transfer(WORTHLESS), true, {}, {}, false],
+  [
+    'an uncataloged token that the subscription names leaves',
+    transfer(WORTHLESS),
+    true,
+    { token: WORTHLESS },
+    {},
+    true,
+  ],
+  ['a token that nobody can look up leaves', transfer(UNKNOWN), true, {}, {}, false],
+  ['a token that only the guild knows leaves', transfer(NAMED), true, {}, {}, true],
+  ['nothing leaves', transfer(null, { value: '0' }), true, {}, {}, false],
+  ['an NFT of a known collection leaves', transfer(GENUINE, { kind: 'erc721', value: null }), true, {}, {}, true],
+  ['the coin comes in', transfer(null), false, {}, {}, false],
+  ['the coin comes in from the minimum on', transfer(null), false, { minimum: '5' }, {}, true],
+  ['less than the minimum comes in', transfer(null), false, { minimum: '5.1' }, {}, false],
+  ['the coin comes in and the minimum is 0', transfer(null), false, { minimum: '0.00' }, {}, false],
+  ['what comes in is worth the minimum', transfer(null, { price: '2' }), false, { minimumUsd: '10' }, {}, true],
+  ['what comes in is worth less', transfer(null, { price: '1.99' }), false, { minimumUsd: '10' }, {}, false],
+  ['what comes in has no known price', transfer(null, { price: null }), false, { minimumUsd: '10' }, {}, false],
+  ['something comes in from $0 on', transfer(null, { price: '2' }), false, { minimumUsd: '0.0' }, {}, false],
+  ['much of an uncataloged token comes in', transfer(WORTHLESS), false, { minimum: '1' }, {}, false],
+  [
+    'enough of a token with a minimum of its own comes in',
+    transfer(GENUINE),
+    false,
+    {},
+    { minimums: { [GENUINE]: '2' } },
+    true,
+  ],
+] as const)('judges whether it matters that %s', (_, moved, isLeaving, change, filters, expected) => {
+  expect(isSignificant(watcher(change, filters), moved, isLeaving, TRUST)).toBe(expected);
+});
+
+it.each([
+  ['the coin to a subscription without filters', transfer(null), {}, {}, false],
+  ['the coin to a subscription to incoming transfers', transfer(null), { direction: 'incoming' }, {}, true],
+  ['the coin, with a minimum for pings', transfer(null), { mentionMinimum: '1' }, {}, true],
+  ['the coin, with a minimum of value for pings', transfer(null), { mentionMinimumUsd: '1' }, {}, true],
+  ['an uncataloged token, with a minimum for pings', transfer(WORTHLESS), { mentionMinimum: '1' }, {}, false],
+  ['an uncataloged token from a listed party', transfer(WORTHLESS), {}, { counterparties: [ALICE] }, false],
+  ['a token that the subscription names', transfer(UNKNOWN), {}, { tokens: [UNKNOWN] }, true],
+] as const)('decides about a ping for %s', (_, moved, change, filters, expected) => {
+  expect(mayMention(watcher(change as Partial<Watcher>, filters as Partial<Filters>), moved, false, TRUST)).toBe(
+    expected,
+  );
+});

@@ -1,0 +1,23 @@
+import { describe } from 'vitest';
+import { StoreError } from '../../src/errors.ts';
+import { portOver, runCall } from '../../src/store/queries/index.ts';
+import { transactions } from '../../src/store/sqlite/sql.ts';
+import { storeContract } from '../store/contract/index.ts';
+import { openHere } from '../store/sqlite/opened.ts';
+
+// In this thread, because mutants do not reach the database's own.
+describe('SQLite', () => {
+  storeContract(async () => {
+    const db = openHere();
+    const { run } = transactions(db);
+    let last: Promise<unknown> = Promise.resolve();
+    const store = portOver((call, mode) => {
+      const called = last.then(() => run(mode, (sql) => runCall(sql, call)));
+      last = called.catch(() => undefined);
+      return called.catch((error: Error & { code?: string }) => {
+        throw new StoreError(error.message, error.code ?? '');
+      });
+    });
+    return { store, close: async () => void db.close() };
+  });
+});

@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest';
+import {
+  ALICE,
+  address,
+  CHANNEL,
+  decision,
+  GUILD,
+  keyOf,
+  NOW,
+  newAlert,
+  routed,
+  send,
+  storedTransfer,
+  subscribe,
+  TREASURY,
+  transfer,
+  txHash,
+} from './given.ts';
+import type { OpenEmpty } from './index.ts';
+
+/** What the comparison with the chain keeps and reads. */
+export function chainChecksContract(open: OpenEmpty): void {
+  describe('chain checks', () => {
+    it('keep how far a network was compared, and the balances there', async () => {
+      const { chainChecks } = await open();
+      expect(await chainChecks.progress(0)).toBeNull();
+      const progress = { chainId: '1', block: 7, blockAt: NOW, unchecked: [] };
+      const balances = new Map([
+        [ALICE, 10n ** 30n],
+        [TREASURY, 0n],
+      ]);
+      await chainChecks.advance(0, progress, balances);
+      await chainChecks.advance(10, progress, new Map());
+      expect(await chainChecks.progress(0)).toEqual({ progress, balances });
+      await chainChecks.advance(0, { ...progress, block: 8 }, new Map([[ALICE, 5n]]));
+      expect(await chainChecks.progress(0)).toMatchObject({
+        progress: { block: 8 },
+        balances: new Map([[ALICE, 5n]]),
+      });
+    });
+
+    it('know every watched address with its scope, since its first subscription', async () => {
+      const store = await open();
+      await subscribe(store, { createdAt: NOW });
+      await subscribe(store, { createdAt: NOW - 5, channelId: '1009' });
+      const scope = await store.projects.save({ guildId: '2000', projectId: 'p', sealed: Buffer.alloc(0) }, 'token');
+      await subscribe(store, { guildId: '2000', channelId: '2001', createdAt: NOW });
+      const watched = (await store.chainChecks.watched(0)).toSorted((one, other) => one.scope - other.scope);
+      expect(watched).toEqual([
+        { scope: 0, address: TREASURY, since: NOW - 5 },
+        { scope, address: TREASURY, since: NOW },
+      ]);
+    });
+
+    it('find transfers by their blocks and by their transactions, and correct how many there are', async () => {
+      const store = await open();
+      await subscribe(store);
+      const at = (n: number, blockNumber: number) => storedTransfer(n, { transfer: transfer(n, { blockNumber }) });
+      const transfers = [at(1, 10), at(2, 11), at(3, 12)];
+      await store.routing.commit(routed({ transfers, alerts: [newAlert(2)] }));
+      const { chainChecks } = store;
+      const found = await chainChecks.stored(0, { after: 10, upTo: 11 }, [TREASURY], []);
+      expect(found.map((one) => one.transfer.txHash)).toEqual([txHash(2)]);
+      expect(await chainChecks.stored(0, { after: 10, upTo: 11 }, [address(9)], [])).toEqual([]);
+      expect(await chainChecks.stored(0, { after: 0, upTo: 1 }, [TREASURY], [txHash(1)])).toHaveLength(1);
+      await send(store);
+      expect(await chainChecks.correct([{ id: found[0]!.id, count: 0 }], NOW)).toEqual([CHANNEL]);
+      const [corrected] = await chainChecks.stored(0, { after: 10, upTo: 11 }, [TREASURY], []);
+      expect(corrected).toMatchObject({ count: 0, transfer: { settled: 0 } });
+    });
+
+    it('list what was delivered after a transfer, of blocks up to one, and tell routing how far was compared', async () => {
+      const store = await open();
+      await subscribe(store);
+      const at = (n: number, blockNumber: number, more = {}) =>
+        storedTransfer(n, { transfer: transfer(n, { blockNumber }), ...more });
+      await store.routing.commit(
+        routed({ transfers: [at(1, 10), at(2, 11), { ...at(3, 9), minedAt: NOW }, at(4, 9)] }),
+      );
+      const { chainChecks } = store;
+      const late = async (seen: number) => {
+        const { found, upTo } = await chainChecks.late(0, seen, 10);
+        return [upTo, found.map((one) => one.transfer.txHash)];
+      };
+      const [last] = await late(0);
+      expect(await late(0)).toEqual([last, [txHash(1), txHash(4)]]);
+      expect(await late(Number(last))).toEqual([last, []]);
+      const query = { transferKey: keyOf(9), deliveryKey: keyOf(9), scope: 0, at: NOW, transfer: transfer(9) };
+      expect((await store.routing.context([query], NOW)).compared.size).toBe(0);
+      const progress = { chainId: '1', block: 7, blockAt: NOW, unchecked: [] };
+      await chainChecks.advance(0, progress, new Map());
+      expect((await store.routing.context([query], NOW)).compared.get(0)).toEqual(progress);
+    });
+
+    it('list what was posted because it was found on the chain, and what was delivered around it', async () => {
+      const store = await open();
+      const { id } = await subscribe(store);
+      const decided = (n: number) => decision(n, { subscription: id });
+      await store.routing.commit(
+        routed({
+          transfers: [
+            storedTransfer(1, { seenAt: NOW - 9 }),
+            { ...storedTransfer(2), seenAt: NOW, minedAt: NOW - 60 },
+            { ...storedTransfer(3), seenAt: NOW, minedAt: NOW - 60 },
+            storedTransfer(4, { seenAt: NOW + 9 }),
+          ],
+          decisions: [decided(1), decided(2), decision(3, { subscription: id, outcome: 'muted' })],
+        }),
+      );
+      const { chainChecks } = store;
+      const missed = await chainChecks.missed(GUILD, NOW - 1);
+      expect(missed).toMatchObject([
+        { transfer: { txHash: txHash(2) }, at: NOW, minedAt: NOW - 60, channelId: CHANNEL },
+      ]);
+      expect(await chainChecks.missed(GUILD, NOW)).toEqual([]);
+      expect(await chainChecks.missedIn(NOW - 1)).toEqual([GUILD]);
+      expect(await chainChecks.noticed()).toBeNull();
+      await chainChecks.setNoticed(NOW);
+      expect(await chainChecks.noticed()).toBe(NOW);
+      expect(await chainChecks.deliveredAround(0, NOW)).toEqual({ before: NOW - 9, after: NOW + 9 });
+    });
+
+    it('recognize a transfer that was found on the chain when it is delivered in another form', async () => {
+      const store = await open();
+      const piece = transfer(1, { kind: 'erc1155', tokenId: '5', value: '3' });
+      await store.routing.commit(routed({ transfers: [{ ...storedTransfer(1, { transfer: piece }), minedAt: NOW }] }));
+      const delivered = { ...piece, kind: 'erc721', value: null } as const;
+      const query = { transferKey: keyOf(9), deliveryKey: keyOf(9), scope: 0, at: NOW, transfer: delivered };
+      const context = await store.routing.context([query], NOW);
+      expect([...context.aliases]).toEqual([[keyOf(9), keyOf(1)]]);
+      expect(context.transfers).toMatchObject([{ key: keyOf(1) }]);
+      expect(context.watched).toEqual([]);
+    });
+  });
+}

@@ -1,0 +1,77 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { connect } from '../../../src/store/postgres/connection.ts';
+import { migrate } from '../../../src/store/postgres/open.ts';
+import { MIGRATIONS, SCHEMA_VERSION } from '../../../src/store/schema.ts';
+import { GUILD, subscribe } from '../contract/given.ts';
+import { openForTest } from './opened.ts';
+import { isPostgresMissing, type PostgresServer, startPostgres } from './server.ts';
+
+let server: PostgresServer;
+
+/** Two steps that a later version may have. */
+const NEXT = [() => 'ALTER TABLE subscriptions ADD COLUMN note TEXT', () => "UPDATE subscriptions SET note = 'kept'"];
+
+/** A database with a subscription, and how to read and to migrate it. */
+async function filled() {
+  const url = await server.createDatabase();
+  const { store, close } = await openForTest(url);
+  await subscribe(store);
+  await close();
+  const connection = connect(url);
+  onTestFinished(connection.close);
+  const client = new pg.Client(url);
+  await client.connect();
+  onTestFinished(() => client.end());
+  const rows = async (sql: string) => (await client.query(sql)).rows as unknown[];
+  return {
+    url,
+    rows,
+    version: async () => (await rows("SELECT value FROM meta WHERE key = 'schema-version'"))[0],
+    update: (...steps: (() => string)[]) => migrate(connection, 'here', [...MIGRATIONS, ...steps]),
+  };
+}
+
+describe.skipIf(isPostgresMissing())('a migration on Postgres', () => {
+  beforeAll(async () => {
+    server = await startPostgres();
+  });
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  it('creates the tables once for processes that start at the same time', async () => {
+    const url = await server.createDatabase();
+    const processes = await Promise.all([openForTest(url), openForTest(url), openForTest(url)]);
+    for (const { close } of processes) onTestFinished(close);
+    await processes[0]!.store.projects.addToken('token', 0);
+    expect(await processes[2]!.store.projects.tokens()).toMatchObject([{ token: 'token' }]);
+  });
+
+  it('runs each new step once, and keeps the rows', async () => {
+    const { rows, version, update } = await filled();
+    await update(...NEXT);
+    expect(await version()).toEqual({ value: String(SCHEMA_VERSION + NEXT.length) });
+    const subscriptions = await rows('SELECT guild_id, note FROM subscriptions');
+    expect(subscriptions).toEqual([{ guild_id: GUILD, note: 'kept' }]);
+    // A second run of the first step would fail.
+    await update(...NEXT);
+    expect(await rows('SELECT guild_id, note FROM subscriptions')).toEqual(subscriptions);
+  });
+
+  it('undoes a step that fails, keeps those before it, and goes on with it at the next start', async () => {
+    const { rows, version, update } = await filled();
+    const failing = () => "UPDATE subscriptions SET note = 'half'; UPDATE nothing SET a = 1";
+    await expect(update(NEXT[0]!, failing)).rejects.toThrow(/nothing/);
+    expect(await version()).toEqual({ value: String(SCHEMA_VERSION + 1) });
+    expect(await rows('SELECT note FROM subscriptions')).toEqual([{ note: null }]);
+    await update(...NEXT);
+    expect(await rows('SELECT note FROM subscriptions')).toEqual([{ note: 'kept' }]);
+  });
+
+  it('is made by one of two processes that start together', async () => {
+    const { url, rows, update } = await filled();
+    const other = connect(url);
+    onTestFinished(other.close);
+    await Promise.all([update(...NEXT), migrate(other, 'here', [...MIGRATIONS, ...NEXT])]);
+    expect(await rows('SELECT note FROM subscriptions')).toEqual([{ note: 'kept' }]);
+  });
+});

@@ -1,0 +1,40 @@
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../../src/domain/clock.ts';
+import { StoreError } from '../../../src/errors.ts';
+import { openSqlite } from '../../../src/store/sqlite/open.ts';
+import { until } from '../../until.ts';
+import { received } from '../contract/given.ts';
+
+async function openHere() {
+  const directory = mkdtempSync(join(tmpdir(), 'open-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const file = join(directory, 'bot.sqlite');
+  const opened = await openSqlite(file, { clock: systemClock });
+  onTestFinished(opened.close);
+  return { ...opened, file };
+}
+
+it('notices while it runs that Litestream has begun to copy the database, and leaves checkpoints to it', async () => {
+  const { store, file } = await openHere();
+  const litestream = new Database(file);
+  onTestFinished(() => void litestream.close());
+  litestream.exec('CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)');
+  const body = Buffer.alloc(2 ** 20);
+  // Its own checkpoint, after 4 MiB, starts the log again.
+  await until('the log exceeds 8 MiB', async () => {
+    await store.inbox.append([received(body)]);
+    return statSync(`${file}-wal`).size > 8 * 2 ** 20;
+  });
+});
+
+it('rejects every call once the store is closed', async () => {
+  const { store, close } = await openHere();
+  await close();
+  const closed = new StoreError('The database is closed.', 'LEDGERBELL_CLOSED');
+  await expect(store.metrics.backlog(0)).rejects.toEqual(closed);
+  await expect(store.inbox.next(1)).rejects.toEqual(closed);
+});
