@@ -63,6 +63,8 @@ export function currentChannelId(): string {
 
 let view: (() => TemplateResult) | undefined;
 let scheduled = false;
+/** Whether a button is held down: if it moved meanwhile, because a message came, its click would be lost. */
+let isHeld = false;
 let afterwards: (() => void)[] = [];
 
 /** Draws `app` from now on, whenever something changes. */
@@ -74,7 +76,7 @@ export function show(app: () => TemplateResult): void {
 /** Draws soon; `then` runs after that. */
 export function draw(then?: () => void): void {
   if (then) afterwards.push(then);
-  if (scheduled) return;
+  if (scheduled || isHeld) return;
   scheduled = true;
   // A page in the background gets no animation frames, but must still process events.
   if (document.hidden) setTimeout(drawNow, 200);
@@ -89,7 +91,7 @@ export function drawAtOnce(then: () => void): void {
 
 function drawNow(): void {
   scheduled = false;
-  if (!view) return;
+  if (!view || isHeld) return;
   const channelId = currentChannelId();
   if (channelId && !document.hidden) ui.read.set(channelId, newestIn(channelId));
   if (model) setTimeLocale(localeOf(ui.userId));
@@ -99,6 +101,16 @@ function drawNow(): void {
   for (const run of due) run();
   if (model) saveSession();
 }
+
+addEventListener('pointerdown', ({ button, target }) => {
+  isHeld = button === 0 && target instanceof Element && target.closest('button') !== null;
+});
+for (const end of ['pointerup', 'pointercancel'])
+  addEventListener(end, () => {
+    if (!isHeld) return;
+    isHeld = false;
+    draw();
+  });
 
 /** Opens the event stream. The browser reopens it when it breaks. */
 export function listen(): void {
