@@ -150,6 +150,9 @@ export const rows = (values: readonly object[], definition: string) => (engine: 
 const inJson = (value: unknown): unknown =>
   typeof value === 'string' ? storable(value) : typeof value === 'boolean' ? Number(value) : value;
 
+/** A row may leave out what another one has. */
+const fieldsOfAll = (values: readonly object[]): string[] => [...new Set(values.flatMap(Object.keys))];
+
 /**
  * Inserts rows in their order, whose fields are columns, see {@link Sql}; what is nested becomes JSON. Returns what `rest`,
  * which follows the values, makes it return. SQLite inserts one by one, which takes it half as long as rows in one
@@ -161,7 +164,7 @@ export async function insertAll<Returned>(
   values: readonly object[],
   rest = '',
 ): Promise<Returned[]> {
-  const fields = Object.keys(values[0] ?? {});
+  const fields = fieldsOfAll(values);
   const columns = fields.map(columnOf);
   const names = raw(columns.join(', '));
   const inserted = values.map((row) => fields.map((field) => stored((row as Record<string, unknown>)[field])));
@@ -216,7 +219,7 @@ export function upsertAll<Returned>(
   values: readonly object[],
   rest = '',
 ): Promise<Returned[]> {
-  const columns = Object.keys(values[0] ?? {}).map(columnOf);
+  const columns = fieldsOfAll(values).map(columnOf);
   const changed = columns.filter((column) => !key.split(', ').includes(column));
   const changes = changed.map((column) => `${column} = excluded.${column}`).join(', ');
   return insertAll(sql, table, values, `ON CONFLICT (${key}) DO UPDATE SET ${changes} ${rest}`);
