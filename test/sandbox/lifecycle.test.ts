@@ -7,7 +7,6 @@ import { request } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { seed } from '../../sandbox/discord/index.ts';
 import { plain, shownIn } from '../discord/shown.ts';
-import { timed } from '../slowness.ts';
 import { isPostgresMissing } from '../store/postgres/server.ts';
 import { act, addressOf, familyOf, follow, living, run, sharedSandbox } from './run.ts';
 
@@ -19,16 +18,13 @@ const gone = (family: number[]) =>
   expect.poll(() => living(family), { message: 'processes that are left', timeout: 120_000 }).toEqual([]);
 
 describe('npm run sandbox', () => {
-  it('starts the sandbox and shows the alert of a first transfer within 15 s', async () => {
-    const took = await timed(async () => {
-      const url = await addressOf(run('0'));
-      const news = await follow(url);
-      await act(url, { do: 'transfer', kind: 'erc20', from: 'Alice', to: 'Treasury' });
-      await news.until('the transfer is posted in #alerts', () =>
-        news.shown(alerts).some(({ title }) => /^📥 Treasury \+/.test(title)),
-      );
-    });
-    expect(took).toBeLessThan(15_000);
+  it('starts the sandbox and shows the alert of a first transfer', async () => {
+    const url = await addressOf(run('0'));
+    const news = await follow(url);
+    await act(url, { do: 'transfer', kind: 'erc20', from: 'Alice', to: 'Treasury' });
+    await news.until('the transfer is posted in #alerts', () =>
+      news.shown(alerts).some(({ title }) => /^📥 Treasury \+/.test(title)),
+    );
   });
 
   it('starts the sandbox without everyday transfers, and shows alerts of every kind once they are on', async () => {
@@ -121,7 +117,7 @@ describe('npm run sandbox', () => {
     expect(sandbox.output()).toContain("unknown option '--postgresql'");
   });
 
-  it('stops the sandbox within 8 s of Ctrl-C and leaves no process and no file behind', async () => {
+  it('stops the sandbox at Ctrl-C and leaves no process and no file behind', async () => {
     const sandbox = run('0');
     const url = await addressOf(sandbox);
     const news = await follow(url);
@@ -130,11 +126,8 @@ describe('npm run sandbox', () => {
     const family = familyOf(sandbox.child.pid!);
     expect(family).toContain(news.world().bot.pid);
     expect(readdirSync(sandbox.temporary)).not.toEqual([]);
-    const took = await timed(async () => {
-      sandbox.child.kill('SIGINT');
-      expect(await sandbox.ended()).toBe(0);
-    });
-    expect(took).toBeLessThan(8_000);
+    sandbox.child.kill('SIGINT');
+    expect(await sandbox.ended()).toBe(0);
     await gone(family);
     expect(readdirSync(sandbox.temporary)).toEqual([]);
   });
