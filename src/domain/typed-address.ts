@@ -56,8 +56,8 @@ export function chainsIn(text: string): number[] {
 
 /** The chain that is named right before or after the address at a place; null: none. */
 function chainNamed(text: string, at: number, length: number): number | null {
-  const after = /^@(\d{1,15})(?!\d)/.exec(text.slice(at + length))?.[1];
-  const before = /(?<![\p{L}\d-])(?:eip155:(?<id>\d{1,15})|(?<name>[a-z][a-z\d-]*)):(?:pay-)?$/iu.exec(
+  const after = /^@(0x[\da-f]{1,12}|\d{1,15})(?![\da-z])/i.exec(text.slice(at + length))?.[1];
+  const before = /(?<![\p{L}\d-])(?:eip155:(?<id>\d{1,15})(?:\/[a-z\d-]+)?|(?<name>[a-z][a-z\d-]*)):(?:pay-)?$/iu.exec(
     text.slice(0, at),
   );
   const number = after ?? before?.groups?.id;
@@ -104,7 +104,7 @@ export interface ListedAddress {
 }
 
 /** A short name of a chain right before an address. */
-const PREFIX = /(?<![\p{L}\d-])(?<name>eip155:\d{1,15}|[a-z][a-z\d-]*):(?:pay-)?$/iu;
+const PREFIX = /(?<![\p{L}\d-])(?<name>eip155:\d{1,15}(?:\/[a-z\d-]+)?|[a-z][a-z\d-]*):(?:pay-)?$/iu;
 /** A link or payment request that has not ended yet. */
 const IN_LINK = /(?:https?:\/\/|ethereum:)\S*$/i;
 /** What follows an address in it, such as `#tokentxns`, and a chain after any address. */
@@ -120,7 +120,7 @@ const AROUND = /^(?:[\s\-*•·>#|,;:=→–—"'`“”„«»~_()[\]]|@\d+|\d{
 function nameBefore(before: string): { name: string; isMarked: boolean } {
   const unlinked = before.replace(/https?:\/\/\S*$/i, '');
   const bare = unlinked.replace(PREFIX, (whole, name: string) =>
-    /^(eip155:\d+|ethereum)$/i.test(name) || chainOf(name) !== undefined ? '' : whole,
+    /^(eip155:.+|ethereum)$/i.test(name) || chainOf(name) !== undefined ? '' : whole,
   );
   const linked = /\[([^[\]]*)\]\($/.exec(bare)?.[1];
   const text = bare.replace(MARKUP, '');

@@ -47,6 +47,8 @@ it.each([
   [8453, `https://app.safe.global/home?safe=base:${RIGHT}`],
   [1, `eip155:1:${RIGHT}`],
   [10, `ethereum:${RIGHT}@10`],
+  [10, `ethereum:${RIGHT}@0xa`],
+  [137, `eip155:137/erc20:${RIGHT}`],
   [1, `ethereum:pay-${RIGHT}@1/transfer?uint256=1`],
 ])('reads the chain %i from %s', (chainId, text) => {
   expect(parseAddress(text)).toEqual({ ok: true, address: RIGHT.toLowerCase(), chainId });
