@@ -61,6 +61,8 @@ const OTHER_NAMES: Record<string, string> = {
   privatenametag: 'label',
   publicnametag: 'label',
   alias: 'label',
+  label: 'label',
+  labels: 'label',
   chainid: 'chain',
   chain: 'chain',
   blockchain: 'chain',
@@ -69,7 +71,11 @@ const OTHER_NAMES: Record<string, string> = {
 };
 
 /** Our columns that other programs have with another meaning, such as an amount as the balance, and our values there. */
-const OUR_VALUES: Record<string, RegExp> = { type: /^(subscription|label)$/i, balance: /^(yes|no)$/i };
+const OUR_VALUES: Record<string, RegExp> = {
+  type: /^(subscription|label)$/i,
+  balance: /^(yes|no)$/i,
+  kind: /any|nativ|erc|nft/i,
+};
 
 const hasAddress = (text: string): boolean => addressesIn(text).length > 0;
 
@@ -124,7 +130,9 @@ export function readColumns(
   if (!columns.includes('address') && columns[found] === null && !MEANT.test(given[found]!)) columns[found] = 'address';
   if (!columns.includes('address')) return t('subscription.import.noAddress');
   const foreign = given.filter((cell, index) => columns[index] === null && cell !== '');
-  const misspelt = foreign.find((cell) => !ours.includes(cell.toLowerCase()) && closestMatch(cell, ours) !== null);
+  // In another program's list no filter is lost with a column that is nearly called like these.
+  const guarded = isOurFile ? ours : ours.filter((name) => !['label', 'type', 'balance'].includes(name));
+  const misspelt = foreign.find((cell) => !ours.includes(cell.toLowerCase()) && closestMatch(cell, guarded) !== null);
   if (misspelt !== undefined) {
     const values = { column: quoted(misspelt), columns: listInCode(offered, t) };
     return withSuggestion(t('subscription.import.unknownColumn', values), misspelt, offered, t);
@@ -140,14 +148,14 @@ export const PLAIN_COLUMNS = ['address', 'label', 'chain'];
 /** A cell of one of our own files, whose columns need their header. */
 const OURS = /^(subscription|label|<?#.*)$/i;
 
-/** A list without a header, with an address in its first line or below a title; null: it is none. */
+/** A list without a header, with an address in its first line or below a title, without its comments; null: it is none. */
 export function plainList(text: string, records: readonly CsvRecord[]): CsvRecord[] | null {
   const start = firstWithAddress(records);
   if (start === -1 || !records.slice(0, start).every(isTitle)) return null;
   const { line: begin, cells } = records[start]!;
   if (cells.some((cell) => OURS.test(cell.trim()))) return null;
   return text.split(/\r\n|[\r\n]/).flatMap((line, index) => {
-    if (line.trim() === '' || index + 1 < begin) return [];
+    if (line.trim() === '' || index + 1 < begin || (/^\s*(#|\/\/)|:\s*$/.test(line) && !MEANT.test(line))) return [];
     const listed = /[\t;|]/.test(line) ? inCells(line.split(/[\t;|]/)) : addressList(line, true);
     // A line without an address is refused with its text.
     const rows = listed.length > 0 ? listed : [{ text: line.trim(), label: null, chainId: null }];

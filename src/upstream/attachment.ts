@@ -5,7 +5,7 @@ import { readBody } from './http.ts';
 const DISCORD_FILES = ['https://cdn.discordapp.com', 'https://media.discordapp.net'];
 const TIMEOUT_MS = 10_000;
 
-/** The result of reading a file. `not-text`: neither UTF-8 nor UTF-16; `spreadsheet`: a spreadsheet's own format. */
+/** The result of reading a file. `not-text`: neither UTF-8, UTF-16 nor what Excel saves as plain CSV; `spreadsheet`: a spreadsheet's own format. */
 export type AttachmentText =
   | { status: 'read'; text: string }
   | { status: 'foreign' | 'too-large' | 'not-text' | 'spreadsheet' | 'json' | 'unreachable' };
@@ -45,13 +45,20 @@ const JSON_LIKE = /^\s*(\{\s*["}]|\[\s*["{[\]])/;
 
 function decode(bytes: Buffer): AttachmentText {
   if (SPREADSHEETS.includes(bytes.toString('hex', 0, 4))) return { status: 'spreadsheet' };
-  try {
-    const text = new TextDecoder(encodingOf(bytes), { fatal: true }).decode(bytes);
-    return JSON_LIKE.test(text) ? { status: 'json' } : { status: 'read', text };
-  } catch {
-    return { status: 'not-text' };
+  const encodings = [encodingOf(bytes), ...(bytes.some(isControl) ? [] : ['windows-1252'])];
+  for (const encoding of encodings) {
+    try {
+      const text = new TextDecoder(encoding, { fatal: true }).decode(bytes);
+      return JSON_LIKE.test(text) ? { status: 'json' } : { status: 'read', text };
+    } catch {
+      // Perhaps the next one fits.
+    }
   }
+  return { status: 'not-text' };
 }
+
+/** No text has it, except in UTF-16. */
+const isControl = (byte: number): boolean => byte < 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d;
 
 /** By the byte order mark, or by a zero beside the first letter; spreadsheets write UTF-16 as "Unicode text". */
 function encodingOf([first, second]: Buffer): 'utf-8' | 'utf-16le' | 'utf-16be' {

@@ -94,6 +94,15 @@ describe('a list of another program', () => {
     ['a spreadsheet in another language', `Adresse;Name\r\n${A};Treasury\r\n${B};Ops multisig\r\n`],
     ['token holders', `"HolderAddress","Balance","Name"\n"${A}","12.5","Treasury"\n"${B}","1,234","Ops multisig"\n`],
     ['accounts with their types', `Address,Type,Name\n${A},EOA,Treasury\n${B},multisig,Ops multisig`],
+    [
+      'accounts with columns nearly called like ours',
+      `Address,Kind,Label 1,Types,Labels\n${A},EOA,Treasury,x,y\n${B},Safe,Ops multisig,x,y`,
+    ],
+    [
+      'Excel in the system’s encoding',
+      Buffer.from(`Address;Alias;Größe\n${A};Treasury;1\n${B};Ops multisig;2`, 'latin1'),
+    ],
+    ['no program, with comments between', `${A} Treasury\n# Team\n\nOthers:\n${B} Ops multisig`],
     ['a spreadsheet below its title', `Our wallets;\r\n;\r\nName;Address\r\nTreasury;${A}\r\nOps multisig;${B}`],
     ['no program, below a comment', `# Our wallets\n${A} Treasury\n${B} Ops multisig`],
     ['Excel with its separator', `sep=;\r\nAddress;Alias\r\n${A};Treasury\r\n${B};Ops multisig`],
