@@ -1,7 +1,7 @@
 import { ButtonStyle } from 'discord.js';
 import type { Button, Menu, Reply, Use } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
-import type { Questions } from '../../src/domain/guild.ts';
+import { nameKey, type Questions } from '../../src/domain/guild.ts';
 import { type Choices, DEFAULT_CHOICES, type Subscription } from '../../src/domain/subscription.ts';
 import { type AddressFault, addressList, checksumAddress, parseWatchable } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
@@ -72,14 +72,21 @@ export async function offerGroup(
   const unwatched = found.filter(({ address }) => !there.has(address));
   const max = forum ? MAX_POSTS : MAX_ENTRIES;
   const beyond = unwatched.length - max;
-  const fresh = unwatched
+  const called = unwatched
     .slice(0, max)
     .map(({ address, label }) => ({ address, label: names.has(address) ? null : label }));
+  const taken = new Set([...names.values()].map(nameKey));
+  const fresh = called.map(({ address, label }) => ({
+    address,
+    label: label !== null && taken.has(nameKey(label)) ? null : label,
+  }));
+  const unnamed = called.filter(({ label }, index) => label !== fresh[index]!.label).length;
   const shown = ({ address }: Entry) => `-# ${fullAddress(address, settings)}`;
   const lines = [
     ...(known.length > 0 ? [`**${t('watch.known', { count: known.length })}**`] : []),
     ...firstOf(t, known, MAX_SHOWN, shown),
     ...refusedLines(refused, t),
+    ...(unnamed > 0 ? [t('subscription.import.unnamed', { count: unnamed })] : []),
     ...(beyond > 0 ? [`⚠️ ${t(forum ? 'watch.beyondForum' : 'watch.beyond', { count: beyond, max })}`] : []),
   ];
   if (fresh.length === 0) {

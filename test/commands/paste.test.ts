@@ -223,6 +223,13 @@ describe('a list pasted into /subscription add', () => {
     expect(await all()).toMatchObject(WATCHED.map((one) => ({ ...one, direction: 'incoming' })));
   });
 
+  it('says that it leaves out a name which another address has', async () => {
+    await name(TOKEN, 'treasury');
+    const asked = textOf(await add({ address: `Treasury ${A} Ops multisig ${B}` }));
+    expect(asked).toMatch(/Ops multisig[\s\S]*1 name is left out/);
+    expect(asked).not.toContain('Treasury');
+  });
+
   it('says how many it leaves out of a list of more than 200, and what to do', async () => {
     const many = Array.from({ length: 203 }, (_, n) => `0x${(n + 1).toString(16).padStart(40, '0')}`).join(' ');
     expect(textOf(await add({ address: many }))).toMatch(/3 more addresses are left out[\s\S]*subscription import/);
