@@ -49,11 +49,11 @@ function isNothing({ kind, value }: Transfer): boolean {
 }
 
 /**
- * Whether anybody may have sent it for nothing: a token that no catalog lists came in, and no subscription names it. It is
- * shown in one dim line.
+ * Whether anybody may have sent it for nothing: a token that is not known to be cataloged came in, and no subscription
+ * names it. It is shown in one dim line.
  */
 export const isWorthless = (alert: GroupedAlert): boolean =>
-  isUncataloged(alert) && !isForgeable(alert) && !isSuspect(alert);
+  isUncataloged(alert) && !isKnown(alert) && !isForgeable(alert) && !isSuspect(alert);
 
 /** Whether it moved an asset that nobody made up. */
 export const isKnown = ({ matches }: Pick<GroupedAlert, 'matches'>): boolean => matches.some((match) => match.isKnown);
@@ -62,8 +62,9 @@ export const isKnown = ({ matches }: Pick<GroupedAlert, 'matches'>): boolean => 
 export const isForgeable = (alert: GroupedAlert): boolean =>
   alert.transfer.kind !== 'native' && !isKnown(alert) && alert.matches.some(({ perspective }) => leaves(perspective));
 
+/** Whether no catalog lists its token, or could not be asked: whoever makes many tokens uses up the lookups. */
 export const isUncataloged = ({ warnings }: GroupedAlert): boolean =>
-  warnings.some(({ kind }) => kind === 'uncataloged');
+  warnings.some(({ kind }) => kind === 'uncataloged' || kind === 'unchecked');
 
 /** Whether it may be a trap. A trap is shown on its own, never as part of something that looks ordinary. */
 export function isSuspect({ warnings }: GroupedAlert): boolean {

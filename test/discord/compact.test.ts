@@ -288,6 +288,15 @@ describe('a message of compact alerts', () => {
     }
   });
 
+  it('shows a token that the explorer could not be asked about in one dim line, too (101 new tokens)', () => {
+    const warnings = [{ kind: 'unchecked' as const }];
+    for (const style of ['compact', 'full'] as const) {
+      const [one, two] = [0, 1].map((n) => ({ ...uncataloged(n, {}, style), warnings }));
+      expect(read(one!)).toBe('-# 📥 Treasury +5 `SPAM0` · unchecked token · transaction');
+      expect(read(one!, two!)).toContain('+1 more uncataloged token');
+    }
+  });
+
   it('shows what left before 299 worthless tokens that came in with it, in one message', () => {
     const paid = (style: 'compact' | 'full') =>
       compact({ ...COIN, txHash: HASH, from: TREASURY, to: BOB, value: `777${'0'.repeat(18)}` }, { style });

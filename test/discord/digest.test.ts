@@ -152,7 +152,7 @@ describe('a digest', () => {
     unknown([
       alertOf(
         { token: `0x${(n % 40).toString(16).padStart(40, 'f')}`, tokenSymbol: `SPAM${n % 40}`, ...change },
-        { warnings: [{ kind: 'uncataloged' }] },
+        { warnings: [{ kind: n % 2 === 0 ? 'uncataloged' : 'unchecked' }] },
       ),
     ])[0]!;
   const paid = (coins: number) =>

@@ -340,7 +340,6 @@ describe('warnings', () => {
       { kind: 'imitation', symbol: 'ETH', genuine: null },
       '⚠️ **This token only calls itself `ETH`. The real one is the chain’s native coin, not a token.**',
     ],
-    ['unchecked', { kind: 'unchecked' }, '-# This token could not be checked: the explorer was not available.'],
     ['late', { kind: 'late', ms: 2 * 3_600_000 }, '-# Arrived 2 hr late.'],
     ['very late', { kind: 'late', ms: 26.5 * 3_600_000 }, '-# Arrived 1 day, 2 hr late.'],
   ])('shows a warning in a line of its own: %s', (_name, warning, words) => {
@@ -352,6 +351,11 @@ describe('warnings', () => {
       'is in another block after a reorganization',
       alertOf({}, { reorganized: true }),
       '-# The chain was reorganized. The transaction is now in block 1,234.',
+    ],
+    [
+      'left and could not be checked',
+      alertOf({ from: TREASURY, to: BOB }, { warnings: [{ kind: 'unchecked' }] }),
+      '-# This token could not be checked in the explorer.',
     ],
     [
       'has a rounded token ID',

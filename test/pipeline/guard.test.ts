@@ -237,7 +237,7 @@ describe('uncataloged tokens', () => {
       await pipeline.idle();
       expect(await pipeline.outcomes()).toEqual(['matched']);
       expect(await warnings()).toEqual([UNCHECKED]);
-      expect(pipeline.alerts(ALERTS)[0]!.text).toContain('This token could not be checked');
+      expect(pipeline.alerts(ALERTS)[0]!.text).toContain('unchecked token');
     },
   );
 

@@ -88,13 +88,14 @@ export function byWorth(all: Alerts): { alerts: Alerts | null; worthless: Alert[
   return { alerts: alerts.length > 0 ? (alerts as Alerts) : null, worthless };
 }
 
-/** Uncataloged tokens that came in with one transaction: the first one, and how many more. */
+/** Uncataloged and unchecked tokens that came in with one transaction: the first one, and how many more. */
 function worthlessLine(alerts: readonly Alert[], context: RenderContext): string {
   const [first] = alerts as Alerts;
+  const isUnchecked = first.warnings.some(({ kind }) => kind === 'unchecked');
   const [part] = partsOf(alerts) as [Line, ...AlertPart[]];
   const more = transferCount(alerts) - transferCount(part.alerts);
   const facts = [
-    context.t('alert.uncatalogedToken'),
+    context.t(isUnchecked ? 'alert.uncheckedToken' : 'alert.uncatalogedToken'),
     ...worthOfAll(part.alerts, context),
     ...(more > 0 ? [context.t('alert.moreUncataloged', counted(more, context))] : []),
     transactionFact(first, context),
