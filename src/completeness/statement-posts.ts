@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import {
+  type AssetWords,
   countedAssets,
   type GuildStatement,
   type KeptBalances,
@@ -85,7 +86,20 @@ function closingOf(wallets: GuildStatement['wallets']): KeptBalances {
       const known = statement.sums.flatMap(({ asset, closing }) =>
         closing === null ? [] : [[asset, closing.toString()] as const],
       );
-      return [walletKey(statement), { block: statement.range.upTo, of: Object.fromEntries(known) }];
+      const words = statement.sums.flatMap(({ asset, transfer, closing }) =>
+        transfer === null || closing === 0n ? [] : [[asset, wordsOf(transfer)] as const],
+      );
+      const kept = { block: statement.range.upTo, of: Object.fromEntries(known), words: Object.fromEntries(words) };
+      return [walletKey(statement), kept];
     }),
   );
 }
+
+const wordsOf = ({ kind, token, tokenName, tokenSymbol, tokenType, decimals }: AssetWords): AssetWords => ({
+  kind,
+  token,
+  tokenName,
+  tokenSymbol,
+  tokenType,
+  decimals,
+});

@@ -1,6 +1,7 @@
 import type { AddressText } from '../domain/address.ts';
 import {
   type AssetSum,
+  type AssetWords,
   assetOf,
   differenceOf,
   type Statement,
@@ -10,7 +11,6 @@ import {
 import { blockBefore, ChainError, type ChainNode } from '../domain/chain-node.ts';
 import type { BlockRange } from '../domain/completeness.ts';
 import type { Asset } from '../domain/subscription.ts';
-import type { Transfer } from '../domain/transfer.ts';
 import type { Store } from '../store/store.ts';
 import { feeOf } from './movements.ts';
 
@@ -41,6 +41,10 @@ export function createStatements(store: Pick<Store, 'chainChecks'>, chains: Read
   async function readStatement(chain: ChainNode, range: BlockRange, request: StatementRequest): Promise<Statement> {
     const { address, network } = request;
     const { sums, transactions } = await sumsIn(range, request);
+    // What did not move is still there.
+    for (const [asset, words] of Object.entries(request.before?.words ?? {}) as [Asset, AssetWords][]) {
+      if (!sums.has(asset)) sums.set(asset, newSum(asset, words));
+    }
     const assets = [...sums.values()]
       .filter(({ asset }) => request.wants(asset))
       .sort((a, b) => b.transfers - a.transfers);
@@ -104,7 +108,7 @@ function unlessAway(error: unknown): (bigint | null)[] {
   return [];
 }
 
-const newSum = (asset: Asset, transfer: Transfer | null): AssetSum => ({
+const newSum = (asset: Asset, transfer: AssetWords | null): AssetSum => ({
   asset,
   transfer,
   transfers: 0,

@@ -71,8 +71,14 @@ export interface Wallet {
   since: number;
 }
 
-/** Balances by asset after a block, each by `walletKey`. */
-export type KeptBalances = Record<string, { block: number; of: Partial<Record<Asset, string>> }>;
+/** What a transfer says about the asset that it moved. */
+export type AssetWords = Pick<Transfer, 'kind' | 'token' | 'tokenName' | 'tokenSymbol' | 'tokenType' | 'decimals'>;
+
+/** Balances by asset after a block, and what names those that are left, each by `walletKey`. */
+export type KeptBalances = Record<
+  string,
+  { block: number; of: Partial<Record<Asset, string>>; words?: Partial<Record<Asset, AssetWords>> }
+>;
 
 export const walletKey = ({ network, address }: Pick<Statement, 'network' | 'address'>): string =>
   `${network} ${address}`;
@@ -115,7 +121,7 @@ export interface StatementRequest {
 export interface AssetSum {
   asset: Asset;
   /** One of its transfers, for its name and decimals; null: none. */
-  transfer: Transfer | null;
+  transfer: AssetWords | null;
   transfers: number;
   opening: bigint | null;
   incoming: bigint;

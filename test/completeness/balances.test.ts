@@ -243,7 +243,7 @@ it('posts a weekly statement once, late and over restarts, and names what does n
   expect(first!.embeds[0]).toMatchObject({ title: expect.stringContaining('Weekly statement') });
   expect(first!.embeds[0]!.description).toMatch(/Everything adds up.*\*\*Treasury\*\*.* → .*\(\+3\) · adds up/s);
   const file = await (await fetch(first!.attachments[0]!.url)).text();
-  expect(file.split('\r\n')[1]).toMatch(/^0x[0-9a-fA-F]{40},Treasury,,[A-Z]*,[\d.]+,3,0,0,[\d.]+,0,\d+,\d+$/);
+  expect(file.split('\r\n')[1]).toMatch(/^0x[0-9a-fA-F]{40},Treasury,,HARBOR,[\d.]+,3,0,0,[\d.]+,0,\d+,\d+$/);
   await rpcOf(chain.rpcUrl)('eth_sendTransaction', [{ from: chain.wallets.Treasury, to: chain.wallets.Treasury }]);
   await compare(world);
   node.setAway(true);

@@ -4,7 +4,7 @@ import { createManualClock } from '../../sandbox/discord/index.ts';
 import { postStatements } from '../../src/completeness/statement-posts.ts';
 import { createStatements } from '../../src/completeness/statement-reader.ts';
 import type { AddressText } from '../../src/domain/address.ts';
-import type { StatementOutcome, StatementPlan, StatementRequest } from '../../src/domain/balance.ts';
+import type { AssetWords, StatementOutcome, StatementPlan, StatementRequest } from '../../src/domain/balance.ts';
 import { ChainError, type ChainFailure } from '../../src/domain/chain-node.ts';
 import { MINUTE } from '../../src/domain/clock.ts';
 import type { BlockRange, StoredTransfer } from '../../src/domain/completeness.ts';
@@ -48,9 +48,9 @@ async function read(
   };
   const chain = {
     header: async (block: number) => ({ number: block, hash: '', at: timeOf(block) }),
-    holdings: async (block: number) => {
+    holdings: async (block: number, wanted: unknown[]) => {
       if (failure && block < 150) throw new ChainError(failure, 'eth_getBalance');
-      return [BigInt(block)];
+      return wanted.map(() => BigInt(block));
     },
     transaction: async () => null,
     sent: async () => 0,
@@ -96,6 +96,28 @@ it('takes balances that were kept, and knows that others are unknown', async () 
   expect(await readSums({}, [], 'away')).toBe('away');
 });
 
+const WORDS: AssetWords = {
+  kind: 'erc20',
+  token: ALICE,
+  tokenName: 'Alice Dollar',
+  tokenSymbol: 'ALD',
+  tokenType: 'ERC-20',
+  decimals: 6,
+};
+
+it('goes on with an asset that did not move', async () => {
+  const before = { block: 90, of: { native: '7', [ALICE]: '9' }, words: { [ALICE]: WORDS } };
+  const outcome = await read({ before }, [moved(110, '3')]);
+  expect(outcome).toMatchObject({
+    statement: {
+      sums: [
+        { asset: 'native', opening: 7n },
+        { asset: ALICE, transfer: WORDS, opening: 9n, incoming: 0n, closing: 199n },
+      ],
+    },
+  });
+});
+
 const [BEGAN, ENDS] = [Date.parse('2026-03-22T23:00Z'), Date.parse('2026-03-29T22:00Z')];
 const [KEY, KEPT] = [`0 ${WALLET}`, { block: 70, of: {} }];
 interface Given {
@@ -122,7 +144,7 @@ async function post(change: Partial<Given> = {}) {
   };
   const asked: unknown[] = [];
   const posted: unknown[] = [];
-  const sum = { asset: 'native', closing: 9n };
+  const sum = { asset: ALICE, transfer: { ...WORDS, txHash: '0x1' }, closing: 9n };
   const work = postStatements({
     store: {
       balances: {
@@ -160,7 +182,7 @@ const DONE = {
   since: BEGAN,
   until: ENDS,
   posts: true,
-  closing: { [KEY]: { block: 80, of: { native: '9' } } },
+  closing: { [KEY]: { block: 80, of: { [ALICE]: '9' }, words: { [ALICE]: WORDS } } },
 };
 it.each<[string, Partial<Given>, asked: unknown[], posted: unknown[]]>([
   ['at the end of the week in the server’s time zone', {}, [[BEGAN, KEPT]], [DONE]],

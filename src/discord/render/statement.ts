@@ -1,9 +1,14 @@
 import { FEE_DIGITS, inUnits, rounded } from '../../domain/amount.ts';
-import { type AssetSum, differenceOf, type GuildStatement, type Statement } from '../../domain/balance.ts';
+import {
+  type AssetSum,
+  type AssetWords,
+  differenceOf,
+  type GuildStatement,
+  type Statement,
+} from '../../domain/balance.ts';
 import { csvLine } from '../../domain/csv.ts';
 import { plainText } from '../../domain/text.ts';
 import { catalogedAmong } from '../../domain/token.ts';
-import type { Transfer } from '../../domain/transfer.ts';
 import { checksumAddress } from '../../domain/typed-address.ts';
 import { languageOf, translator } from '../../languages/index.ts';
 import { writeNumber } from '../../languages/languages.ts';
@@ -15,7 +20,7 @@ const DIGITS = 10;
 
 const abs = (value: bigint): bigint => (value < 0n ? -value : value);
 const decimalsOf = ({ asset, transfer }: AssetSum): number | null => (asset === 'native' ? 18 : transfer!.decimals);
-const COIN = { kind: 'native', tokenType: null } as Transfer;
+const COIN = { kind: 'native', tokenType: null } as AssetWords;
 
 /** Whether balances and movements are known and do not add up. */
 const isOff = (sum: AssetSum): boolean => (differenceOf(sum) ?? 0n) !== 0n;
@@ -149,7 +154,9 @@ export function statementCsv({ wallets }: GuildStatement, settings: RenderSettin
       const { token, symbol, opening, incoming, outgoing, fees, closing, difference } = sumCells(sum);
       const amounts = [opening, incoming, outgoing, fees, closing, difference, range.after, range.upTo];
       const place = settings.networks ? [settings.networks.get(network)?.title ?? `#${network}`] : [];
-      return csvLine([checksumAddress(address), label, token, symbol, ...amounts, ...place]);
+      const { nativeSymbol } = settings.networks?.get(network) ?? settings;
+      const name = (token === null && nativeSymbol) || symbol;
+      return csvLine([checksumAddress(address), label, token, name, ...amounts, ...place]);
     }),
   );
   const head = settings.networks ? `${CSV_HEAD},network` : CSV_HEAD;

@@ -1,6 +1,7 @@
 import type { AddressText } from '../../domain/address.ts';
 import type { Alert } from '../../domain/alert.ts';
 import { FEE_DIGITS, inUnits, rounded } from '../../domain/amount.ts';
+import type { AssetWords } from '../../domain/balance.ts';
 import { DAY, HOUR, MINUTE } from '../../domain/clock.ts';
 import { addressPage, type ExplorerRoot, transactionPage } from '../../domain/explorer.ts';
 import type { Network } from '../../domain/network.ts';
@@ -104,7 +105,7 @@ export const counted = (count: number, context: RenderContext) => ({ count, numb
 export const transferCount = (alerts: readonly Alert[]): number => alerts.reduce((sum, { count }) => sum + count, 0);
 
 /** The native coin's symbol in this transfer. */
-function coin(transfer: Transfer, { nativeSymbol, t }: RenderContext): string {
+function coin(transfer: AssetWords, { nativeSymbol, t }: RenderContext): string {
   const own = transfer.kind === 'native' ? transfer.tokenType : null;
   return asName(nativeSymbol ?? own, t('alert.nativeCoin'), undefined, t('alert.hiddenName'));
 }
@@ -116,7 +117,7 @@ export const feeText = (gasFee: string, transfer: Transfer, context: RenderConte
 };
 
 /** The name of what moved: coin, token or collection. */
-export function assetName(transfer: Transfer, context: RenderContext): string {
+export function assetName(transfer: AssetWords, context: RenderContext): string {
   const { kind, token, tokenName, tokenSymbol } = transfer;
   const { t } = context;
   if (kind === 'native') return coin(transfer, context);
