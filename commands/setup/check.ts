@@ -106,7 +106,8 @@ function checkInterfaces({ t, interfaces, explorer }: Context, isWatching: boole
 function checkCompleteness({ t, completeness }: Context): Finding[] {
   return completeness().flatMap((one) => {
     const { complete, open } = completenessLines(t, one);
-    return [...(complete === null ? [] : [fine(complete)]), ...open.map(hint)];
+    const mark = open.length === 0 ? fine : hint;
+    return [...(complete === null ? [] : [mark(complete)]), ...open.map(hint)];
   });
 }
 

@@ -14,16 +14,17 @@ const MAX_UNCHECKED = 3;
 export function completenessLines(t: Translate, one: Completeness): { complete: string | null; open: string[] } {
   const { title, block, blockAt, trouble, unchecked, hasTraces } = one;
   const named = (line: string) => (title === '' ? line : `**${title}**: ${line}`);
+  const words = unchecked.length === 0 ? 'complete' : 'completeExcept';
   const complete =
-    block === null || blockAt === null ? null : named(t('chain.complete', { block, ago: relativeTime(blockAt) }));
+    block === null || blockAt === null ? null : named(t(`chain.${words}`, { block, ago: relativeTime(blockAt) }));
   return {
     complete,
     open: [
       ...(complete === null && trouble === null ? [t('chain.begins')] : []),
       ...(trouble === null ? [] : [t(`chain.${trouble.reason}`, { ago: relativeTime(trouble.since) })]),
-      ...unchecked
-        .slice(-MAX_UNCHECKED)
-        .map(({ reason, after, upTo }) => t(`chain.unchecked.${reason}`, { from: after + 1, to: upTo })),
+      ...firstOf(t, unchecked.toReversed(), MAX_UNCHECKED, ({ reason, after, upTo }) =>
+        t(`chain.unchecked.${reason}`, { from: after + 1, to: upTo }),
+      ),
       ...(hasTraces === false ? [t('chain.noTraces')] : []),
     ].map(named),
   };

@@ -116,7 +116,7 @@ function reachPart(unreachable: Unreachable | null, now: number): Part {
 /** Never unready: alerts do not need the node. The detail shows how far it was compared, and what is unchecked. */
 function chainParts(all: readonly Completeness[], now: number): Readiness {
   return Object.fromEntries(
-    all.map(({ network, block, blockAt, trouble, unchecked }) => {
+    all.map(({ network, block, blockAt, trouble, unchecked, hasTraces }) => {
       const detail = [
         block === null || blockAt === null
           ? 'nothing compared yet'
@@ -127,6 +127,7 @@ function chainParts(all: readonly Completeness[], now: number): Readiness {
         ...unchecked.map(
           ({ after, upTo, reason }) => `not completely checked: blocks ${after + 1}-${upTo} (${reason})`,
         ),
+        ...(hasTraces === false ? ['no traces: payments by contracts are found by the balance only'] : []),
       ];
       return [network === '' ? 'chain' : `chain:${network}`, { ready: true, detail: detail.join('; ') }];
     }),

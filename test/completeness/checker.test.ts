@@ -191,7 +191,7 @@ it('posts what no call explains as that, and the payment behind it is a repeat l
   expect(shown).toContain('+1.5 HARBOR');
   expect(shown).toContain(`/block/${mined.blockNumber}`);
   expect(shown).toContain('an internal payment or a reward in block');
-  expect(statusOf(pipeline).hasTraces).toBe(false);
+  expect(await (await fetch(`${pipeline.app.ops}/readyz`)).text()).toContain('no traces');
   await pipeline.receive({ ...internal, from, to: treasury(), value: String(amount), txHash: mined.hash });
   expect(await alerts(pipeline)).toHaveLength(2);
   // It names another block than the one that it was in, before anybody watched: without traces that cannot be disproved.
