@@ -127,9 +127,10 @@ function outcomeOf(item: ParsedRow, state: Marking): Outcome {
 
 /** Why a signed delivery does not belong to the network of its URL; null: it does, or nobody knows. */
 function otherChain({ identity }: InboxRow, chainId: number | null | undefined): string | null {
-  const named = identity?.chainId ?? null;
-  if (named === null || !chainId || named === String(chainId)) return null;
-  return `${OTHER_CHAIN} ${named.slice(0, 20)}, and this URL is for chain ${chainId}`;
+  // Decimal, or hex as nodes write it; other text names no chain.
+  const named = Number(identity?.chainId ?? 0);
+  if (!named || !chainId || named === chainId) return null;
+  return `${OTHER_CHAIN} ${named}, and this URL is for chain ${chainId}`;
 }
 
 /** Decides about one delivery; changes nothing. */

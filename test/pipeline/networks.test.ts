@@ -19,9 +19,9 @@ it('keeps equal transfers of two networks apart, and sets aside what names anoth
   await pipeline.watch(TREASURY, ALERTS);
   await pipeline.watch(TREASURY, WHALES, { network: BASE });
   const event = payment();
-  const at = (id: string, chainId: number) => ({ id, chainId: String(chainId), place: 'log:1' });
+  const at = (id: string, chainId: number | string) => ({ id, chainId: String(chainId), place: 'log:1' });
   await pipeline.receive(event, 0, at('one', FUSE));
-  await pipeline.receive(event, operatorScope(BASE), at('two', BASE));
+  await pipeline.receive(event, operatorScope(BASE), at('two', `0x${BASE.toString(16)}`));
   await pipeline.receive(payment(), 0, at('three', BASE));
   await pipeline.turnUntilSettled();
   expect(pipeline.alerts(ALERTS)).toHaveLength(2);
