@@ -34,7 +34,9 @@ export async function check(interaction: Use, context: Context): Promise<Reply> 
   const urls = networks.flatMap(({ on, scope }) => (scope === null ? [] : namedButton(receiverUrlButton(t), on)));
   const fixes = hasSeveral(settings) ? oneFill(faults, t) : faults.flatMap(({ action }) => action ?? []);
   return embedReply(faults.length === 0 ? 'good' : 'warn', title, lines, {
-    components: rows([...fixes, ...urls].slice(0, MAX_ROW_BUTTONS)),
+    components: rows(
+      ...[0, 1, 2, 3, 4].map((row) => [...fixes, ...urls].slice(row * MAX_ROW_BUTTONS, (row + 1) * MAX_ROW_BUTTONS)),
+    ),
   });
 }
 

@@ -124,6 +124,14 @@ describe('/subscription with several networks', () => {
   });
 });
 
+it('offers the webhook and the receiver URL of every network under /setup check', async () => {
+  for (const { hooks } of Object.values(services)) hooks.length = 0;
+  await world.use('subscription add', { address: A });
+  const shown = buttonsOf(await world.use('setup check'));
+  const ends = ['', ':@8453', ':@100'];
+  expect(shown).toEqual(['webhook:create', 'setup:receiver'].flatMap((id) => ends.map((end) => `${id}${end}`)));
+});
+
 describe('lists of addresses with several networks', () => {
   const bring = (data: string) =>
     world.use('subscription import', { file: { filename: 'list.csv', base64: Buffer.from(data).toString('base64') } });
