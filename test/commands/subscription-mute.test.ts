@@ -115,7 +115,9 @@ describe('/subscription pause, resume, mute', () => {
       world.use('subscription mute', { subscription, duration, token });
     const muted = textOf(await mute('1d', TOKEN));
     expect(muted).toContain(`\`${TOKEN}\``);
-    expect(muted).toContain(`No channel in this server gets alerts about it until <t:${ends}:f>`);
+    expect(muted).toContain(
+      `No channel in this server gets alerts about it until <t:${ends}:f>. Payments out are still posted.`,
+    );
     await mute('forever', 'native');
     const now = world.clock.now();
     expect(await world.store.subscriptions.tokenMutes(harbor.id, now)).toEqual([
