@@ -20,12 +20,14 @@ import { muteRow } from './subscription/mute.ts';
 import { balanceLines } from './why/balances.ts';
 import { describeTransfer } from './why/transfer.ts';
 
-/** Maximum number of a transaction's transfers that are shown in full. */
+/** Maximum number of a transaction's transfers on a page. */
 const MAX_TRANSFERS = 5;
 /** Maximum characters of all embeds (Discord allows 6,000 in one message). */
 const MAX_CHARACTERS = 5_400;
-/** Maximum number of subscriptions with mute buttons: a message has at most 5 rows, of which a menu and its pages take two. */
+/** Maximum number of subscriptions with mute buttons: a message has at most 5 rows. */
 const MAX_MUTES = 3;
+/** The rows that a menu and its pages leave. */
+const MAX_ROWS = 3;
 
 /** `/why`: what arrived about a transaction, what was posted or hidden, and why, from recorded decisions only. */
 export const why = {
@@ -41,7 +43,7 @@ export const why = {
     const typed = interaction.options.getString('transaction', true);
     const digits = /(?<![0-9a-z])(?:0x)?([0-9a-f]{64})(?![0-9a-z])/i.exec(typed)?.[1];
     if (!digits) throw withInput(new UserError(context.t('why.badHash')), typed, context.t);
-    return explain(interaction, context, `0x${digits.toLowerCase()}`);
+    return explain(interaction, context, `0x${digits.toLowerCase()}`, NO_MESSAGE);
   },
   buttons: {
     /** `why:show:<reference>`, on the messages with alerts. */
@@ -55,6 +57,15 @@ export const why = {
       access: 'all',
       press: (interaction, [reference = '', page], context) =>
         explainMessage(interaction, context, reference, pageOf(page), null),
+    },
+    /** `why:part:<reference>:<page>:<key>:<part>`, in the reply; the reference is empty in a command's reply. */
+    part: {
+      access: 'all',
+      press(interaction, [reference = '', page, key = '', part], context) {
+        if (reference !== '') return explainMessage(interaction, context, reference, pageOf(page), key, pageOf(part));
+        if (!context.manages) throw new UserError(context.t('why.goneMessage'));
+        return explain(interaction, context, key.split('@')[0]!, { ...NO_MESSAGE, part: pageOf(part) });
+      },
     },
   },
   menus: {
@@ -70,25 +81,38 @@ export const why = {
 /** A page's number in a custom ID; 0 in those of earlier messages. */
 const pageOf = (text = '0'): number => (/^\d{1,6}$/.test(text) ? Number(text) : 0);
 
-/** Explains a transaction's transfers; `reference`: only as far as this message in its channel shows them. */
+/** The message whose transaction is explained, and which page of its transfers. */
+interface Place {
+  reference: string | null;
+  network: number | null;
+  /** The page of the menu of its transactions. */
+  page: number;
+  part: number;
+}
+
+const NO_MESSAGE: Place = { reference: null, network: null, page: 0, part: 0 };
+
+/** Explains a transaction's transfers; with a `reference` only as far as this message in its channel shows them. */
 async function explain(
   interaction: Exclude<Use, FormUse>,
   context: Context,
   txHash: string,
-  reference: string | null = null,
-  network: number | null = null,
+  { reference, network, page, part }: Place,
 ): Promise<Reply> {
   const { settings, t } = context;
   const { guildId } = interaction;
+  const isLimited = reference !== null && !context.manages;
+  const channelId = isLimited ? interaction.channelId : null;
+  const skip = part * MAX_TRANSFERS;
   const accesses = await Promise.all(eachNetwork(context).map(({ projects }) => projects.of(guildId)));
   const ownScopes = accesses.flatMap(({ scope }) => scope ?? []);
-  const read = () => context.history.transfers({ guildId, txHash, ownScopes, network }, context.now(), MAX_TRANSFERS);
+  const query = { guildId, txHash, ownScopes, network, channelId, skip };
+  const read = () => context.history.transfers(query, context.now(), MAX_TRANSFERS);
   const { total, first } = await context.guildQueue.run(guildId, 'read', read);
-  const shown =
-    reference === null || context.manages
-      ? await visibleParts(interaction, context, first)
-      : first.flatMap((history) => onlyHere(history, interaction.channelId));
-  if (total === 0) {
+  const shown = isLimited
+    ? first.flatMap((history) => onlyHere(history, interaction.channelId))
+    : await visibleParts(interaction, context, first);
+  if (total === 0 && !isLimited && part === 0) {
     const url = hasSeveral(settings) ? null : transactionPage(settings, txHash);
     const transaction = url ? `[\`${txHash}\`](${url})` : `\`${txHash}\``;
     return embedReply('info', t('why.title'), [t('why.unknown', { transaction }), '', t('why.unknownHints')]);
@@ -109,14 +133,17 @@ async function explain(
     return hasSeveral(settings) ? { author: { name: titleOf(history.network, settings) }, ...embed } : embed;
   };
   const embeds = await Promise.all(shown.map(embedOf));
-  const left = reference === null || context.manages ? total - shown.length : 0;
+  const left = total - skip - shown.length;
   // What is left out would be missing from its amounts.
   const whole = total > first.length ? [] : headlines(shown, labels, known, context);
   const contents = [...whole, ...(left > 0 ? [t('why.more', { count: left })] : [])];
+  const at = `${reference ?? ''}:${page}:${keyOf({ txHash, network: network ?? 0 }, context)}`;
+  const parts = rows(pager(t, part, Math.ceil(total / MAX_TRANSFERS), (next) => `why:part:${at}:${next}`));
+  const mutes = reference === null || !context.manages ? [] : muteRows(shown, interaction.channelId, context);
   return {
     embeds,
     ...(contents.length > 0 && { content: contents.join('\n') }),
-    components: reference === null || !context.manages ? [] : muteRows(shown, interaction.channelId, context),
+    components: [...parts, ...mutes].slice(0, MAX_ROWS),
   };
 }
 
@@ -155,6 +182,7 @@ async function explainMessage(
   reference: string,
   page: number,
   chosen: string | null,
+  part = 0,
 ): Promise<Reply> {
   const { history, t } = context;
   const { guildId } = interaction;
@@ -164,7 +192,12 @@ async function explainMessage(
   const [first] = shown;
   if (!first) throw new UserError(t('why.goneMessage'));
   const show = ({ txHash, network }: MessageTransaction) =>
-    explain(interaction, context, txHash, reference, hasSeveral(context.settings) ? network : null);
+    explain(interaction, context, txHash, {
+      reference,
+      network: hasSeveral(context.settings) ? network : null,
+      page,
+      part,
+    });
   if (total === 1) return show(first);
   const known = shown.find((one) => keyOf(one, context) === chosen);
   const reply = known ? await show(known) : embedReply('info', t('why.title'), [t('why.several', { count: total })]);
@@ -183,7 +216,7 @@ async function explainMessage(
 }
 
 /** What stands for a transaction in the menu: several networks may have one with the same hash. */
-const keyOf = ({ txHash, network }: MessageTransaction, { settings }: Context): string =>
+const keyOf = ({ txHash, network }: Pick<MessageTransaction, 'txHash' | 'network'>, { settings }: Context): string =>
   hasSeveral(settings) ? `${txHash}@${network}` : txHash;
 
 /** A transaction in the menu: its direction and what moved, then whose it was and its hash. */

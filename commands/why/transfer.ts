@@ -84,13 +84,19 @@ export function describeTransfer(history: TransferHistory & { hidden: number }, 
   };
 }
 
-/** What an alert and the title shorten: a long token ID, amount or name. */
-function wholeFacts({ tokenId, value, tokenName }: Transfer, title: string, { t }: TransferContext): string[] {
-  const name = tokenName === null ? '' : inCode(tokenName, '', MAX_WHOLE, t('alert.hiddenName'));
+/** What an alert and the title shorten: a long token ID, amount, name or symbol. */
+function wholeFacts(
+  { tokenId, value, tokenName, tokenSymbol }: Transfer,
+  title: string,
+  { t }: TransferContext,
+): string[] {
+  const names = [tokenName, tokenSymbol].filter((name) => name !== null);
+  const whole = (name: string) => inCode(name, '', MAX_WHOLE, t('alert.hiddenName'));
+  const long = names.filter((name) => whole(name) !== inCode(name, '', undefined, t('alert.hiddenName')));
   return [
     ...(tokenId !== null && tokenId.length > MAX_TOKEN_ID ? [`${t('alert.tokenIdField')} \`${tokenId}\``] : []),
     ...(value !== null && title.length > MAX_TITLE ? [t('why.wholeAmount', { amount: `\`${value}\`` })] : []),
-    ...(name !== inCode(tokenName, '', undefined, t('alert.hiddenName')) ? [`-# ${name}`] : []),
+    ...[...new Set(long)].map((name) => `-# ${whole(name)}`),
   ];
 }
 

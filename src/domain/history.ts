@@ -13,6 +13,10 @@ export interface HistoryQuery {
   ownScopes?: readonly number[];
   /** null, and by default: on any. */
   network?: number | null;
+  /** Only those with an alert in this channel; null, and by default: in any or none. */
+  channelId?: string | null;
+  /** How many of the first are skipped; by default none. */
+  skip?: number;
 }
 
 /** Everything that is recorded about one transfer and concerns one guild. */

@@ -234,6 +234,7 @@ describe('buttons', () => {
       'provider:page',
       'subscription:list',
       'why:page',
+      'why:part',
       'why:pick',
       'why:show',
     ]);

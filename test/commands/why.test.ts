@@ -324,7 +324,34 @@ it('does not blame a burst for an alert that only waits until Discord recovers',
   expect(text).toMatch(/The last try failed/);
 });
 
-it('shows whole what an alert shortens: a token ID of 78 digits, and a long name', async () => {
+it('reaches every transfer of a transaction, in pages, for managers and for everybody who sees the alert', async () => {
+  await pipeline.watch(TREASURY, ALERTS);
+  await pipeline.watch(TREASURY, seed.harbor.treasury, { direction: 'outgoing' });
+  const txHash = await receive({ value: '1000000' });
+  for (let n = 2; n <= 11; n++) await receive({ txHash, value: `${n}000000` });
+  await receive({ txHash, from: TREASURY, to: ALICE, value: '12000000' });
+  await pipeline.idle();
+  const amounts = (text: string) => [...text.matchAll(/🔎 (\d+) `USDC`/g)].map(([, amount]) => Number(amount));
+  const detailsOf = async (as: string) => await press(reference(0), ALERTS, as);
+  const commandOf = async () => await world.use('why', { transaction: txHash! });
+  for (const [start, as] of [
+    [detailsOf, seed.ada],
+    [detailsOf, seed.mia],
+    [commandOf, seed.ada],
+  ] as const) {
+    let shown = await start(as);
+    const seen = amounts(textOf(shown));
+    expect(textOf(shown)).toMatch(/^…and 7 more/m);
+    for (const next of [1, 2]) {
+      const id = buttonsOf(shown).find((one) => /^why:part:.*:\d$/.test(one) && one.endsWith(`:${next}`))!;
+      shown = await world.press(shown, id, { in: ALERTS, as });
+      seen.push(...amounts(textOf(shown)));
+    }
+    expect(seen.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+  }
+});
+
+it('shows whole what an alert shortens: a token ID of 78 digits, a long name and symbol', async () => {
   await pipeline.watch(TREASURY, ALERTS);
   const tokenId = '7'.repeat(78);
   const tokenName = `Fine ${'x'.repeat(60)} Pieces`;
@@ -332,6 +359,8 @@ it('shows whole what an alert shortens: a token ID of 78 digits, and a long name
   const text = await why(hash);
   expect(text).toContain(`Token ID \`${tokenId}\``);
   expect(text).toContain(`\`${tokenName}\``);
+  const tokenSymbol = `FINE${'X'.repeat(60)}END`;
+  expect(await why(await receive({ tokenSymbol }))).toContain(`\`${tokenSymbol}\``);
 });
 
 it('begins the details of a swap with one headline', async () => {

@@ -1,6 +1,6 @@
 import type { StoredMatch } from '../../domain/alert.ts';
 import type { HistoryQuery, RecordedAlert, RecordedDecision, TransferHistory } from '../../domain/history.ts';
-import { isIn, type Sql } from '../sql.ts';
+import { isIn, part, type Sql } from '../sql.ts';
 import { collectingUntil } from './due.ts';
 
 /** What `/why` reads about a transaction. */
@@ -13,13 +13,18 @@ type TransferRow = Omit<TransferHistory, 'deliveries' | 'decisions' | 'alerts' |
 /** A row about one transfer. */
 type Of<Row> = Row & { transferId: number };
 
-/** What happened to a transaction's transfers that concern a guild. */
+/** What happened to a transaction's transfers that concern a guild: how many there are, and `max` of them. */
 export async function transfers(
   sql: Sql,
-  { guildId, txHash, ownScopes = [], network = null }: HistoryQuery,
+  { guildId, txHash, ownScopes = [], network = null, channelId = null, skip = 0 }: HistoryQuery,
   now: number,
   max: number,
 ): Promise<{ total: number; first: TransferHistory[] }> {
+  const inChannel =
+    channelId === null
+      ? part``
+      : part` AND EXISTS (
+          SELECT 1 FROM alerts WHERE transfer_id = t.id AND guild_id = ${guildId} AND channel_id = ${channelId})`;
   // A transaction may hold thousands of transfers, so the guild's own are found before their data is read. Strangers may
   // have made most of them: what is significant comes first, what they may have made comes last.
   const found = await sql.all<TransferRow>`
@@ -30,10 +35,10 @@ export async function transfers(
       FROM transfers t WHERE substr(tx_hash, 3, 8) = substr(${txHash}, 3, 8) AND tx_hash = ${txHash}
         AND network = coalesce(${network}, network) AND (scope ${isIn(ownScopes)}
         OR EXISTS (SELECT 1 FROM decisions WHERE transfer_id = t.id AND guild_id = ${guildId})
-        OR EXISTS (SELECT 1 FROM alerts WHERE transfer_id = t.id AND guild_id = ${guildId})))
+        OR EXISTS (SELECT 1 FROM alerts WHERE transfer_id = t.id AND guild_id = ${guildId}))${inChannel})
     SELECT t.id, network, scope, count, reorganized AS reorganized_flag, seen_at, data AS transfer_json,
       (SELECT count(*) FROM those) AS total
-    FROM (SELECT id, significant, worthless FROM those ORDER BY significant DESC, worthless, id LIMIT ${max}) AS shown
+    FROM (SELECT id, significant, worthless FROM those ORDER BY significant DESC, worthless, id LIMIT ${max} OFFSET ${skip}) AS shown
       JOIN transfers t ON t.id = shown.id ORDER BY shown.significant DESC, shown.worthless, t.id`;
   const ids = found.map(({ id }) => id);
   const deliveries = byTransfer(await deliveriesOf(sql, ids));
