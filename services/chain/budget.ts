@@ -92,7 +92,9 @@ export function createBudget(clock: Clock, perSecond?: number) {
       const refused = before ?? madeAtFirst;
       const isTry = learned !== null && learned.proven < refused;
       const lower = Math.max(MIN_RATE, isTry ? learned!.proven : refused / 2);
-      learned = { rate: lower, proven: lower, refused, since: now };
+      // A node that refuses the lowest rate refuses every call: that says nothing about its limit.
+      const limit = refused > MIN_RATE ? refused : Number.POSITIVE_INFINITY;
+      learned = { rate: lower, proven: lower, refused: limit, since: now };
     },
     /** Ends the limit, and with it every wait, because no more calls are made. */
     close(): void {

@@ -152,10 +152,17 @@ async function driven(budget: Budget, clock: ManualClock, limits: readonly numbe
   return seconds;
 }
 
-it('reads at full speed 15 s after a node that refused every call for 8 s', async () => {
+it.each([
+  [8, 15],
+  [12, 9],
+])('after a node that refused every call for %i s, reads at full speed %i s later', async (refusing, later) => {
   const clock = createManualClock();
   const fine = (seconds: number) => Array<number>(seconds).fill(10_000);
-  const seconds = await driven(createBudget(clock), clock, [...fine(3), ...Array<number>(8).fill(0), ...fine(17)]);
+  const seconds = await driven(createBudget(clock), clock, [
+    ...fine(3),
+    ...Array<number>(refusing).fill(0),
+    ...fine(later + 2),
+  ]);
   expect(seconds[2]).toEqual({ accepted: 300, refused: 0 });
   expect(seconds[10]!.refused).toBeLessThan(8);
   expect(seconds.slice(-2).map(({ accepted }) => accepted)).toEqual([300, 300]);
