@@ -182,8 +182,13 @@ export function outboxContract(open: OpenEmpty): void {
       const id = await freeze(store);
       await store.outbox.markSent(id, 'm1', NOW);
       await store.outbox.markSent(id, null, NOW);
-      const { first } = await store.history.transfers({ guildId: GUILD, txHash: txHash(1) }, NOW, 9);
+      const query = { guildId: GUILD, txHash: txHash(1) };
+      const { first } = await store.history.transfers(query, NOW, 9);
       expect(first).toMatchObject([{ alerts: [{ message: { messageId: 'm1' } }] }]);
+      const { channelId } = first[0]!.alerts[0]!;
+      expect(await store.history.transfers({ ...query, channelId }, NOW, 9)).toMatchObject({ total: 1, first });
+      expect(await store.history.transfers({ ...query, channelId: 'other' }, NOW, 9)).toEqual({ total: 0, first: [] });
+      expect((await store.history.transfers({ ...query, skip: 1 }, NOW, 9)).first).toEqual([]);
     });
 
     it('has no work left in a channel whose last message was sent', async () => {
