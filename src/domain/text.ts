@@ -1,13 +1,18 @@
 const MAX_GRAPHEMES = 32;
+/** Maximum characters of one; a family of four has eleven. */
+const MAX_GRAPHEME = 11;
 /** Maximum number of characters of a text that are read; the rest is never shown. */
 const MAX_READ = 1_000;
 
 /** Created on first use, because that takes 10 ms. */
 let graphemes: Intl.Segmenter | undefined;
 
-/** Control, format (bidi, zero-width), private-use and unassigned characters, and invisible blanks, joiners and vowels. */
+/**
+ * Control, format (bidi, zero-width), private-use and unassigned characters, and invisible blanks, joiners and vowels, but
+ * not the joiner within a pictograph such as 👩‍💻.
+ */
 const INVISIBLE =
-  /[\u034f\u17b4\u17b5\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\u115f\u1160\u3164\uffa0\u2800\u{e0000}-\u{e0fff}]/gu;
+  /(?!(?<=\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f)\u200d\p{Extended_Pictographic})[\u034f\u17b4\u17b5\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\u115f\u1160\u3164\uffa0\u2800\u{e0000}-\u{e0fff}]/gu;
 
 /** Combining marks after the third of a letter. Hundreds of them would smear over the lines around it. */
 const FURTHER_MARKS = /(?<=\p{M}{3})\p{M}+/gu;
@@ -35,7 +40,7 @@ export function plainText(text: string | null | undefined, max = MAX_GRAPHEMES):
   for (const { segment } of graphemes.segment(clean)) {
     if (shown.length === max) return `${shown.join('').trimEnd()}…`;
     // A grapheme may be a chain of hundreds of letters.
-    shown.push(startOf(segment, 8));
+    shown.push(startOf(segment, MAX_GRAPHEME).replace(/\u200d$/, ''));
   }
   return shown.join('');
 }
@@ -112,7 +117,7 @@ const SCHEME = /\b(data|file|javascript|vbscript):/iu;
  * `$`; a number followed by a dot would begin a list.
  */
 const NAME_LIKE =
-  /^(?!\d+[.)])[\p{L}\p{N}\p{Extended_Pictographic}$][\p{L}\p{M}\p{N}\p{Extended_Pictographic}\p{Regional_Indicator}\p{Emoji_Modifier} $%&+',;"“”#.!?()’–—…/:-]*$/u;
+  /^(?!\d+[.)])[\p{L}\p{N}\p{Extended_Pictographic}$][\p{L}\p{M}\p{N}\p{Extended_Pictographic}\p{Regional_Indicator}\p{Emoji_Modifier}\p{Join_Control} $%&+',;"“”#.!?()’–—…/:-]*$/u;
 
 /**
  * A trusted name (a cataloged symbol) as plain text if it contains only letters, digits, pictographs, blanks and a few
