@@ -121,12 +121,18 @@ export function readColumns(
     const isOther = values !== undefined && !rows.some(({ cells }) => values.test(cells[index]?.trim() ?? ''));
     return ours.includes(name) && !isOther ? name : null;
   });
-  for (const [index, cell] of given.entries()) {
+  const found = rows[0]?.cells.findIndex(hasAddress) ?? -1;
+  const isMeant = (index: number) => found === -1 || rows.some(({ cells }) => MEANT.test(cells[index] ?? ''));
+  const named = given.map((cell, index) => {
     const other = OTHER_NAMES[cell.toLowerCase().replace(/[^a-z]/g, '')];
-    if (columns[index] === null && other !== undefined && !columns.includes(other)) columns[index] = other;
+    // An account may also be a name beside its address.
+    return { index, other, isName: other === 'address' && !isMeant(index) };
+  });
+  for (const { index, other, isName } of named.toSorted((x, y) => Number(x.isName) - Number(y.isName))) {
+    const name = isName ? 'label' : other;
+    if (columns[index] === null && name !== undefined && !columns.includes(name)) columns[index] = name;
   }
   // In another language, or as only that program calls it.
-  const found = rows[0]?.cells.findIndex(hasAddress) ?? -1;
   if (!columns.includes('address') && columns[found] === null && !MEANT.test(given[found]!)) columns[found] = 'address';
   if (!columns.includes('address')) return t('subscription.import.noAddress');
   const foreign = given.filter((cell, index) => columns[index] === null && cell !== '');

@@ -103,6 +103,7 @@ describe('a list of another program', () => {
       Buffer.from(`Address;Alias;Größe\n${A};Treasury;1\n${B};Ops multisig;2`, 'latin1'),
     ],
     ['no program, with comments between', `${A} Treasury\n# Team\n\nOthers:\n${B} Ops multisig`],
+    ['accounts by name', `Account,Public Key\nTreasury,${A}\nOps multisig,${B}`],
     ['a spreadsheet below its title', `Our wallets;\r\n;\r\nName;Address\r\nTreasury;${A}\r\nOps multisig;${B}`],
     ['no program, below a comment', `# Our wallets\n${A} Treasury\n${B} Ops multisig`],
     ['Excel with its separator', `sep=;\r\nAddress;Alias\r\n${A};Treasury\r\n${B};Ops multisig`],
