@@ -64,6 +64,17 @@ describe('a digest', () => {
     expect(known!.description).toContain('· 1 transfer without a known price\n');
   });
 
+  it('strikes through what the chain does not have, and leaves it out of sums', async () => {
+    const gone = (change: Partial<Alert['transfer']>) => alertOf({ ...change, settled: 0 }, { count: 0 });
+    const paid = gone({ ...COIN, from: TREASURY, to: BOB, value: '8000000000000000000' });
+    const listed = await renderDigest([paid, ...list, ...list], 'ABCDEFGHIJ', SETTINGS);
+    const text = plain(listed.payload.embeds![0]!.description!);
+    expect(text).toContain('The chain does not have 1 transfer that the service delivered');
+    expect(text).toMatch(/^~~📤 Treasury −8 ETH · transaction~~$/m);
+    const totals = await renderDigest(summed([gone({ value: '99000000' }), ...list]), 'ABCDEFGHIJ', SETTINGS);
+    expect(read(totals.payload.embeds![0]!)).toMatch(/18\.5 `USDC` in 5 transfers\n(?!.*99 `USDC`)/s);
+  });
+
   it('shows when a digest’s first and last transfers arrived, in any order', async () => {
     const at = [300, 500, 100, 400].map((seconds) => alertOf({}, { createdAt: seconds * 1_000 }));
     const [embed] = (await renderDigest(at, 'ABCDEFGHIJ', SETTINGS, 'quiet')).payload.embeds!;

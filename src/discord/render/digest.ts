@@ -109,6 +109,7 @@ export async function renderDigest(
 function introOf(alerts: Alert[], reason: DigestReason, hasFile: boolean, context: RenderContext): string[] {
   const { t } = context;
   const suspects = alerts.filter(isSuspect);
+  const gone = alerts.filter((alert) => !isThere(alert)).length;
   // The alerts are sorted by when they were due, not by when they arrived.
   const { earliest, latest } = periodOf(alerts);
   const [first, last] = [earliest, latest].map((at) => time(new Date(at), TimestampStyles.LongDateShortTime));
@@ -117,6 +118,7 @@ function introOf(alerts: Alert[], reason: DigestReason, hasFile: boolean, contex
     ...worthLines(alerts, context),
     t(`digest.${reason}`),
     ...(hasFile ? [t('digest.file')] : []),
+    ...(gone > 0 ? [t('digest.notOnChain', counted(gone, context))] : []),
     ...(suspects.length > 0 ? warning(suspects, context) : []),
     ...otherProjectsOf(
       alerts.filter((alert) => !isSuspect(alert)),
@@ -154,16 +156,25 @@ function shareOf(due: Alert[], reason: DigestReason, context: RenderContext): Al
 
 const transactionsOf = (alerts: Alert[]): Alerts[] => [...Map.groupBy(alerts, transactionOf).values()] as Alerts[];
 
-/** A transaction in one line. No link to an address: a suspicious one must not invite a click. */
-const lineOf = (together: Alerts, context: RenderContext): string =>
-  `${together.some(isSuspect) ? '⚠️ ' : ''}${titleOnly(together, context)}`;
+/** Whether the chain has it, as far as is known. */
+const isThere = ({ count }: Alert): boolean => count > 0;
+
+/**
+ * A transaction in one line, struck through if the chain does not have it. No link to an address: a suspicious one must
+ * not invite a click.
+ */
+function lineOf(together: Alerts, context: RenderContext): string {
+  const [first, ...others] = together.filter(isThere);
+  const line = titleOnly(first ? [first, ...others] : together, context);
+  return `${together.some(isSuspect) ? '⚠️ ' : ''}${first ? line : `~~${line}~~`}`;
+}
 
 /** What is significant and what else is known, one by one; then totals; then what is worth least, in a line. */
 function summary(alerts: Alert[], room: number, context: RenderContext): { body: string[]; largest: string } {
   const { t } = context;
   const full = listedLines(alerts, room, context);
   const shown = full.alerts.size === alerts.length ? full : listedLines(alerts, room - TOTALS_ROOM, context);
-  const rest = alerts.filter((alert) => !shown.alerts.has(alert));
+  const rest = alerts.filter((alert) => !shown.alerts.has(alert) && isThere(alert));
   const dust = rest.filter(isWorthless);
   const forged = rest.filter((alert) => isForgeable(alert) && isUncataloged(alert) && !isSuspect(alert));
   const least = (key: 'digest.worthless' | 'digest.forged', some: Alert[]) => {

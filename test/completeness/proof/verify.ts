@@ -6,7 +6,7 @@ import { type BlockRange, isDifference, type StoredTransfer } from '../../../src
 import { shownIn } from '../../discord/shown.ts';
 import type { Mined, ProofChain } from './chain.ts';
 
-const MARK = 'The chain does not have this transfer';
+const MARK = 'The chain does not have';
 
 /** What happened in a round. */
 interface Round {
