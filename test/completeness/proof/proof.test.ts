@@ -18,7 +18,7 @@ import { createService, SECRET } from './service.ts';
 import { problemsOf } from './verify.ts';
 
 /** Rounds of random transfers, events, reorganizations, kills and failures: 10 in CI, 200 on demand. */
-const ROUNDS = Number(process.env.PROOF_ROUNDS ?? 6);
+const ROUNDS = Number(process.env.PROOF_ROUNDS ?? 10);
 /** Of the first round; a failed one can be repeated alone. */
 const SEED = Number(process.env.PROOF_SEED ?? 1);
 const CONFIRMATIONS = 3;
