@@ -93,15 +93,18 @@ export function startChecker(options: CheckerOptions) {
 
   /** A node of another chain would make every transfer look wrong. */
   async function checkChain(): Promise<boolean> {
+    const known = (await store.chainChecks.progress(id))?.progress;
+    const begun = known ?? { chainId: '', block: -1, blockAt: 0, unchecked: [], since: startedAt };
+    // The node may respond only after the next start.
+    if (!known) await store.chainChecks.advance(id, begun, new Map());
+    progress = begun;
     const chainId = await chain.chainId();
-    const known = await store.chainChecks.progress(id);
-    progress = known?.progress ?? null;
-    const wanted = expected === null ? (progress?.chainId ?? chainId) : String(expected);
+    const wanted = expected === null ? begun.chainId || chainId : String(expected);
     if (wanted !== chainId) {
       failed('other-chain', `the node is of chain ${chainId}, not ${wanted}`);
       return false;
     }
-    progress ??= { chainId, block: -1, blockAt: 0, unchecked: [] };
+    progress = { ...begun, chainId };
     isChecked = true;
     return true;
   }
@@ -113,7 +116,7 @@ export function startChecker(options: CheckerOptions) {
     let balances: Balances = (await store.chainChecks.progress(id))?.balances ?? new Map();
     // What happened before the first start is nobody's loss. A node may respond only long after it.
     if (current.block < 0) {
-      const { number, at } = await blockBefore(chain, startedAt, target);
+      const { number, at } = await blockBefore(chain, current.since ?? startedAt, target);
       current = { ...current, block: number, blockAt: at };
     }
     current = await compareLate(current, watched);

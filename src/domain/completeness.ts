@@ -75,6 +75,7 @@ export interface Unchecked extends BlockRange {
 
 /** How far one network was compared with its chain. */
 export interface CheckProgress {
+  /** Empty: no node has responded yet. */
   chainId: string;
   /** Everything up to here was compared. */
   block: number;
@@ -83,6 +84,8 @@ export interface CheckProgress {
   unchecked: Unchecked[];
   /** The id of the latest stored transfer that was looked at for being delivered late. */
   seen?: number;
+  /** When it began: nothing older is looked for. */
+  since?: number;
 }
 
 /** Whether a block was compared completely. */

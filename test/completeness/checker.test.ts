@@ -106,6 +106,8 @@ it('finds what was missed between the first start and the first response of a no
   const pipeline = await start([treasury()], node.url);
   await chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: 3n * COIN });
   await settle(pipeline);
+  pipeline.jump((await nextSecond()) - pipeline.clock.now());
+  await pipeline.restart();
   node.setAway(false);
   await settle(pipeline);
   await settle(pipeline);
