@@ -1,7 +1,17 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { HOUR, SECOND } from '../../src/domain/clock.ts';
 import { shownIn, textOf } from '../discord/shown.ts';
-import { ALERTS, ALICE, HARBOR, type Pipeline, payment, ROLE, startPipeline, TREASURY } from '../pipeline/harness.ts';
+import {
+  ALERTS,
+  ALICE,
+  HARBOR,
+  type Pipeline,
+  payment,
+  ROLE,
+  startPipeline,
+  TREASURY,
+  WHALES,
+} from '../pipeline/harness.ts';
 
 let pipeline: Pipeline;
 beforeEach(async () => {
@@ -117,6 +127,21 @@ describe('quiet hours and digests', () => {
     expect(messages()).toEqual([]);
     await pipeline.pass(HOUR, HOUR);
     expect(messageOf(111)).toBeDefined();
+  });
+
+  it.each([
+    ['no longer hold what leaves', { holdAll: false }, ['111']],
+    ['are turned off', { digest: null }, ['111', '5']],
+  ] as const)('post what they held once they %s', async (_how, change, amounts) => {
+    const id = Number(await pipeline.watch(TREASURY, ALERTS, { digest: 'daily', holdAll: true }));
+    await pipeline.watch(TREASURY, WHALES, { digest: 'daily', holdAll: true });
+    await pipeline.receive(paymentOut(111));
+    await pipeline.receive({ ...paymentOut(5), from: ALICE, to: TREASURY });
+    await pipeline.idle();
+    await pipeline.store.subscriptions.change(HARBOR, id, change);
+    await pipeline.pass(HOUR, HOUR);
+    expect(messages().map(textOf).join()).toMatch(new RegExp(amounts.map((one) => `[+−]${one} `).join('.*'), 's'));
+    expect((await pipeline.backlog()).alerts).toMatchObject({ held: 4 - amounts.length });
   });
 
   it('do not apply to a muted coin that leaves', async () => {

@@ -1,4 +1,5 @@
 import type { AddressText } from '../../domain/address.ts';
+import type { StoredMatch } from '../../domain/alert.ts';
 import { nameIn } from '../../domain/guild.ts';
 import {
   DEFAULT_CHOICES,
@@ -168,11 +169,23 @@ const insertSubscription = (sql: Sql, { label: _label, ...added }: AddedSubscrip
 /** Changes what is named in a subscription's row; of the filters, only the named ones change. */
 async function changeSubscription(
   sql: Sql,
-  { id, filters: before }: Subscription,
+  before: Subscription,
   { filters, label: _label, ...rest }: SubscriptionChange,
 ): Promise<void> {
-  const changed = filters ? { ...rest, filters: { ...before, ...filters } } : rest;
-  await update(sql, 'subscriptions', { id }, changed);
+  const changed = filters ? { ...rest, filters: { ...before.filters, ...filters } } : rest;
+  await update(sql, 'subscriptions', { id: before.id }, changed);
+  const after = { ...before, ...rest };
+  const isFree = ({ quiet, digest }: Subscription) => quiet === null && digest === null;
+  if (isFree(after) ? !isFree(before) : before.holdAll && !after.holdAll) await release(sql, before, !isFree(after));
+}
+
+/** Makes the alerts due that a subscription no longer holds: all, or those that are significant. */
+async function release(sql: Sql, { id, channelId }: Subscription, onlySignificant: boolean): Promise<void> {
+  const held = await sql.all<{ id: number; matches: StoredMatch[] }>`
+    SELECT id, matches AS matches_json FROM alerts
+    WHERE channel_id = ${channelId} AND state = 'waiting' AND hold IS NOT NULL AND significant >= ${onlySignificant}`;
+  const own = held.filter(({ matches }) => matches.some(({ subscription }) => subscription === id));
+  await sql.run`UPDATE alerts SET due_at = created_at WHERE id ${isIn(own.map((alert) => alert.id))}`;
 }
 
 async function subscriptionOf(sql: Sql, guildId: string, id: number): Promise<Subscription | null> {
