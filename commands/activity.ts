@@ -9,7 +9,7 @@ import { type PeriodName, periodOf, report, type Shown } from './activity/report
 import { choice, define, lookedUp } from './shared/define.ts';
 import { titleName } from './shared/naming.ts';
 import { hasSeveral, naming, networkOption, onNetwork, pickedNetwork } from './shared/networks.ts';
-import { readAddress } from './shared/read-address.ts';
+import { bookOf, readAddress } from './shared/read-address.ts';
 import { fullAddress } from './shared/reply.ts';
 import type { Context } from './shared/services.ts';
 import { addressChoice, choicesWith } from './shared/suggestions.ts';
@@ -107,7 +107,10 @@ async function queryFor(
 ): Promise<Shown & { request: ActivityRequest }> {
   const { t, settings, server, now } = context;
   const known = await watched(interaction, context);
-  const names = [...known].flatMap(([address, name]) => (name === null ? [] : [[address, name] as const]));
+  // A name would tell others an address that they do not see.
+  const names = context.manages
+    ? await bookOf(interaction.guildId, context)
+    : [...known].flatMap(([address, name]) => (name === null ? [] : [[address, name] as const]));
   const address = readAddress(typed, t, { names, noName: t('label.noName') });
   const name = known.get(address);
   if (name === undefined) throw new UserError(t('activity.notWatched', { address: fullAddress(address, settings) }));

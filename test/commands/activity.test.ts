@@ -83,7 +83,11 @@ describe('visibility', () => {
     await pipeline.watch(ALICE, seed.harbor.treasury, { label: 'Secret' });
     const member = { as: seed.mia };
     expect(textOf(await world.use('activity', { address: ALICE }, member))).toMatch(/isn’t watched/);
-    expect(textOf(await world.use('activity', { address: 'secret' }, member))).toMatch(/No address has that name/);
+    const elsewhere = { address: USDC, name: 'Elsewhere', createdBy: '1', at: 0 };
+    await pipeline.store.labels.set(seed.harbor.id, elsewhere, 1_000);
+    expect(textOf(await world.use('activity', { address: 'elsewhere' }))).toMatch(/isn’t watched/);
+    for (const address of ['secret', 'elsewhere'])
+      expect(textOf(await world.use('activity', { address }, member))).toMatch(/No address has that name/);
     const offered = async (who: object) =>
       (await world.choices('activity', 'address', {}, who)).map(({ name }) => name).join();
     expect(await offered(member)).toMatch(/^Treasury · 0x1111…1111$/);
