@@ -38,10 +38,8 @@ export function createBudget(clock: Clock, perSecond?: number) {
       const since = learned.since + (isNear ? NEAR_MS : PROVEN_MS);
       if (clock.now() < since) break;
       const next = isNear ? proven * 1.25 : Math.min(proven * 2, (proven + refused) / 2);
-      const isForgotten = next >= madeAtFirst * FORGET_FACTOR;
-      learned = isForgotten
-        ? null
-        : { rate: next, proven, refused: isNear ? Number.POSITIVE_INFINITY : refused, since };
+      learned = { rate: next, proven, refused: isNear ? Number.POSITIVE_INFINITY : refused, since };
+      if (next >= madeAtFirst * FORGET_FACTOR) learned = null;
     }
     if (learned === null) return perSecond ?? null;
     return Math.min(learned.rate, perSecond ?? learned.rate);
