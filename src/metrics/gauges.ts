@@ -171,6 +171,12 @@ export function createScrape(registry: Registry, sources: GaugeSources) {
     byNetwork(({ unchecked }) => unchecked.reduce((sum, { after, upTo }) => sum + upTo - after, 0)),
     'network',
   );
+  gauge(
+    'chain_traces',
+    'Whether a network’s node shows payments inside of transactions',
+    byNetwork(({ hasTraces }) => (hasTraces === null ? null : Number(hasTraces))),
+    'network',
+  );
   new Gauge({
     name: 'ledgerbell_build_info',
     help: 'Always 1; the labels show what runs',

@@ -193,7 +193,9 @@ it('posts what no call explains as that, and the payment behind it is a repeat l
   expect(shown).toContain('+1.5 HARBOR');
   expect(shown).toContain(`/block/${mined.blockNumber}`);
   expect(shown).toContain('an internal payment or a reward in block');
-  expect(await (await fetch(`${pipeline.app.ops}/readyz`)).text()).toContain('no traces');
+  const ops = async (page: string) => (await fetch(pipeline.app.ops + page)).text();
+  expect(await ops('/readyz')).toContain('no traces');
+  expect(await ops('/metrics')).toMatch(/^ledgerbell_chain_traces\{network=".*"\} 0$/m);
   await pipeline.receive({ ...internal, from, to: treasury(), value: String(amount), txHash: mined.hash });
   expect(await alerts(pipeline)).toHaveLength(2);
   // It names another block than the one that it was in, before anybody watched: without traces that cannot be disproved.
