@@ -51,7 +51,7 @@ const NONE = ['', 'none', 'off'];
 /** A field that may be empty: an empty text, `none` and `off` mean null. */
 export function nullable<Value extends string>(
   option: string,
-  read: (text: string, reading: Reading) => Value,
+  read: (text: string, reading: Reading) => Value | null,
   write: (value: Value) => string = String,
 ): Field<Value | null> {
   return {
@@ -273,11 +273,14 @@ export function writeMinimums(minimums: Filters['minimums']): string {
     .join(' ');
 }
 
-/** An amount of the coin, or an amount and a token, like `100 HUSD`. Throws a {@link UserError}. */
-export function readThreshold(text: string, reading: Reading): string {
+/** An amount of the coin, or an amount and a token, like `100 HUSD`; 0: none. Throws a {@link UserError}. */
+export function readThreshold(text: string, reading: Reading): string | null {
   const pair = amountOfToken(text);
-  if (!pair) return readAmount('warn-below', text, reading);
-  const { amount, asset } = readAmountOf('warn-below', pair, reading);
+  const { amount, asset } = pair
+    ? readAmountOf('warn-below', pair, reading)
+    : { amount: readAmount('warn-below', text, reading), asset: 'native' as const };
+  // No balance is below.
+  if (!/[1-9]/.test(amount)) return null;
   return asset === 'native' ? amount : `${amount} ${asset}`;
 }
 

@@ -127,6 +127,9 @@ describe('the panel', () => {
       warnBelow: `100 ${lower(TOKEN)}`,
       filters: { minimums: { [lower(TOKEN)]: '5' }, deniedCounterparties: [lower(B)] },
     });
+    // No balance is below 0.
+    await world.press(await world.fillFrom(panel, 'subscription:balance', { 'warn-below': '0' }), 'subscription:save');
+    expect((await only()).warnBelow).toBeNull();
   });
 
   it('accepts what each text field shows as an example', async () => {
