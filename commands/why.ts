@@ -154,7 +154,8 @@ function headlines(
   known: readonly KnownToken[],
   context: Context,
 ): string[] {
-  const several = [...Map.groupBy(all, ({ network }) => network)].filter(([, { length }]) => length > 1);
+  const there = all.filter(({ count }) => count > 0);
+  const several = [...Map.groupBy(there, ({ network }) => network)].filter(([, { length }]) => length > 1);
   return several.map(([network, histories]) => {
     const transfers = histories.map(({ transfer, count, decisions }) => {
       const watched = decisions.flatMap(({ address, outcome }) => (outcome === 'matched' && address) || []);

@@ -103,7 +103,8 @@ export async function summarize(
   for await (const movement of movements) {
     const { network, at, count, transfer } = movement;
     if (movement.hidden !== null) hidden.set(movement.hidden, (hidden.get(movement.hidden) ?? 0) + count);
-    if (isNoise(movement.hidden)) continue;
+    // What the chain does not have counts as nothing, nor is it the largest.
+    if (isNoise(movement.hidden) || count === 0) continue;
     const direction = directionOf(address, transfer);
     const key = `${network} ${keyOf(transfer)}`;
     const tally = tallies.get(key) ?? newTally(network, transfer);

@@ -6,6 +6,8 @@ const MAX_ROLES = 20;
 
 interface MentioningAlert {
   transfer: Pick<Transfer, 'kind' | 'value' | 'decimals' | 'tokenId' | 'price'>;
+  /** 0: the chain does not have it. */
+  count: number;
   isSignificant: boolean;
   matches: {
     subscription: number;
@@ -32,9 +34,10 @@ export interface Mentioning {
  * cannot be compared with the minimum counts as large enough, and so does one without a known price.
  */
 export function mentionsOf(alerts: MentioningAlert[], now: number): { roles: string[]; mentioning: Mentioning[] } {
-  const due = alerts.flatMap(({ transfer, matches, isSignificant }) =>
+  const due = alerts.flatMap(({ transfer, count, matches, isSignificant }) =>
     matches.flatMap(({ mention, subscription, ...match }) =>
       mention !== null &&
+      count > 0 &&
       match.mayMention &&
       !isLessThan(match.mentionMinimum, transfer) &&
       !isWorthLess(match.mentionMinimumUsd, transfer) &&

@@ -286,6 +286,13 @@ it('explains that a rate limit or the breaker delays an alert', async () => {
   expect(await why(hash)).toContain('Discord rejects all messages of this bot right now. The next try is <t:60:R>.');
 });
 
+it('says that the chain does not have a transfer', async () => {
+  await pipeline.watch(TREASURY, ALERTS);
+  const hash = await receive();
+  await world.store.chainChecks.correct([{ id: 1, count: 0 }], 0);
+  expect(await why(hash)).toContain('The chain does not have this transfer');
+});
+
 it('explains equal transfers, a reorganized chain and a removed subscription', async () => {
   const id = await pipeline.watch(TREASURY, ALERTS, { label: 'Treasury' });
   const body = payment();

@@ -26,6 +26,13 @@ const swap = (price: string) => [
 const address = (n: number): AddressText => `0x${n.toString(16).padStart(40, '0')}`;
 
 describe('a compact alert', () => {
+  it('adds what the chain does not have to no sum of its transaction', () => {
+    const gone = compact({ txHash: HASH, from: BOB, settled: 0 }, { count: 0 });
+    expect(read(compact({ txHash: HASH }), gone)).toMatch(
+      /^📥 Treasury \+5 USDC\n-# from 0xcc95E8…cf6430 · transaction\n📥 Treasury \+5 USDC\n-# .*\n-# ⚠️ The chain does not have/,
+    );
+  });
+
   it.each<[string, Partial<Transfer>, Partial<Alert>, string]>([
     ['money that came in', {}, {}, '📥 Treasury +5 USDC\n-# from 0xcc95E8…cf6430 · transaction'],
     [
@@ -278,6 +285,18 @@ describe('a message of compact alerts', () => {
         matches: [{ ...matchOf(TREASURY, change.from === TREASURY ? 'outgoing' : 'incoming'), isKnown: false }],
       },
     );
+
+  it('says in a dim line that the chain does not have it, and that it was found there', () => {
+    for (const style of ['compact', 'full'] as const) {
+      const token = uncataloged(0, {}, style);
+      const found: Warning = { kind: 'found', ms: 3_600_000 };
+      expect(read({ ...token, warnings: [...token.warnings, found] })).toMatch(
+        /^-# .* · Found on the chain, 1 hr late.*$/,
+      );
+      const gone = { ...token, count: 0, transfer: { ...token.transfer, settled: 0 } };
+      expect(read(gone)).toMatch(/^-# .* · ⚠️ The chain does not have this transfer.*$/);
+    }
+  });
 
   it('shows uncataloged tokens that come in with one transaction in one dim line, in either style', () => {
     for (const style of ['compact', 'full'] as const) {

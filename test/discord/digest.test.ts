@@ -71,6 +71,12 @@ describe('a digest', () => {
     const text = plain(listed.payload.embeds![0]!.description!);
     expect(text).toContain('The chain does not have 1 transfer that the service delivered');
     expect(text).toMatch(/^~~📤 Treasury −8 ETH · transaction~~$/m);
+    const few = await renderDigest([alertOf(paid.transfer), paid, alertOf()], 'ABCDEFGHIJ', SETTINGS);
+    expect(plain(few.payload.embeds![0]!.description!)).toMatch(/−8 ETH\n-# to .*\+5 `USDC`\n-# .*\n~~.*−8 ETH.*~~$/s);
+    const many = Array.from({ length: 90 }, (_, n) => gone({ value: `${n + 9}000000` }));
+    const long = await renderDigest([...many, alertOf()], 'ABCDEFGHIJ', SETTINGS, 'daily', 0);
+    expect(long.csv?.split('\n')).toHaveLength(92);
+    expect(plain(long.payload.embeds![0]!.description!)).toMatch(/\n📥 Treasury \+5 `USDC` · transaction\n~~/);
     const totals = await renderDigest(summed([gone({ value: '99000000' }), ...list]), 'ABCDEFGHIJ', SETTINGS);
     expect(read(totals.payload.embeds![0]!)).toMatch(/18\.5 `USDC` in 5 transfers\n(?!.*99 `USDC`)/s);
   });

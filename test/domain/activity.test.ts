@@ -44,6 +44,7 @@ it('sums amounts exactly, counts each of several equal transfers, and leaves out
     [
       movement({ value: huge, count: 2 }),
       movement({ value: '3', hidden: 'minimum' }),
+      movement({ value: `${huge}0`, count: 0 }),
       movement({ value: '10', out: true }),
       movement({ value: '999', hidden: 'guard', count: 4 }),
       movement({ move: { kind: 'erc721', token: YOU, tokenId: '7', value: null } }),
@@ -55,6 +56,7 @@ it('sums amounts exactly, counts each of several equal transfers, and leaves out
     { incoming: { transfers: 3, value: (BigInt(huge) * 2n + 3n).toString() }, outgoing: { value: '10' } },
     { incoming: { transfers: 1, value: '1' } },
   ]);
+  expect(found.largest.map(({ transfer }) => transfer.value)).toEqual([huge, '10', '3']);
   expect(found.hidden).toEqual([
     { reason: 'guard', transfers: 4 },
     { reason: 'minimum', transfers: 1 },

@@ -16,11 +16,12 @@ function alertOf(value: string | null, match: object, decimals: number | null = 
     mentionedAt: null,
   };
   const transfer = { kind: 'erc20' as const, value, decimals, tokenId: null };
-  return { transfer, isSignificant: true, matches: [{ ...plain, ...match }] };
+  return { transfer, count: 1, isSignificant: true, matches: [{ ...plain, ...match }] };
 }
 
 it.each([
   ['without a minimum', alertOf('1', {}), ['7']],
+  ['that the chain does not have', { ...alertOf('1', {}), count: 0 }, []],
   ['without a role', alertOf('1', { mention: null }), []],
   ['below the minimum', alertOf('99999999', { mentionMinimum: '100' }), []],
   ['at the minimum', alertOf('100000000', { mentionMinimum: '100' }), ['7']],

@@ -256,7 +256,7 @@ function fill(
   let used = 0;
 
   function add(more: Alerts): boolean {
-    const transaction = transactionOf(more[0]);
+    const transaction = togetherBy(more[0]);
     const before = byTransaction.get(transaction);
     const together: Alerts = before ? [...before.alerts, ...more] : more;
     const rendered = style === 'full' ? transactionEmbed(together, context) : compactLines(together, plain).join('\n');
@@ -274,7 +274,7 @@ function fill(
     return true;
   }
 
-  // What the chain does not have counts as nothing in sums, but its alert shows what it was about.
+  // Its alert shows what it was about.
   const shown = alerts.map((alert) => (alert.count === 0 ? { ...alert, count: 1 } : alert));
   for (const run of runsOf(shown.slice(0, MAX_OF_ONE_TRANSACTION))) {
     if (!add(run)) {
@@ -290,12 +290,15 @@ function fill(
   };
 }
 
+/** Equal for alerts that are shown together. What the chain does not have is in no sum with the rest of its transaction. */
+const togetherBy = (alert: Alert): string => `${transactionOf(alert)} ${alert.transfer.settled === 0}`;
+
 /** Groups consecutive alerts of one transaction. */
 function runsOf(alerts: Alert[]): Alerts[] {
   const runs: Alerts[] = [];
   for (const alert of alerts) {
     const run = runs.at(-1);
-    if (run && transactionOf(run[0]) === transactionOf(alert)) run.push(alert);
+    if (run && togetherBy(run[0]) === togetherBy(alert)) run.push(alert);
     else runs.push([alert]);
   }
   return runs;

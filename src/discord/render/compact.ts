@@ -8,7 +8,7 @@ import { linkText } from '../../domain/text.ts';
 import { isForgeable, isKnown, isWorthless, partsOf, type View } from '../../domain/transaction-parts.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { checksumAddress } from '../../domain/typed-address.ts';
-import { differenceOf, likeOf, remarksOf, warnedTitle } from './warnings.ts';
+import { chainRemarks, differenceOf, likeOf, remarksOf, warnedTitle } from './warnings.ts';
 import {
   type AlertPart,
   type Alerts,
@@ -99,6 +99,7 @@ function worthlessLine(alerts: readonly Alert[], context: RenderContext): string
     ...worthOfAll(part.alerts, context),
     ...(more > 0 ? [context.t('alert.moreUncataloged', counted(more, context))] : []),
     transactionFact(first, context),
+    ...chainRemarks(first, context),
   ];
   return `-# ${VIEW_STYLES[part.view].icon} ${lineTitle(part, context)} · ${facts.join(' · ')}`;
 }

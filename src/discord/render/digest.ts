@@ -83,7 +83,7 @@ export async function renderDigest(
   now: number | null = null,
 ): Promise<Digest> {
   const wanted = now === null ? due : shareOf(due, reason, renderContext(due, settings));
-  const areFew = (list: Alert[]) => transferCount(list) <= MAX_LISTED;
+  const areFew = (list: Alert[]) => transferCount(list.map(asShown)) <= MAX_LISTED;
   const file = areFew(wanted) ? null : await alertsCsv(wanted, settings.networks);
   const alerts = file ? wanted.slice(0, file.used) : wanted;
   const roles = now === null ? [] : mentionsOf(alerts, now).roles;
@@ -99,7 +99,10 @@ export async function renderDigest(
     description: [...intro, ...body].join('\n'),
     ...(largest === '' ? {} : { fields: [{ name: t('digest.largest'), value: largest }] }),
   };
-  const matters = roles.length === 0 ? [] : rankedOf(alerts.filter(isSignificant)).slice(0, MAX_HEADLINES - 1);
+  const matters =
+    roles.length === 0
+      ? []
+      : rankedOf(alerts.filter((alert) => isSignificant(alert) && isThere(alert))).slice(0, MAX_HEADLINES - 1);
   const headlines = [embed.title!, ...matters.map((together) => headlineAbove(together, context))];
   const payload = cardMessage([embed], headlines, roles, reference, context);
   return { payload: { ...payload, allowed_mentions: allowing(roles) }, csv: file?.text ?? null, used: alerts.length };
@@ -108,7 +111,7 @@ export async function renderDigest(
 /** The lines above what is listed: when it was, what it is worth, why it is a digest, and what it warns of. */
 function introOf(alerts: Alert[], reason: DigestReason, hasFile: boolean, context: RenderContext): string[] {
   const { t } = context;
-  const suspects = alerts.filter(isSuspect);
+  const suspects = alerts.filter((alert) => isSuspect(alert) && isThere(alert));
   const gone = alerts.filter((alert) => !isThere(alert)).length;
   // The alerts are sorted by when they were due, not by when they arrived.
   const { earliest, latest } = periodOf(alerts);
@@ -154,19 +157,23 @@ function shareOf(due: Alert[], reason: DigestReason, context: RenderContext): Al
   return end > 0 ? due.slice(0, end) : due;
 }
 
-const transactionsOf = (alerts: Alert[]): Alerts[] => [...Map.groupBy(alerts, transactionOf).values()] as Alerts[];
-
 /** Whether the chain has it, as far as is known. */
 const isThere = ({ count }: Alert): boolean => count > 0;
+
+/** What is not there counts as nothing in sums, but its line shows what it was about. */
+const asShown = (alert: Alert): Alert => (isThere(alert) ? alert : { ...alert, count: 1 });
+
+/** The alerts by transaction; what the chain does not have is apart from the rest. */
+const transactionsOf = (alerts: Alert[]): Alerts[] =>
+  [...Map.groupBy(alerts, (alert) => `${transactionOf(alert)} ${isThere(alert)}`).values()] as Alerts[];
 
 /**
  * A transaction in one line, struck through if the chain does not have it. No link to an address: a suspicious one must
  * not invite a click.
  */
 function lineOf(together: Alerts, context: RenderContext): string {
-  const [first, ...others] = together.filter(isThere);
-  const line = titleOnly(first ? [first, ...others] : together, context);
-  return `${together.some(isSuspect) ? '⚠️ ' : ''}${first ? line : `~~${line}~~`}`;
+  const line = titleOnly(together.map(asShown) as Alerts, context);
+  return `${together.some(isSuspect) ? '⚠️ ' : ''}${isThere(together[0]) ? line : `~~${line}~~`}`;
 }
 
 /** What is significant and what else is known, one by one; then totals; then what is worth least, in a line. */
@@ -212,11 +219,11 @@ const isSignificant = (alert: Alert): boolean => alert.isSignificant;
 const isListed = (alert: Alert): boolean =>
   alert.isSignificant || (isKnown(alert) && !isSuspect(alert) && !isZero(alert.transfer));
 
-/** The transactions to list: significant ones first, then what left, then by worth, network, asset and amount. */
+/** The transactions to list: significant ones first, then what left, then by worth, network, asset and amount; last what is not there. */
 function rankedOf(alerts: Alert[]): Alerts[] {
   // Anybody can move much of a watched token between wallets of their own.
   const isLeaving = ({ matches }: Alert) => matches.some(({ perspective }) => leaves(perspective));
-  const rank = (main: Alert) => (main.isSignificant ? 0 : 2) + (isLeaving(main) ? 0 : 1);
+  const rank = (main: Alert) => (isThere(main) ? 0 : 4) + (main.isSignificant ? 0 : 2) + (isLeaving(main) ? 0 : 1);
   return transactionsOf(alerts)
     .flatMap((together) => {
       const main = together.find(isSignificant) ?? together.find(isListed);
@@ -233,10 +240,10 @@ function rankedOf(alerts: Alert[]): Alerts[] {
     .map(({ together }) => together);
 }
 
-/** Transactions as compact alerts; a suspicious one in a line. */
+/** Transactions as compact alerts; a suspicious one, and what the chain does not have, in a line. */
 const detailsOf = (transactions: readonly Alerts[], context: RenderContext): string[] =>
   transactions.flatMap((together) =>
-    together.some(isSuspect) ? [lineOf(together, context)] : compactLines(together, context),
+    together.some(isSuspect) || !isThere(together[0]) ? [lineOf(together, context)] : compactLines(together, context),
   );
 
 /** The transactions to list, as many as fit. */

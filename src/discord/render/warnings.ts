@@ -119,7 +119,7 @@ function balancesOf(alerts: readonly Alert[], context: RenderContext): string[] 
 }
 
 function remarks(alert: Alert, context: RenderContext): string[] {
-  const { transfer, count, warnings, reorganized } = alert;
+  const { transfer, count, warnings } = alert;
   const { t } = context;
   const lines: string[] = [];
   if (warnings.some((warning) => 'isRepeat' in warning)) lines.push(t('alert.repeatedWarning'));
@@ -135,6 +135,13 @@ function remarks(alert: Alert, context: RenderContext): string[] {
   if (isForgeable(alert)) lines.push(t('alert.forgeable'));
   else if (warnings.some(({ kind }) => kind === 'uncataloged')) lines.push(t('alert.uncataloged'));
   if (warnings.some(({ kind }) => kind === 'unchecked')) lines.push(t('alert.unchecked'));
+  return [...lines, ...chainRemarks(alert, context)];
+}
+
+/** Remarks about whether the chain has it, where, and since when. */
+export function chainRemarks({ transfer, warnings, reorganized }: Alert, context: RenderContext): string[] {
+  const { t } = context;
+  const lines: string[] = [];
   for (const warning of warnings) {
     if (warning.kind === 'late' || warning.kind === 'found')
       lines.push(t(`alert.${warning.kind}`, { duration: duration(warning.ms, context) }));
