@@ -19,6 +19,7 @@ import {
 import { dueOf, isQuiet } from '../domain/schedule.ts';
 import { isKnownAsset, mayMention } from '../domain/significance.ts';
 import { type ActivityStats, afterEvent } from '../domain/silence.ts';
+import type { Watcher } from '../domain/subscription.ts';
 import { deliveryKey, type Transfer, transferKey } from '../domain/transfer.ts';
 import { type ContextOptions, isFound, type ParsedDelivery, type RoutingState, readContext } from './context.ts';
 import { addCounterparty, counterpartyToLearn, lookAlikes, tokenWarnings, type Warned, warningsFor } from './scam.ts';
@@ -229,7 +230,10 @@ function decideMatches({ watchers, passedAt }: WatchedTransfer, item: ParsedDeli
   const decisions: Decision[] = [];
   let isWorthless = true;
   const learned = new Map<string, LearnedCounterparty>();
-  const byChannel = new Map<string, { alert: Omit<NewAlert, 'hold' | 'dueAt'>; schedules: DeliverySchedule[] }>();
+  const byChannel = new Map<
+    string,
+    { alert: Omit<NewAlert, 'hold' | 'dueAt'>; of: { isHeld: boolean; subscription: Watcher }[] }
+  >();
   const payers = new Set(watchers.filter(({ address }) => address === transfer.from).map(({ guildId }) => guildId));
   for (const subscription of watchers) {
     const match = matchTransfer(subscription, transfer, context, payers.has(subscription.guildId));
@@ -248,29 +252,39 @@ function decideMatches({ watchers, passedAt }: WatchedTransfer, item: ParsedDeli
     if (match.outcome === 'hidden') continue;
     const found = byChannel.get(channelId) ?? {
       alert: { ...of, inboxId: row.id, matches: [], warnings: [], isSignificant: false },
-      schedules: [],
+      of: [],
     };
     byChannel.set(channelId, found);
     const { perspective, isKnown, isSignificant } = match;
-    const isHeld = !passesHolds({ subscription, perspective, isSignificant });
-    const isAsleep = !isHeld && isQuiet(subscription, timezones.get(guildId) ?? null, context.now);
     found.alert.matches.push({
       subscription: id,
       perspective,
       isKnown,
-      mayMention: !isAsleep && mayMention(subscription, transfer, isSignificant, context),
+      mayMention: mayMention(subscription, transfer, isSignificant, context),
     });
     found.alert.isSignificant ||= isSignificant;
-    found.schedules.push(isHeld ? subscription : AT_ANY_TIME);
+    found.of.push({ isHeld: !passesHolds({ subscription, perspective, isSignificant }), subscription });
     const warnings = [...alike, ...warningsFor(subscription, transfer, ofToken), ...ofDelivery];
     found.alert.warnings = distinct([...found.alert.warnings, ...warnings]);
   }
-  const alerts = [...byChannel.values()].map(({ alert, schedules }) => ({
-    ...alert,
-    // What leaves for a look-alike is always a card: a stranger who warns of an address with dust first costs it nothing.
-    warnings: alert.isSignificant ? alert.warnings : state.mark(alert.channelId, network, alert.warnings),
-    ...dueOf(schedules, timezones.get(alert.guildId) ?? null, context.now),
-  }));
+  const alerts = [...byChannel.values()].map(({ alert, of }) => {
+    const timezone = timezones.get(alert.guildId) ?? null;
+    const due = dueOf(
+      of.map(({ isHeld, subscription }) => (isHeld ? subscription : AT_ANY_TIME)),
+      timezone,
+      context.now,
+    );
+    const postedAt = due.hold === null ? context.now : due.dueAt;
+    // Whatever lets it pass, it pings nobody who is in quiet hours then.
+    const isAwake = (index: number) => !isQuiet(of[index]!.subscription, timezone, postedAt);
+    return {
+      ...alert,
+      ...due,
+      matches: alert.matches.map((match, index) => ({ ...match, mayMention: match.mayMention && isAwake(index) })),
+      // What leaves for a look-alike is always a card: a stranger who warns of an address with dust first costs it nothing.
+      warnings: alert.isSignificant ? alert.warnings : state.mark(alert.channelId, network, alert.warnings),
+    };
+  });
   isWorthless &&= decisions.length > 0;
   const isDust = isWorthless && transfer.token !== null && context.cataloged(transfer.token) === false;
   return { alerts, decisions, counterparties: [...learned.values()], isWorthless, isDust };

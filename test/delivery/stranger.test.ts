@@ -4,6 +4,7 @@ import { shownIn, textOf } from '../discord/shown.ts';
 import {
   ALERTS,
   ALICE,
+  GENERAL,
   HARBOR,
   type Pipeline,
   payment,
@@ -138,10 +139,26 @@ describe('quiet hours and digests', () => {
     await pipeline.receive(paymentOut(111));
     await pipeline.receive({ ...paymentOut(5), from: ALICE, to: TREASURY });
     await pipeline.idle();
+    await pipeline.store.subscriptions.change(HARBOR, id, { channelId: GENERAL });
     await pipeline.store.subscriptions.change(HARBOR, id, change);
     await pipeline.pass(HOUR, HOUR);
     expect(messages().map(textOf).join()).toMatch(new RegExp(amounts.map((one) => `[+−]${one} `).join('.*'), 's'));
     expect((await pipeline.backlog()).alerts).toMatchObject({ held: 4 - amounts.length });
+  });
+
+  it('ping nobody who is in them, whatever lets an alert pass', async () => {
+    const id = await pipeline.watch(TREASURY, ALERTS, { ...QUIET, holdAll: true, minimum: '1' });
+    await pipeline.receive(paymentOut(111));
+    await pipeline.receive({ ...paymentOut(5), from: ALICE, to: TREASURY });
+    await pipeline.idle();
+    await pipeline.store.subscriptions.change(HARBOR, id, { holdAll: false });
+    await pipeline.pass(HOUR, HOUR);
+    expect((await pipeline.backlog()).alerts).toMatchObject({ held: 1 });
+    await pipeline.watch(ALICE, ALERTS);
+    await pipeline.receive({ ...paymentOut(6), from: ALICE, to: TREASURY });
+    await pipeline.idle();
+    expect(messages().map(textOf)).toEqual([expect.stringContaining('−111 ETH'), expect.stringContaining('6 ETH')]);
+    expect(messages().map(textOf).join()).not.toContain(ROLE);
   });
 
   it('do not apply to a muted coin that leaves', async () => {

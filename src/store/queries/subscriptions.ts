@@ -1,6 +1,8 @@
 import type { AddressText } from '../../domain/address.ts';
 import type { StoredMatch } from '../../domain/alert.ts';
 import { nameIn } from '../../domain/guild.ts';
+import { isQuiet } from '../../domain/schedule.ts';
+import { leaves } from '../../domain/significance.ts';
 import {
   DEFAULT_CHOICES,
   DEFAULT_FILTERS,
@@ -102,7 +104,7 @@ export const subscriptions: QueriesOf<Subscriptions> = {
     const { userId: createdBy, at } = by ?? { userId: before.createdBy, at: before.createdAt };
     if (label === null) await removeLabels(sql, guildId, [address]);
     else if (label !== undefined) await putLabels(sql, guildId, [{ address, name: label, createdBy, at }]);
-    await changeSubscription(sql, before, changed);
+    await changeSubscription(sql, before, changed, at);
     const stored = await subscriptionOf(sql, guildId, id);
     return { status: 'changed' as const, subscription: stored! };
   }),
@@ -116,7 +118,7 @@ export const subscriptions: QueriesOf<Subscriptions> = {
     for (const row of added) await insertSubscription(sql, importedSubscription(file, row));
     const before = new Map(existing.map((row) => [subscriptionKey(row), row]));
     for (const { change, ...place } of changed)
-      await changeSubscription(sql, before.get(subscriptionKey(place))!, change);
+      await changeSubscription(sql, before.get(subscriptionKey(place))!, change, at);
     const names = namesIn(file);
     // Two addresses may swap their names.
     await removeLabels(sql, guildId, [...names.keys()]);
@@ -171,21 +173,35 @@ async function changeSubscription(
   sql: Sql,
   before: Subscription,
   { filters, label: _label, ...rest }: SubscriptionChange,
+  now: number,
 ): Promise<void> {
   const changed = filters ? { ...rest, filters: { ...before.filters, ...filters } } : rest;
   await update(sql, 'subscriptions', { id: before.id }, changed);
   const after = { ...before, ...rest };
   const isFree = ({ quiet, digest }: Subscription) => quiet === null && digest === null;
-  if (isFree(after) ? !isFree(before) : before.holdAll && !after.holdAll) await release(sql, before, !isFree(after));
+  if (isFree(after) ? !isFree(before) : before.holdAll && !after.holdAll)
+    await release(sql, before, isFree(after), now);
 }
 
-/** Makes the alerts due that a subscription no longer holds: all, or those that are significant. */
-async function release(sql: Sql, { id, channelId }: Subscription, onlySignificant: boolean): Promise<void> {
+/** Makes the alerts due that a subscription no longer holds: all, or what leaves. They ping nobody who is in quiet hours. */
+async function release(sql: Sql, { id, guildId }: Subscription, isAll: boolean, now: number): Promise<void> {
   const held = await sql.all<{ id: number; matches: StoredMatch[] }>`
     SELECT id, matches AS matches_json FROM alerts
-    WHERE channel_id = ${channelId} AND state = 'waiting' AND hold IS NOT NULL AND significant >= ${onlySignificant}`;
-  const own = held.filter(({ matches }) => matches.some(({ subscription }) => subscription === id));
-  await sql.run`UPDATE alerts SET due_at = created_at WHERE id ${isIn(own.map((alert) => alert.id))}`;
+    WHERE channel_id IN (SELECT channel_id FROM channels WHERE guild_id = ${guildId})
+      AND state = 'waiting' AND hold IS NOT NULL AND significant >= ${!isAll}`;
+  const isFreed = ({ subscription, perspective }: StoredMatch) => subscription === id && (isAll || leaves(perspective));
+  const freed = held.filter(({ matches }) => matches.some(isFreed));
+  if (freed.length === 0) return;
+  await sql.run`UPDATE alerts SET due_at = created_at WHERE id ${isIn(freed.map((alert) => alert.id))}`;
+  const timezone = await sql.value<string>`SELECT timezone FROM guilds WHERE guild_id = ${guildId}`;
+  const quiet = await selected(sql, part`WHERE guild_id = ${guildId} AND quiet IS NOT NULL`);
+  const asleep = new Set(quiet.filter((one) => isQuiet(one, timezone, now)).map((one) => one.id));
+  const isPing = ({ mayMention, subscription }: StoredMatch) => mayMention && asleep.has(subscription);
+  for (const { id: alertId, matches: stored } of freed) {
+    if (!stored.some(isPing)) continue;
+    const matches = stored.map((match) => (isPing(match) ? { ...match, mayMention: false } : match));
+    await update(sql, 'alerts', { id: alertId }, { matches });
+  }
 }
 
 async function subscriptionOf(sql: Sql, guildId: string, id: number): Promise<Subscription | null> {
