@@ -63,7 +63,7 @@ export const isForgeable = (alert: GroupedAlert): boolean =>
   alert.transfer.kind !== 'native' && !isKnown(alert) && alert.matches.some(({ perspective }) => leaves(perspective));
 
 /** Whether no catalog lists its token, or could not be asked: whoever makes many tokens uses up the lookups. */
-export const isUncataloged = ({ warnings }: GroupedAlert): boolean =>
+const isUncataloged = ({ warnings }: GroupedAlert): boolean =>
   warnings.some(({ kind }) => kind === 'uncataloged' || kind === 'unchecked');
 
 /** Whether it may be a trap. A trap is shown on its own, never as part of something that looks ordinary. */

@@ -177,17 +177,22 @@ describe('a digest', () => {
 
   it('lists payments out first, whatever came in between, and sums up worthless tokens in one line', async () => {
     const dust = Array.from({ length: 2_847 }, (_, n) => worthless(n));
-    const forged = [1, 2].map((n) => worthless(n, { from: TREASURY, to: ALICE }));
+    const forged = [1, 2, 4].map((n) => worthless(n, { from: TREASURY, to: ALICE }));
     const flood = [...dust.slice(0, 900), paid(222), ...dust.slice(900), paid(777), ...forged];
     const { payload, csv } = await renderDigest(flood, 'ABCDEFGHIJ', SETTINGS, 'backlog', 0);
     const lines = plain(payload.embeds![0]!.description!).split('\n');
     expect(lines.slice(lines.indexOf('') + 1).filter((line) => !line.startsWith('-# to'))).toEqual([
       '📤 Treasury −777 ETH',
       '📤 Treasury −222 ETH',
+      '-# The others, summed up:',
+      // It could not be checked, so it may have left.
+      '📤 5 `SPAM1` in 1 transfer',
+      expect.stringMatching(/^-# `0x/),
+      expect.stringContaining('Unknown tokens can claim payments'),
       '-# 2,847 transfers of 40 uncataloged tokens came in',
       expect.stringMatching(/^-# 2 transfers of 2 uncataloged tokens claim to have left\. A token can claim this/),
     ]);
-    expect(csv!.split('\r\n')).toHaveLength(2_852);
+    expect(csv!.split('\r\n')).toHaveLength(2_853);
   });
 
   it('names each payment out of a transaction in which strangers’ tokens moved, too (one of them each)', async () => {

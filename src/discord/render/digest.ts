@@ -4,7 +4,7 @@ import { MINUTE } from '../../domain/clock.ts';
 import { mentionsOf } from '../../domain/mention.ts';
 import { byWorth, inDollars, worthOf } from '../../domain/price.ts';
 import { leaves } from '../../domain/significance.ts';
-import { isForgeable, isKnown, isSuspect, isUncataloged, isWorthless } from '../../domain/transaction-parts.ts';
+import { isForgeable, isKnown, isSuspect, isWorthless } from '../../domain/transaction-parts.ts';
 import { amountOf, isItem, isZero } from '../../domain/transfer.ts';
 import { writeWorth } from '../../languages/languages.ts';
 import { MAX_DESCRIPTION, MAX_FIELD } from '../command.ts';
@@ -183,7 +183,9 @@ function summary(alerts: Alert[], room: number, context: RenderContext): { body:
   const shown = full.alerts.size === alerts.length ? full : listedLines(alerts, room - TOTALS_ROOM, context);
   const rest = alerts.filter((alert) => !shown.alerts.has(alert) && isThere(alert));
   const dust = rest.filter(isWorthless);
-  const forged = rest.filter((alert) => isForgeable(alert) && isUncataloged(alert) && !isSuspect(alert));
+  // What could not be checked may have left: its amount is summed up.
+  const isUnlisted = ({ warnings }: Alert) => warnings.some(({ kind }) => kind === 'uncataloged');
+  const forged = rest.filter((alert) => isForgeable(alert) && isUnlisted(alert) && !isSuspect(alert));
   const least = (key: 'digest.worthless' | 'digest.forged', some: Alert[]) => {
     const tokens = new Set(some.map(({ transfer }) => transfer.token)).size;
     return some.length === 0
