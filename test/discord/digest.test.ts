@@ -81,6 +81,16 @@ describe('a digest', () => {
     expect(read(totals.payload.embeds![0]!)).toMatch(/18\.5 `USDC` in 5 transfers\n(?!.*99 `USDC`)/s);
   });
 
+  it('says how many of its transfers the service did not deliver', async () => {
+    const found = [1, 30].map((hours) =>
+      alertOf({}, { warnings: [{ kind: 'found', ms: hours * 3_600_000 }], count: 2 }),
+    );
+    const [embed] = (await renderDigest(summed([...found, ...list]), 'ABCDEFGHIJ', SETTINGS)).payload.embeds!;
+    expect(embed!.description).toContain(
+      '4 of them were found on the chain, up to 1 day, 6 hr late: the service did not',
+    );
+  });
+
   it('shows when a digest’s first and last transfers arrived, in any order', async () => {
     const at = [300, 500, 100, 400].map((seconds) => alertOf({}, { createdAt: seconds * 1_000 }));
     const [embed] = (await renderDigest(at, 'ABCDEFGHIJ', SETTINGS, 'quiet')).payload.embeds!;

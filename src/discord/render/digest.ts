@@ -16,6 +16,7 @@ import {
   type Alerts,
   assetName,
   counted,
+  duration,
   hash,
   labelOf,
   linked,
@@ -122,6 +123,7 @@ function introOf(alerts: Alert[], reason: DigestReason, hasFile: boolean, contex
     t(`digest.${reason}`),
     ...(hasFile ? [t('digest.file')] : []),
     ...(gone > 0 ? [t('digest.notOnChain', counted(gone, context))] : []),
+    ...foundLines(alerts, context),
     ...(suspects.length > 0 ? warning(suspects, context) : []),
     ...otherProjectsOf(
       alerts.filter((alert) => !isSuspect(alert)),
@@ -129,6 +131,15 @@ function introOf(alerts: Alert[], reason: DigestReason, hasFile: boolean, contex
     ),
     '',
   ];
+}
+
+/** How many of them the service did not deliver, and how late the latest is. */
+function foundLines(alerts: readonly Alert[], context: RenderContext): string[] {
+  const lateness = ({ warnings }: Alert) => warnings.find((one) => one.kind === 'found')?.ms ?? null;
+  const found = alerts.filter((alert) => lateness(alert) !== null);
+  const ms = found.reduce((most, alert) => Math.max(most, lateness(alert)!), 0);
+  const words = { ...counted(transferCount(found), context), duration: duration(ms, context) };
+  return found.length === 0 ? [] : [context.t('digest.found', words)];
 }
 
 /** As many alerts as this message shows, if what is to be listed needs two or three; otherwise all. */
