@@ -4,6 +4,7 @@ import { blockBefore, ChainError, type ChainHead, type ChainNode } from '../doma
 import { type Clock, inTime, MINUTE, repeat, SECOND } from '../domain/clock.ts';
 import {
   addUnchecked,
+  asTransfer,
   type Balances,
   type BlockRange,
   bodyOf,
@@ -11,6 +12,7 @@ import {
   type Completeness,
   compare,
   isDifference,
+  isSameMovement,
   type Movement,
   mentions,
   type StoredTransfer,
@@ -217,7 +219,9 @@ export function startChecker(options: CheckerOptions) {
           (one.transfer.kind === 'native' ? (coin ?? reason ?? fresh.reason) : tokens) === null,
       );
       const rows: NewDelivery[] = [];
+      const known = missed.length === 0 ? [] : await toldBefore(scope, stored);
       for (const movement of missed) {
+        if (known.some(({ transfer }) => isSameMovement(asTransfer(movement), transfer))) continue;
         const mined = heads.get(movement.block) ?? (await chain.header(movement.block));
         heads.set(movement.block, mined);
         // Blocks say the second: of that in which an address was added, everything counts.
@@ -229,6 +233,20 @@ export function startChecker(options: CheckerOptions) {
       await mark(wrong, range);
     }
     return { read, reasons };
+  }
+
+  /** What a scope's guilds got in another one: their project is a new one, or gone. */
+  async function toldBefore(scope: number, stored: StoredTransfer[]): Promise<StoredTransfer[]> {
+    const others = stored.filter((one) => one.scope !== scope);
+    if (others.length === 0) return [];
+    const told = new Set(
+      await store.chainChecks.told(
+        id,
+        scope,
+        others.map((one) => one.id),
+      ),
+    );
+    return others.filter((one) => told.has(one.id));
   }
 
   function deliveryOf(

@@ -408,6 +408,8 @@ export interface ChainChecks {
   advance(network: number, progress: CheckProgress, balances: Balances): Promise<void>;
   /** Transfers in a range of blocks that concern these addresses, and every transfer of these transactions. */
   stored(network: number, range: BlockRange, addresses: AddressText[], txHashes: string[]): Promise<StoredTransfer[]>;
+  /** Those of some transfers of other scopes that were decided for every guild that would get them in this one. */
+  told(network: number, scope: number, transferIds: number[]): Promise<number[]>;
   /**
    * Transfers that were delivered after the one with the id `seen`, of blocks up to one, at most 100. `upTo`: the id of the
    * latest transfer that this covers.

@@ -342,6 +342,33 @@ it('adds nothing to what was delivered in full', async () => {
   expect((await alerts(pipeline)).at(-1)).toContain(FOUND);
 });
 
+it('posts nothing again after a server got a project of its own, and finds for it what was not delivered before', async () => {
+  const pipeline = await start();
+  const pay = (coins: bigint) =>
+    chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: coins * COIN });
+  const mined = await pay(3n);
+  await pay(4n);
+  const [from, to] = [chain.wallets.Alice, chain.wallets.Treasury];
+  await pipeline.receive({
+    from,
+    to,
+    value: String(3n * COIN),
+    tokenType: 'NATIVE',
+    txHash: mined.hash,
+    blockNumber: mined.blockNumber,
+  });
+  await pipeline.routed();
+  await pipeline.store.projects.save({ guildId: HARBOR, projectId: 'p', sealed: Buffer.alloc(0) }, 'token');
+  await settle(pipeline);
+  const shown = await alerts(pipeline);
+  expect(shown).toHaveLength(2);
+  expect(shown.filter((text) => text.includes(FOUND))).toEqual([expect.stringContaining('+4 HARBOR')]);
+  await pipeline.store.projects.remove(HARBOR);
+  await pay(5n);
+  await settle(pipeline);
+  expect(await alerts(pipeline)).toHaveLength(3);
+});
+
 it('loses nothing when it is killed between two steps, or while the node is away', async () => {
   const node = await limited();
   const pipeline = await start([treasury()], node.url);

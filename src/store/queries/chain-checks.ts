@@ -57,6 +57,16 @@ export const chainChecks: QueriesOf<ChainChecks> = {
           AND t.network = ${network}`,
   ),
 
+  told: report(
+    (sql, network, scope, transferIds) =>
+      sql.list`
+      SELECT t.id FROM transfers t WHERE t.id ${isIn(transferIds)} AND NOT EXISTS (
+        SELECT 1 FROM subscriptions s LEFT JOIN projects own ON own.guild_id = s.guild_id AND own.network = ${network}
+        WHERE s.address IN (t.from_address, t.to_address, t.token) AND coalesce(s.network, ${network}) = ${network}
+          AND coalesce(own.id, ${operatorScope(network)}) = ${scope}
+          AND NOT EXISTS (SELECT 1 FROM decisions WHERE transfer_id = t.id AND guild_id = s.guild_id))`,
+  ),
+
   late: report(async (sql, network, seen, block) => {
     const last = (await sql.value<number>`SELECT max(id) FROM transfers`) ?? 0;
     const found = await sql.all<StoredTransfer>`

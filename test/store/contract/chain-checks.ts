@@ -52,6 +52,21 @@ export function chainChecksContract(open: OpenEmpty): void {
       ]);
     });
 
+    it('know what every guild of a scope was told before its project changed', async () => {
+      const store = await open();
+      const guildId = '2000';
+      const { id } = await subscribe(store);
+      const other = await subscribe(store, { guildId, channelId: '2001' });
+      const decisions = [decision(1, { subscription: id }), decision(2, { subscription: id })];
+      decisions.push(decision(2, { subscription: other.id, guildId, channelId: '2001' }));
+      await store.routing.commit(routed({ transfers: [1, 2].map((n) => storedTransfer(n)), decisions }));
+      const own = await store.projects.save({ guildId, projectId: 'p', sealed: Buffer.alloc(0) }, 'token');
+      const told = (scope: number) => store.chainChecks.told(0, scope, [1, 2]);
+      expect([await told(own), await told(0)]).toEqual([[2], [1, 2]]);
+      await store.projects.remove(guildId);
+      expect(await told(0)).toEqual([2]);
+    });
+
     it('find transfers by their blocks and by their transactions, and correct how many there are', async () => {
       const store = await open();
       await subscribe(store);
