@@ -9,7 +9,7 @@ import type { Completeness } from '../../src/domain/completeness.ts';
 import type { ExplorerRoot } from '../../src/domain/explorer.ts';
 import type { Reachability, RefusedSource, ScopeQuota } from '../../src/domain/inbox.ts';
 import type { Network } from '../../src/domain/network.ts';
-import type { GuildPause, SendingPause } from '../../src/domain/sender.ts';
+import type { GuildPause, Outbox, SendingPause } from '../../src/domain/sender.ts';
 import type { AlertStyle, Subscription } from '../../src/domain/subscription.ts';
 import type { ReceiverPaths } from '../../src/receiver/path-tokens.ts';
 import type { SignatureFault } from '../../src/receiver/signature.ts';
@@ -96,6 +96,8 @@ export interface CommandServices extends StoreGroups, NetworkServices {
   chart(bars: Bars): Promise<Buffer>;
   /** Re-renders the messages affected by a label change; returns how many, and whether these are all of them. */
   relabel(guildId: string, addresses: readonly AddressText[]): Promise<{ messages: number; isAll: boolean }>;
+  /** Looks for alerts that a change made due. */
+  wake: Outbox['wake'];
   eraseGuild(guildId: string): Promise<void>;
   /** A sample alert of a subscription, in the guild's language. */
   sample(

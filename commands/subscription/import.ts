@@ -99,6 +99,7 @@ export const importButton: Button<Context> = {
     // The preview refuses what exceeds the other limits, so other people have added channels or names since.
     if (outcome !== 'imported') throw new UserError(t('subscription.import.stale'));
     const { added, changed, labels } = proposed;
+    context.wake(changed.map(({ channelId }) => ({ channelId, guildId })));
     await guilds.recordLocale(guildId, guildLocale);
     const counts = { added: added.length, changed: changed.length, labels: labels.length };
     await record(interaction, context, IMPORT, counts);

@@ -57,6 +57,7 @@ export async function save(
     case 'labels-full':
       throw notNamed(outcome, context);
     case 'changed':
+      context.wake([before, outcome.subscription]);
       await record(interaction, context, action, { id: before.id, ...change });
       return outcome.subscription;
   }

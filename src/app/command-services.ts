@@ -62,6 +62,7 @@ export function createCommandServices(
     probeReceiver: reachability.probe,
     sendingPauses: deliverer.pauses,
     relabel: deliverer.relabel,
+    wake: deliverer.wake,
     statement,
     completeness: () => checkers.map((checker) => checker.status()),
     guildQueue: createGuildQueue(),

@@ -205,6 +205,16 @@ describe('/subscription export and import', () => {
     expect(asked.map((addresses) => addresses.toSorted())).toEqual([[A, TOKEN].map(lower).sort()]);
   });
 
+  it('looks at once for alerts that an edit or an import made due', async () => {
+    const woken: string[] = [];
+    world.replace({ wake: (targets) => void woken.push(...targets.map(({ channelId }) => channelId)) });
+    await world.subscribe({ quiet: '22:00-07:00' });
+    await world.use('subscription edit', { subscription: A, quiet: 'off' });
+    expect(new Set(woken.splice(0))).toEqual(new Set([harbor.alerts]));
+    await world.press(await bring(`address,channel,digest\n${A},#alerts,daily\n`), 'subscription:import');
+    expect(woken).toEqual([harbor.alerts]);
+  });
+
   it('gives an address one name and a name one address, and names the line or address that has it', async () => {
     await world.subscribe({ label: 'Treasury' });
     const two = await bring(`${HEAD}\nsubscription,${B},#alerts,Cold\nlabel,${B},,Hot\n`);
