@@ -1,4 +1,5 @@
 import type { Pause } from '../../domain/clock.ts';
+import type { CheckProgress } from '../../domain/completeness.ts';
 import { FIRST_NETWORK } from '../../domain/network.ts';
 import { type QueriesOf, report, type Sql, unsynced, upsertAll } from '../sql.ts';
 import type { Uptime } from '../store.ts';
@@ -30,6 +31,12 @@ export async function valuesOf(sql: Sql, networks: Iterable<number>, keyOf: (net
     if (value !== null) found.set(network, value);
   }
   return found;
+}
+
+/** How far networks were compared with their chains. */
+export async function comparedUpTo(sql: Sql, networks: Iterable<number>): Promise<Map<number, CheckProgress>> {
+  const values = await valuesOf(sql, networks, (network) => META_KEYS.checked + network);
+  return new Map([...values].map(([network, value]) => [network, JSON.parse(value) as CheckProgress]));
 }
 
 export async function putValue(sql: Sql, key: string, value: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { isIn, type QueriesOf, report, type Sql, unsynced } from '../sql.ts';
 import type { Retention } from '../store.ts';
-import { META_KEYS, putValue, valueAt } from './meta.ts';
+import { comparedUpTo, META_KEYS, putValue, valueAt } from './meta.ts';
 import { pruneKnowledge } from './tokens.ts';
 
 /** How many rows one step looks at, at most. */
@@ -40,13 +40,24 @@ export const retention: QueriesOf<Retention> = {
   }),
 
   pruneWorthless: unsynced(async (sql, before, afterId, isDiskLow) => {
-    const rows = await sql.all<{ id: number; seenAt: number; isCataloged: boolean | null }>`
-      SELECT t.id, t.seen_at, c.cataloged AS is_cataloged_flag
+    const rows = await sql.all<{
+      id: number;
+      seenAt: number;
+      network: number;
+      block: number | null;
+      isCataloged: boolean | null;
+    }>`
+      SELECT t.id, t.seen_at, t.network, t.block, c.cataloged AS is_cataloged_flag
       FROM transfers t LEFT JOIN catalog c ON c.network = t.network AND c.token = t.token
       WHERE t.worthless = 1 AND t.id > ${afterId} ORDER BY t.id LIMIT ${MAX_ROWS}`;
     const old = rows.filter(({ seenAt }) => seenAt < before);
     // A token that could not be looked up may be genuine.
-    const aged = old.flatMap(({ id, isCataloged }) => ((isCataloged ?? !isDiskLow) ? [] : id));
+    const looked = old.filter(({ isCataloged }) => !(isCataloged ?? !isDiskLow));
+    const compared = await comparedUpTo(sql, new Set(looked.map(({ network }) => network)));
+    // What is forgotten before its block is compared would be found there again, and posted twice.
+    const isAwaited = ({ network, block }: (typeof rows)[number]) =>
+      (block ?? 0) > (compared.get(network)?.block ?? Infinity);
+    const aged = looked.filter((row) => isDiskLow || !isAwaited(row)).map(({ id }) => id);
     const messages = await sql.list<number>`
       SELECT DISTINCT batch_id FROM alerts WHERE transfer_id ${isIn(aged)} AND batch_id IS NOT NULL`;
     await dropAlerts(sql, aged, before);

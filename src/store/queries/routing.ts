@@ -1,5 +1,5 @@
 import { mayHold } from '../../domain/alert.ts';
-import { type CheckProgress, isSameMovement } from '../../domain/completeness.ts';
+import { isSameMovement } from '../../domain/completeness.ts';
 import type { SeenDelivery, SeenTransfer } from '../../domain/identity.ts';
 import { isOperatorScope, networkOfOperator } from '../../domain/project.ts';
 import {
@@ -12,7 +12,7 @@ import {
 import type { Watcher } from '../../domain/subscription.ts';
 import { isIn, part, type QueriesOf, raw, read, rows, type Sql, unsynced } from '../sql.ts';
 import type { Routing } from '../store.ts';
-import { META_KEYS, valuesOf } from './meta.ts';
+import { comparedUpTo } from './meta.ts';
 import { storeRouted } from './routed.ts';
 import { filtersParser, WATCHER_COLUMNS } from './subscriptions.ts';
 import { passedAt, readKnowledge } from './tokens.ts';
@@ -120,11 +120,6 @@ async function seenDeliveries(
       coalesce(d.ids, '[]') AS ids_json, coalesce(d.places, '[]') AS places_json
     FROM ${rows([...asked.values()], 'q (transfer_id bigint, key text, transfer_key text)')} CROSS JOIN deliveries d
     WHERE d.transfer_id = q.transfer_id AND d.key = q.key`;
-}
-
-async function comparedUpTo(sql: Sql, networks: Iterable<number>): Promise<RoutingContext['compared']> {
-  const values = await valuesOf(sql, networks, (network) => META_KEYS.checked + network);
-  return new Map([...values].map(([network, value]) => [network, JSON.parse(value) as CheckProgress]));
 }
 
 /** The network of each scope; a project that is gone has none any more, and nobody watches in its scope. */

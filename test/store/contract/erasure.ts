@@ -237,27 +237,31 @@ export function erasureContract(open: OpenEmpty): void {
       const learned = { catalog: [entry], counterparties: [], nativeSymbols: [], heads: [] };
       await store.routing.commit(routed({ learned }));
       const unchecked = { isWorthless: true, now: OLD, transfer: { token: ALICE } };
+      const progress = { chainId: '1', block: 1_999_999_999, blockAt: OLD, unchecked: [] };
+      await store.chainChecks.advance(0, progress, new Map());
       for (const [n, changed] of [
         [1, { isWorthless: true, now: OLD }],
         [2, unchecked],
         [3, { isWorthless: true }],
         [4, { now: OLD }],
+        // Its block is not compared with the chain yet.
+        [6, { isWorthless: true, now: OLD, transfer: { blockNumber: 2_000_000_000 } }],
       ] as const) {
         await post(store, [n], changed);
         await send(store, {}, OLD + n);
       }
       await post(store, [5], { isWorthless: true, now: OLD, channelId: OTHER_CHANNEL });
-      const all = () => Promise.all([1, 2, 3, 4, 5].map((n) => left(store, n)));
+      const all = () => Promise.all([1, 2, 3, 4, 5, 6].map((n) => left(store, n)));
       expect(await store.retention.pruneWorthless(NOW - DAY, 0, false)).toEqual({ deleted: 1, next: null });
-      expect(await all()).toEqual([0, 1, 1, 1, 1]);
-      expect(await store.retention.pruneWorthless(NOW - DAY, 0, true)).toEqual({ deleted: 1, next: null });
-      expect(await all()).toEqual([0, 0, 1, 1, 1]);
+      expect(await all()).toEqual([0, 1, 1, 1, 1, 1]);
+      expect(await store.retention.pruneWorthless(NOW - DAY, 0, true)).toEqual({ deleted: 2, next: null });
+      expect(await all()).toEqual([0, 0, 1, 1, 1, 0]);
       expect(await store.retention.reusableBytes()).toBeGreaterThanOrEqual(0);
       // What waited for too long can be replayed for as long.
       await store.outbox.expire(OTHER_CHANNEL, NOW, 'too old', NOW);
       expect((await store.retention.pruneWorthless(NOW - DAY, 0, true)).deleted).toBe(0);
       expect((await store.retention.pruneWorthless(NOW + 1, 0, true)).deleted).toBe(2);
-      expect(await all()).toEqual([0, 0, 0, 1, 0]);
+      expect(await all()).toEqual([0, 0, 0, 1, 0, 0]);
     });
 
     it('deletes more transfers than one step can, of every scope', async () => {
