@@ -455,6 +455,39 @@ describe('a message of compact alerts', () => {
     }
   });
 
+  it.each([
+    ['compact', (index: number) => index === 1],
+    ['compact', (index: number) => index % 2 === 1],
+    ['compact', () => true],
+    ['full', (index: number) => index === 1],
+    ['full', (index: number) => index % 2 === 1],
+    ['full', () => true],
+  ] as const)('marks in a full message whatever the chain does not have (%s, %s)', (style, isGone) => {
+    const bare = createRenderers({ ...SETTINGS, explorerUrl: undefined });
+    const warnings: Warning[] = [{ kind: 'found', ms: 3_600_000 }, { kind: 'uncataloged' }];
+    const all = Array.from({ length: 40 }, (_, n) => {
+      const txHash = `0x${String(n >> 1).padStart(64, '7')}`;
+      return alertOf({ txHash, from: TREASURY, to: address(n), value: `${n}${'1'.repeat(20)}` }, { style, warnings });
+    });
+    const { payload, used } = bare.render(all, 'ABCDEFGHIJ', 0);
+    expect(used).toBeGreaterThan(style === 'full' ? 4 : 9);
+    const gone = all
+      .slice(0, used)
+      .map((alert, index) =>
+        isGone(index) ? { ...alert, count: 0, transfer: { ...alert.transfer, settled: 0 } } : alert,
+      );
+    const again = bare.renderAgain(gone, 'ABCDEFGHIJ', JSON.stringify(payload));
+    expect(again.used).toBe(used);
+    const texts = [
+      ...textsOf(again.payload.components),
+      ...(again.payload.embeds ?? []).map((embed) => JSON.stringify(embed)),
+    ];
+    expect(texts.join('').length).toBeLessThanOrEqual(style === 'full' ? 8_000 : 4_000);
+    const marked = texts.filter((text) => /does not have|not on the chain/.test(text));
+    const transactions = new Set(gone.flatMap(({ count, transfer: { txHash } }) => (count === 0 ? [txHash] : [])));
+    expect(marked).toHaveLength(transactions.size);
+  });
+
   it('keeps a compact message compact after the server chooses full alerts, and a tall one tall', () => {
     const small = compact();
     const tall = { ...small, style: 'full' as const };

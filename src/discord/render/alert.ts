@@ -16,7 +16,7 @@ import { isSuspect, isWorthless, viewOf } from '../../domain/transaction-parts.t
 import { checksumAddress } from '../../domain/typed-address.ts';
 import { MAX_CONTENT, MAX_DESCRIPTION, MAX_EMBEDS, MAX_FIELDS } from '../command.ts';
 import { transactionEmbed } from './card.ts';
-import { compactLines, headlineAbove } from './compact.ts';
+import { compactLines, headlineAbove, titleOnly } from './compact.ts';
 import { remarksOf, warningsOf } from './warnings.ts';
 import {
   type Alerts,
@@ -35,22 +35,24 @@ const MAX_RAW_AMOUNT = 200;
 /** Maximum number of headlines above cards: a push notification shows a few lines. */
 export const MAX_HEADLINES = 3;
 
-/** How many characters fit into one message, and into each embed's description. */
+/** How many characters fit into one message, and into each embed's description, and how many transactions. */
 interface Room {
   characters: number;
   description: number;
+  transactions: number;
 }
 
 /** The room of each form of message. A new one is not filled up: names and remarks that are added later need room, too. */
 const ROOM: Record<AlertStyle, { max: Room; atFirst: Room }> = {
   full: {
-    max: { characters: 6_000, description: MAX_DESCRIPTION },
-    atFirst: { characters: 5_200, description: 3_500 },
+    max: { characters: 6_000, description: MAX_DESCRIPTION, transactions: MAX_EMBEDS },
+    atFirst: { characters: 5_200, description: 3_500, transactions: MAX_EMBEDS },
   },
   // The text of all components, mentions included.
   compact: {
-    max: { characters: 4_000, description: 4_000 },
-    atFirst: { characters: 3_800, description: 3_800 },
+    // What turns out not to be on the chain is then apart from the rest of its transaction.
+    max: { characters: 4_000, description: 4_000, transactions: 2 * MAX_EMBEDS },
+    atFirst: { characters: 3_800, description: 3_800, transactions: MAX_EMBEDS },
   },
 };
 
@@ -101,8 +103,9 @@ export function countFitting(alerts: Alert[], settings: RenderSettings, payload:
 }
 
 /**
- * Renders an existing message again; it pings nobody. It keeps all of its alerts by dropping links to addresses,
- * then by shortening long labels and without balances. `before`: JSON of the body that the message was created with, whose form it keeps.
+ * Renders an existing message again; it pings nobody. It keeps all of its alerts by dropping links to addresses, then by
+ * shortening long labels and what the chain does not have, and without balances and lesser remarks. `before`: JSON of the
+ * body that the message was created with, whose form it keeps.
  */
 export function renderAgain(
   alerts: Alert[],
@@ -253,22 +256,23 @@ function fill(
   const byTransaction = new Map<string, { alerts: Alerts; rendered: Rendered }>();
   // In a message with embeds, mentions are in the content, which has a limit of its own.
   let characters = style === 'full' ? 0 : 1 + mentionOf(roles).length;
+  const together = style === 'full' && context.isShort ? transactionOf : togetherBy;
   let used = 0;
 
   function add(more: Alerts): boolean {
-    const transaction = togetherBy(more[0]);
+    const transaction = together(more[0]);
     const before = byTransaction.get(transaction);
-    const together: Alerts = before ? [...before.alerts, ...more] : more;
-    const rendered = style === 'full' ? transactionEmbed(together, context) : compactLines(together, plain).join('\n');
+    const all: Alerts = before ? [...before.alerts, ...more] : more;
+    const rendered = renderOne(all, style, plain);
     const sum = characters + lengthOf(rendered) - (before ? lengthOf(before.rendered) : 0);
     const fits =
-      (before !== undefined || byTransaction.size < MAX_EMBEDS) &&
+      (before !== undefined || byTransaction.size < room.transactions) &&
       sum <= room.characters &&
       (typeof rendered === 'string' ||
         (rendered.description!.length <= room.description && rendered.fields!.length <= MAX_FIELDS));
     // A single alert is always sent.
     if (!fits && (used > 0 || more.length > 1)) return false;
-    byTransaction.set(transaction, { alerts: together, rendered });
+    byTransaction.set(transaction, { alerts: all, rendered });
     characters = sum;
     used += more.length;
     return true;
@@ -276,7 +280,7 @@ function fill(
 
   // Its alert shows what it was about.
   const shown = alerts.map((alert) => (alert.count === 0 ? { ...alert, count: 1 } : alert));
-  for (const run of runsOf(shown.slice(0, MAX_OF_ONE_TRANSACTION))) {
+  for (const run of runsOf(shown.slice(0, MAX_OF_ONE_TRANSACTION), together)) {
     if (!add(run)) {
       if (run.length > 1) run.every((alert) => add([alert]));
       break;
@@ -293,12 +297,23 @@ function fill(
 /** Equal for alerts that are shown together. What the chain does not have is in no sum with the rest of its transaction. */
 const togetherBy = (alert: Alert): string => `${transactionOf(alert)} ${alert.transfer.settled === 0}`;
 
+/** One transaction; in a short message less of what the chain does not have. */
+function renderOne(alerts: Alerts, style: AlertStyle, context: RenderContext): Rendered {
+  const isGone = context.isShort && alerts.every(({ transfer }) => transfer.settled === 0);
+  if (style === 'full') {
+    const card = transactionEmbed(alerts, context);
+    return isGone ? { ...card, description: context.t('alert.notOnChain'), fields: [] } : card;
+  }
+  if (isGone) return `~~${titleOnly(alerts, context)}~~ · ${context.t('alert.notOnChainShort')}`;
+  return compactLines(alerts, context).join('\n');
+}
+
 /** Groups consecutive alerts of one transaction. */
-function runsOf(alerts: Alert[]): Alerts[] {
+function runsOf(alerts: Alert[], together = togetherBy): Alerts[] {
   const runs: Alerts[] = [];
   for (const alert of alerts) {
     const run = runs.at(-1);
-    if (run && togetherBy(run[0]) === togetherBy(alert)) run.push(alert);
+    if (run && together(run[0]) === together(alert)) run.push(alert);
     else runs.push([alert]);
   }
   return runs;

@@ -142,7 +142,7 @@ function remarks(alert: Alert, context: RenderContext): string[] {
 export function chainRemarks({ transfer, warnings, reorganized }: Alert, context: RenderContext): string[] {
   const { t } = context;
   const lines: string[] = [];
-  for (const warning of warnings) {
+  for (const warning of context.isShort ? [] : warnings) {
     if (warning.kind === 'late' || warning.kind === 'found')
       lines.push(t(`alert.${warning.kind}`, { duration: duration(warning.ms, context) }));
   }

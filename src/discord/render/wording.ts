@@ -27,7 +27,7 @@ export interface RenderContext extends RenderSettings {
   /** Tokens that the explorer's catalog lists: their names may be trusted. */
   cataloged: ReadonlySet<AddressText>;
   unlinked?: boolean;
-  /** Labels are shortened and balances are left out, so that no alert has to be dropped. */
+  /** Labels are shortened, and balances and lesser remarks are left out, so that no alert has to be dropped. */
   isShort?: boolean;
   /** Other tokens' names link to their contracts. */
   linksTokens?: boolean;

@@ -6,7 +6,7 @@ import { type BlockRange, isDifference, type StoredTransfer } from '../../../src
 import { shownIn } from '../../discord/shown.ts';
 import type { Mined, ProofChain } from './chain.ts';
 
-const MARK = 'The chain does not have';
+const MARK = /The chain does not have|not on the chain/;
 
 /** What happened in a round. */
 interface Round {
@@ -46,7 +46,7 @@ function numbersIn(discord: Discord, channelId: string, ids: ReadonlySet<string>
         const digits = line.replaceAll(/(?<=\d)[.,](?=\d)/g, '');
         for (const [, number, times] of digits.matchAll(/0*(8\d{15})\b(?:[^×\d]*×(\d+))?/g)) {
           numbers.set(number!, Math.max(numbers.get(number!) ?? 0, ids.has(number!) ? 1 : Number(times ?? 1)));
-          if (text.includes(MARK)) marked.add(number!);
+          if (MARK.test(text)) marked.add(number!);
         }
       }
       return [...numbers];
