@@ -141,7 +141,8 @@ describe('quiet hours and digests', () => {
     await pipeline.idle();
     await pipeline.store.subscriptions.change(HARBOR, id, { channelId: GENERAL });
     await pipeline.store.subscriptions.change(HARBOR, id, change);
-    await pipeline.pass(HOUR, HOUR);
+    await pipeline.deliverer.rescan();
+    await pipeline.idle();
     expect(messages().map(textOf).join()).toMatch(new RegExp(amounts.map((one) => `[+−]${one} `).join('.*'), 's'));
     expect((await pipeline.backlog()).alerts).toMatchObject({ held: 4 - amounts.length });
   });
@@ -152,7 +153,8 @@ describe('quiet hours and digests', () => {
     await pipeline.receive({ ...paymentOut(5), from: ALICE, to: TREASURY });
     await pipeline.idle();
     await pipeline.store.subscriptions.change(HARBOR, id, { holdAll: false });
-    await pipeline.pass(HOUR, HOUR);
+    await pipeline.deliverer.rescan();
+    await pipeline.idle();
     expect((await pipeline.backlog()).alerts).toMatchObject({ held: 1 });
     await pipeline.watch(ALICE, ALERTS);
     await pipeline.receive({ ...paymentOut(6), from: ALICE, to: TREASURY });
