@@ -86,8 +86,8 @@ export type Warning =
   /** The token copies the symbol of a known one; `genuine` null: the native coin's. */
   | { kind: 'imitation'; symbol: string; genuine: AddressText | null; isRepeat?: true }
   | { kind: 'uncataloged' }
-  /** The explorer could not be asked whether its catalog lists the token. */
-  | { kind: 'unchecked' }
+  /** The explorer could not be asked whether its catalog lists the token; `isCrowded`: because there were too many. */
+  | { kind: 'unchecked'; isCrowded?: true }
   /** It arrived late, on a retry; `ms`: how long after events of later blocks. */
   | { kind: 'late'; ms: number }
   /** The service did not deliver it: it was found on the chain, `ms` after it happened. */

@@ -62,9 +62,9 @@ export const isKnown = ({ matches }: Pick<GroupedAlert, 'matches'>): boolean => 
 export const isForgeable = (alert: GroupedAlert): boolean =>
   alert.transfer.kind !== 'native' && !isKnown(alert) && alert.matches.some(({ perspective }) => leaves(perspective));
 
-/** Whether no catalog lists its token, or could not be asked: whoever makes many tokens uses up the lookups. */
+/** Whether no catalog lists its token, or there were too many to look it up: anybody can make them. */
 const isUncataloged = ({ warnings }: GroupedAlert): boolean =>
-  warnings.some(({ kind }) => kind === 'uncataloged' || kind === 'unchecked');
+  warnings.some((warning) => warning.kind === 'uncataloged' || (warning.kind === 'unchecked' && warning.isCrowded));
 
 /** Whether it may be a trap. A trap is shown on its own, never as part of something that looks ordinary. */
 export function isSuspect({ warnings }: GroupedAlert): boolean {

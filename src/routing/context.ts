@@ -103,6 +103,7 @@ export async function readContext(
       );
       const { catalog } = networks.get(network) ?? {};
       const found = (await catalog?.learn(wanted, known, covered[0]?.row.receivedAt ?? now)) ?? [];
+      for (const token of wanted.keys()) if (catalog?.isPassedOver(token)) signals.crowded.add(`${network} ${token}`);
       return found.map((entry) => ({ network, ...entry }));
     }),
   );

@@ -11,6 +11,8 @@ import { isZero, type Transfer } from '../domain/transfer.ts';
 export interface ScamSignals {
   /** The networks with an explorer: a token there that `catalog` lacks could not be checked. */
   explorers: ReadonlySet<number>;
+  /** Tokens that were not looked up because there were too many, by network. */
+  crowded: Set<string>;
   /** By network and token. */
   catalog: Map<string, CatalogEntry>;
   /** Cataloged tokens, by network and the skeleton of their symbol. */
@@ -30,6 +32,7 @@ export function toScamSignals(
 ): ScamSignals {
   const signals: ScamSignals = {
     explorers,
+    crowded: new Set(),
     catalog: new Map(catalog.map((entry) => [`${entry.network} ${entry.token}`, entry])),
     genuine: new Map(),
     nativeSymbols,
@@ -125,11 +128,14 @@ export function tokenWarnings(network: number, { token, tokenSymbol }: Transfer,
   if (token === null) return [];
   const entry = signals.catalog.get(`${network} ${token}`);
   if (entry?.cataloged === true) return [];
+  const isCrowded = signals.crowded.has(`${network} ${token}`);
   const [genuine] = tokensLike(network, tokenSymbol, signals).filter((other) => other !== token);
   return [
     ...(genuine === undefined ? [] : [{ kind: 'imitation' as const, symbol: tokenSymbol!, genuine }]),
     ...(entry?.cataloged === false ? [{ kind: 'uncataloged' as const }] : []),
-    ...(entry === undefined && signals.explorers.has(network) ? [{ kind: 'unchecked' as const }] : []),
+    ...(entry === undefined && signals.explorers.has(network)
+      ? [{ kind: 'unchecked' as const, ...(isCrowded && { isCrowded }) }]
+      : []),
   ];
 }
 

@@ -42,6 +42,8 @@ export function createTokenCatalog({
   /** When routing last waited, from and until. */
   let waited = { from: Number.NEGATIVE_INFINITY, until: Number.NEGATIVE_INFINITY };
   let allPausedUntil = 0;
+  /** Those that the last call had no turn for. */
+  let passedOver = new Set<AddressText>();
   let learned: Found[] = [];
 
   async function learnOne(token: AddressText): Promise<void> {
@@ -98,20 +100,16 @@ export function createTokenCatalog({
       endPauses(now);
       const isWanted = (token: AddressText) =>
         !pausedUntil.has(token) && (known.get(token)?.checkedAt ?? Number.NEGATIVE_INFINITY) < now - FRESH_MS;
-      const wanted =
-        now < allPausedUntil
-          ? []
-          : chosen(
-              [...tokens].filter(([token]) => isWanted(token)),
-              now,
-            );
+      const all = now < allPausedUntil ? [] : [...tokens].filter(([token]) => isWanted(token));
+      const wanted = chosen(all, now);
+      passedOver = new Set(all.flatMap(([token]) => (wanted.includes(token) ? [] : token)));
       if (wanted.length > 0) {
         for (const token of wanted) pausedUntil.set(token, now + PAUSE_MS);
         let responses = 0;
-        const all = wanted.map((token) => learnOne(token).then(() => responses++));
+        const asked = wanted.map((token) => learnOne(token).then(() => responses++));
         const wait = patience(since);
         if (wait > 0) {
-          await inTime(Promise.all(all), wait, clock);
+          await inTime(Promise.all(asked), wait, clock);
           waited = { from: now <= waited.until + GAP_MS ? waited.from : now, until: clock.now() };
           if (responses === 0 && wait === DEADLINE_MS) allPausedUntil = now + PAUSE_MS;
         }
@@ -120,6 +118,8 @@ export function createTokenCatalog({
       learned = [];
       return entries;
     },
+    /** Whether there were too many others to look it up in the last call. */
+    isPassedOver: (token: AddressText): boolean => passedOver.has(token),
   };
 }
 

@@ -307,8 +307,8 @@ describe('a message of compact alerts', () => {
     }
   });
 
-  it('shows a token that the explorer could not be asked about in one dim line, too (101 new tokens)', () => {
-    const warnings = [{ kind: 'unchecked' as const }];
+  it('shows a token that there were too many to look up in one dim line, too (101 new tokens)', () => {
+    const warnings = [{ kind: 'unchecked' as const, isCrowded: true as const }];
     for (const style of ['compact', 'full'] as const) {
       const [one, two] = [0, 1].map((n) => ({ ...uncataloged(n, {}, style), warnings }));
       expect(read(one!)).toBe('-# 📥 Treasury +5 `SPAM0` · unchecked token · transaction');

@@ -179,7 +179,7 @@ describe('a digest', () => {
     unknown([
       alertOf(
         { token: `0x${(n % 40).toString(16).padStart(40, 'f')}`, tokenSymbol: `SPAM${n % 40}`, ...change },
-        { warnings: [{ kind: n % 2 === 0 ? 'uncataloged' : 'unchecked' }] },
+        { warnings: [n % 2 === 0 ? { kind: 'uncataloged' } : { kind: 'unchecked', isCrowded: true }] },
       ),
     ])[0]!;
   const paid = (coins: number) =>

@@ -237,7 +237,7 @@ describe('uncataloged tokens', () => {
       await pipeline.idle();
       expect(await pipeline.outcomes()).toEqual(['matched']);
       expect(await warnings()).toEqual([UNCHECKED]);
-      expect(pipeline.alerts(ALERTS)[0]!.text).toContain('unchecked token');
+      expect(pipeline.alerts(ALERTS)[0]!.text).toContain('This token could not be checked');
     },
   );
 
@@ -276,6 +276,18 @@ describe('the explorer', () => {
     pipeline.clock.advance(1_000);
     await send();
     expect(upstream.requests).toHaveLength(2);
+  });
+
+  it('tells too many new tokens from an explorer that cannot be asked', async () => {
+    const fresh = (n: number) =>
+      payment({ tokenAddress: `0x${n.toString(16).padStart(40, 'd')}`, tokenSymbol: `NEW${n}` });
+    await pipeline.storeTogether(Array.from({ length: 30 }, (_, n) => fresh(n)));
+    await pipeline.idle();
+    const kinds = Map.groupBy((await warnings()).flat(), (warning) => JSON.stringify(warning));
+    expect([...kinds].map(([kind, { length }]) => [kind, length])).toEqual([
+      ['{"kind":"uncataloged"}', 20],
+      ['{"kind":"unchecked","isCrowded":true}', 10],
+    ]);
   });
 
   it('looks up nothing for minutes after the explorer limited requests', async () => {
