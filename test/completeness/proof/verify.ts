@@ -44,7 +44,8 @@ function numbersIn(discord: Discord, channelId: string, ids: ReadonlySet<string>
       const numbers = new Map<string, number>();
       for (const line of text.split(/\\n|\n|","/)) {
         const digits = line.replaceAll(/(?<=\d)[.,](?=\d)/g, '');
-        for (const [, number, times] of digits.matchAll(/0*(8\d{15})\b(?:[^×\d]*×(\d+))?/g)) {
+        // A hash may end like one.
+        for (const [, number, times] of digits.matchAll(/(?<![\da-f])0*(8\d{15})\b(?:[^×\d]*×(\d+))?/g)) {
           numbers.set(number!, Math.max(numbers.get(number!) ?? 0, ids.has(number!) ? 1 : Number(times ?? 1)));
           if (MARK.test(text)) marked.add(number!);
         }
