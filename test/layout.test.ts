@@ -47,7 +47,6 @@ const KEEP_TIME: Record<string, string> = {
   'src/app.ts': 'passes the real time to its parts as an argument',
   'src/discord/chart.ts': 'limits how long a thread really draws',
   'src/receiver/reachability.ts': 'limits a real request',
-  'src/upstream/chain.ts': 'limits a real request',
   'src/upstream/http.ts': 'limits a real request',
   'src/upstream/attachment.ts': 'limits a real request',
   'src/operator/backup.ts': 'is a command of its own, without the bot’s clock',

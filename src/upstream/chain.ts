@@ -1,4 +1,3 @@
-import { request } from 'undici';
 import type { AddressText } from '../domain/address.ts';
 import type { Holding } from '../domain/balance.ts';
 import {
@@ -14,7 +13,7 @@ import {
 import { type Clock, SECOND } from '../domain/clock.ts';
 import type { Balances, BlockRange, ChainLog } from '../domain/completeness.ts';
 import { MIB } from '../domain/units.ts';
-import { type HttpResult, readBody } from './http.ts';
+import { call as callUrl, type HttpResult } from './http.ts';
 
 /** How one network's nodes are asked. */
 export interface ChainOptions {
@@ -47,12 +46,19 @@ const READ_HOLDINGS =
   '3d601f1016600190038251178160011c52604001600c565b5060011c6000f3';
 const UNKNOWN = 2n ** 256n - 1n;
 
+/** How the balances of the coin or of tokens are read: many with `code`, whose data are `words`, or each alone. */
+interface Reading {
+  code: string;
+  max: number;
+  words(holding: Holding): string;
+  alone(block: number, holding: Holding): Promise<bigint>;
+}
+
 /** Creates the client. */
 export function createChain({ urls, rate, clock, timeoutMs = 15 * SECOND }: ChainOptions): ChainNode {
   let current = 0;
   let nextAt = 0;
   let calls = 0;
-  let canBatch = true;
 
   /** Waits until one more call is within the rate. */
   async function slot(): Promise<void> {
@@ -70,8 +76,10 @@ export function createChain({ urls, rate, clock, timeoutMs = 15 * SECOND }: Chai
       const index = (current + tried) % urls.length;
       await slot();
       calls++;
-      const response = await send(urls[index]!, { jsonrpc: '2.0', id: 1, method, params }, timeoutMs);
-      const read = resultOf(response);
+      const body = { jsonrpc: '2.0', id: 1, method, params };
+      const read = resultOf(
+        await callUrl({ url: new URL(urls[index]!), method: 'POST', body, timeoutMs, maxBytes: MAX_BYTES, parse }),
+      );
       if ('result' in read) {
         current = index;
         return read.result as Result;
@@ -88,71 +96,43 @@ export function createChain({ urls, rate, clock, timeoutMs = 15 * SECOND }: Chai
     return { number: Number(found.number), hash: found.hash, at: Number(found.timestamp) * SECOND };
   }
 
-  async function balancesTogether(block: number, addresses: readonly AddressText[]): Promise<bigint[]> {
-    const data = READ_BALANCES + addresses.map(word).join('');
-    const found = await call<string>('eth_call', [{ data }, tagOf(block)]);
-    if (found?.length !== 2 + addresses.length * 64) throw new ChainError('unsupported', 'eth_call');
-    return addresses.map((_, index) => BigInt(`0x${found.slice(2 + index * 64, 66 + index * 64)}`));
-  }
-
-  async function balance(block: number, address: AddressText): Promise<bigint> {
-    return BigInt(await call<string>('eth_getBalance', [address, tagOf(block)]));
-  }
-
-  async function balances(block: number, addresses: readonly AddressText[]): Promise<Balances> {
-    const found = new Map<AddressText, bigint>();
-    for (let from = 0; from < addresses.length; from += MAX_BALANCES) {
-      const some = addresses.slice(from, from + MAX_BALANCES);
-      let values: bigint[] | null = null;
-      if (canBatch && some.length > 1) {
-        values = await balancesTogether(block, some).catch((error: unknown) => {
-          if (!(error instanceof ChainError) || error.failure === 'away' || error.failure === 'pruned') throw error;
-          canBatch = false;
-          return null;
-        });
-      }
-      for (const [index, address] of some.entries()) {
-        found.set(address, values?.[index] ?? (await balance(block, address)));
-      }
+  /** What this code returns after a block: a word for each, or nothing where the node does not run it. */
+  async function run(block: number, request: { data: string; to?: string }): Promise<bigint[]> {
+    try {
+      return wordsOf(await call<string>('eth_call', [request, tagOf(block)]));
+    } catch (error) {
+      if (!(error instanceof ChainError) || error.failure === 'away' || error.failure === 'pruned') throw error;
+      return [];
     }
-    return found;
   }
 
-  async function tokenBalances(block: number, pairs: readonly [AddressText, AddressText][]) {
-    const read = async (request: object): Promise<bigint[]> => {
-      try {
-        return wordsOf(await call<string>('eth_call', [request, tagOf(block)]));
-      } catch (error) {
-        if (!(error instanceof ChainError) || error.failure !== 'refused') throw error;
-        return [];
-      }
-    };
-    const together = await read({ data: READ_HOLDINGS + pairs.flat().map(word).join('') });
-    if (together.length === pairs.length) return together;
-    // One of them may return what no contract may consist of, or the node runs no code that is not deployed.
+  /** Reads many values in one call, or each alone: a node may run no code that is not deployed. */
+  async function readAll(block: number, holdings: readonly Holding[], { code, max, words, alone }: Reading) {
     const found: bigint[] = [];
-    for (const [to, address] of pairs) {
-      const [value = UNKNOWN] = await read({ to, data: BALANCE_OF + word(address) });
-      found.push(value);
+    for (let from = 0; from < holdings.length; from += max) {
+      const some = holdings.slice(from, from + max);
+      const together = some.length > 1 ? await run(block, { data: code + some.map(words).join('') }) : [];
+      if (together.length === some.length) found.push(...together);
+      else for (const one of some) found.push(await alone(block, one));
     }
     return found;
   }
 
-  async function holdings(block: number, wanted: readonly Holding[]): Promise<(bigint | null)[]> {
-    const coins = wanted.flatMap(({ asset, address }) => (asset === 'native' ? [address] : []));
-    const tokens = wanted.flatMap(({ asset, address }): [AddressText, AddressText][] =>
-      asset === 'native' ? [] : [[asset, address]],
-    );
-    const ofCoin = await balances(block, [...new Set(coins)]);
-    const ofTokens: bigint[] = [];
-    for (let from = 0; from < tokens.length; from += MAX_HOLDINGS) {
-      ofTokens.push(...(await tokenBalances(block, tokens.slice(from, from + MAX_HOLDINGS))));
-    }
-    return wanted.map(({ asset, address }) => {
-      const value = asset === 'native' ? ofCoin.get(address)! : ofTokens.shift()!;
-      return value === UNKNOWN ? null : value;
-    });
-  }
+  const coins: Reading = {
+    code: READ_BALANCES,
+    max: MAX_BALANCES,
+    words: ({ address }) => word(address),
+    alone: async (block, { address }) => BigInt(await call<string>('eth_getBalance', [address, tagOf(block)])),
+  };
+  const tokens: Reading = {
+    code: READ_HOLDINGS,
+    max: MAX_HOLDINGS,
+    words: ({ asset, address }) => word(asset) + word(address),
+    async alone(block, { asset, address }) {
+      const [value = UNKNOWN] = await run(block, { to: asset, data: BALANCE_OF + word(address) });
+      return value;
+    },
+  };
 
   const latest = async (): Promise<number> => Number(await call<string>('eth_blockNumber', []));
 
@@ -180,69 +160,55 @@ export function createChain({ urls, rate, clock, timeoutMs = 15 * SECOND }: Chai
       if (!Array.isArray(found) || !found.every(isIn)) throw new ChainError('refused', 'eth_getLogs');
       return found;
     },
-    balances,
-    holdings,
+    async balances(block: number, addresses: readonly AddressText[]): Promise<Balances> {
+      const held = addresses.map((address): Holding => ({ asset: 'native', address }));
+      const found = await readAll(block, held, coins);
+      return new Map(addresses.map((address, index) => [address, found[index]!]));
+    },
+    async holdings(block: number, wanted: readonly Holding[]): Promise<(bigint | null)[]> {
+      const isCoin = ({ asset }: Holding) => asset === 'native';
+      const ofCoin = await readAll(block, wanted.filter(isCoin), coins);
+      const ofTokens = await readAll(
+        block,
+        wanted.filter((one) => !isCoin(one)),
+        tokens,
+      );
+      return wanted.map((one) => {
+        const value = (isCoin(one) ? ofCoin : ofTokens).shift()!;
+        return value === UNKNOWN ? null : value;
+      });
+    },
     sent: async (block: number, address: AddressText) =>
       Number(await call<string>('eth_getTransactionCount', [address, tagOf(block)])),
     async payments({ number, transactions }: ChainBlock): Promise<ChainPayment[] | null> {
-      try {
-        const traces = await call<GethTrace[]>('debug_traceBlockByNumber', [number, { tracer: 'callTracer' }]);
-        if (Array.isArray(traces) && traces.length === transactions.length) {
-          return traces.flatMap(({ result, txHash }, index) =>
-            gethPayments(txHash ?? transactions[index]!.hash, result),
-          );
-        }
-      } catch (error) {
-        if (!(error instanceof ChainError) || error.failure === 'away') throw error;
-      }
-      try {
-        const traces = await call<ParityTrace[]>('trace_block', [number]);
-        return Array.isArray(traces) ? parityPayments(traces) : null;
-      } catch (error) {
-        if (!(error instanceof ChainError) || error.failure === 'away') throw error;
-        return null;
-      }
+      const ofGeth = await call<GethTrace[]>('debug_traceBlockByNumber', [number, { tracer: 'callTracer' }]).catch(
+        nullIfRefused,
+      );
+      if (Array.isArray(ofGeth) && ofGeth.length === transactions.length)
+        return ofGeth.flatMap(({ result, txHash }, index) => gethPayments(txHash ?? transactions[index]!.hash, result));
+      const ofParity = await call<ParityTrace[]>('trace_block', [number]).catch(nullIfRefused);
+      return Array.isArray(ofParity) ? parityPayments(ofParity) : null;
     },
-    async read(contract: AddressText, selector: string): Promise<string | null> {
-      try {
-        return await call<string>('eth_call', [{ to: contract, data: selector }, 'latest']);
-      } catch (error) {
-        if (!(error instanceof ChainError) || error.failure === 'away') throw error;
-        return null;
-      }
-    },
+    read: (contract: AddressText, selector: string) =>
+      call<string>('eth_call', [{ to: contract, data: selector }, 'latest']).catch(nullIfRefused),
   };
 }
 
-const word = (address: AddressText): string => address.slice(2).padStart(64, '0');
+/** A node that refuses a call does so again; one that is away may respond later. */
+function nullIfRefused(error: unknown): null {
+  if (!(error instanceof ChainError) || error.failure === 'away') throw error;
+  return null;
+}
+
+const parse = (body: Buffer | null): unknown =>
+  body === null ? { error: { code: 0 } } : JSON.parse(body.toString('utf8'));
+
+const word = (address: string): string => address.slice(2).padStart(64, '0');
 
 const wordsOf = (data: unknown): bigint[] =>
   typeof data === 'string' ? (data.slice(2).match(/[0-9a-f]{64}/gi) ?? []).map((hex) => BigInt(`0x${hex}`)) : [];
 
 const tagOf = (block: string | number): string => (typeof block === 'string' ? block : `0x${block.toString(16)}`);
-
-/** Sends a request and reads the response; numbers stay numbers, because nodes write amounts as hex. */
-async function send(url: string, body: object, timeoutMs: number): Promise<HttpResult> {
-  const signal = AbortSignal.timeout(timeoutMs);
-  try {
-    const response = await request(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', accept: 'application/json', 'user-agent': 'Ledgerbell' },
-      body: JSON.stringify(body),
-      signal,
-    });
-    const bytes = await readBody(response.body, MAX_BYTES);
-    let json: unknown;
-    try {
-      json = bytes === null ? { error: { code: 0 } } : JSON.parse(bytes.toString('utf8'));
-    } catch {
-      json = undefined;
-    }
-    return { status: 'answered', code: response.statusCode, json };
-  } catch {
-    return signal.aborted ? { status: 'timeout' } : { status: 'unreachable' };
-  }
-}
 
 const PRUNED =
   /missing trie node|pruned|state (?:is )?(?:not|un)\s?available|historical state|archive|too old|older than/i;

@@ -4,7 +4,7 @@ import { numbersAsWritten } from '../domain/event.ts';
 import { MIB } from '../domain/units.ts';
 import type { UpstreamFailure } from '../domain/upstream.ts';
 
-/** A complete response; `json` is undefined when the body is not JSON. Numbers are their source texts. */
+/** A complete response; `json` is undefined when the body is not JSON. By default numbers are their source texts. */
 export interface HttpResponse {
   status: 'answered';
   code: number;
@@ -21,13 +21,22 @@ export interface Call {
   body?: unknown;
   /** Time limit from the connection to the last byte. */
   timeoutMs: number;
+  /** The rest of a larger response is not read; the default is larger than any response of the three interfaces. */
+  maxBytes?: number;
+  /** Parses the body; null: it is too large. Errors are caught. */
+  parse?(body: Buffer | null): unknown;
 }
 
-/** Larger than any response of these services; the rest of a larger one is not read. */
-const MAX_BYTES = 4 * MIB;
-
 /** Sends a request and reads the response as JSON; never throws, never follows a redirect. */
-export async function call({ url, method = 'GET', headers = {}, body, timeoutMs }: Call): Promise<HttpResult> {
+export async function call({
+  url,
+  method = 'GET',
+  headers = {},
+  body,
+  timeoutMs,
+  maxBytes = 4 * MIB,
+  parse = parseExactly,
+}: Call): Promise<HttpResult> {
   const signal = AbortSignal.timeout(timeoutMs);
   try {
     const response = await request(url, {
@@ -44,8 +53,8 @@ export async function call({ url, method = 'GET', headers = {}, body, timeoutMs 
       body: body === undefined ? null : JSON.stringify(body),
       signal,
     });
-    const bytes = await readBody(response.body, MAX_BYTES);
-    return { status: 'answered', code: response.statusCode, json: bytes ? parse(bytes.toString('utf8')) : undefined };
+    const bytes = await readBody(response.body, maxBytes);
+    return { status: 'answered', code: response.statusCode, json: parsed(bytes, parse) };
   } catch {
     return signal.aborted ? { status: 'timeout' } : { status: 'unreachable' };
   }
@@ -63,9 +72,17 @@ export async function readBody(body: AsyncIterable<Buffer>, max: number): Promis
   return Buffer.concat(chunks);
 }
 
-function parse(text: string): unknown {
+function parseExactly(body: Buffer | null): unknown {
+  if (body === null) return undefined;
+  return secureJson.parse(body.toString('utf8'), numbersAsWritten, {
+    protoAction: 'remove',
+    constructorAction: 'remove',
+  });
+}
+
+function parsed(body: Buffer | null, parse: (body: Buffer | null) => unknown): unknown {
   try {
-    return secureJson.parse(text, numbersAsWritten, { protoAction: 'remove', constructorAction: 'remove' });
+    return parse(body);
   } catch {
     return undefined;
   }
