@@ -109,12 +109,14 @@ export function createDiscovery({ url, now, after, timeoutMs = 8_000, onResponse
   };
 }
 
-/** Returns a function that reads the rows of a query from all pages, and learns how the service numbers them. */
-function createRowsReader(url: string, timeoutMs: number) {
-  /** What responses have shown: the number of the first page (null: unknown), and whether a page size is accepted. */
-  const learned: { firstPage: 0 | 1 | null; takesPageSize: boolean } = { firstPage: null, takesPageSize: true };
+type Answer = Page | UpstreamFailure;
 
-  async function askPage(query: ProviderQuery, page: number): Promise<Page | UpstreamFailure> {
+/** Returns a function that reads the rows of a query from all pages. */
+function createRowsReader(url: string, timeoutMs: number) {
+  /** Whether the service accepts a page size, as far as its responses have shown. */
+  let takesPageSize = true;
+
+  async function askPage(query: ProviderQuery, page: number): Promise<Answer> {
     const target = new URL(`${url}/api/infrastructure-providers/rows`);
     target.searchParams.set('category', query.category);
     if (query.search !== null) target.searchParams.set('search', query.search);
@@ -122,55 +124,44 @@ function createRowsReader(url: string, timeoutMs: number) {
       target.searchParams.set('filters', JSON.stringify([{ id: 'provider', value: query.providers }]));
     }
     target.searchParams.set('page', String(page));
-    if (learned.takesPageSize) target.searchParams.set('pageSize', String(PAGE_SIZE));
+    if (takesPageSize) target.searchParams.set('pageSize', String(PAGE_SIZE));
     return readPage(await call({ url: percentEncoded(target), timeoutMs }), query.category);
   }
 
   /**
-   * The first pages. Whether they start at 0 or 1 is not published: both are requested until a response shows it. A
-   * service that refuses them may refuse the page size, which is left out from then on if that helps.
+   * The pages 0 and 1: which of them is the first is not published. A service that refuses both may refuse the page size,
+   * which is left out from then on if that helps.
    */
-  async function firstPages(query: ProviderQuery): Promise<FirstPages> {
-    const request = async (): Promise<FirstPages> => {
-      const { firstPage } = learned;
-      if (firstPage !== null) return [await askPage(query, firstPage)];
-      return Promise.all([askPage(query, 0), askPage(query, 1)]);
-    };
+  async function firstPages(query: ProviderQuery): Promise<[Answer, Answer]> {
+    const request = () => Promise.all([askPage(query, 0), askPage(query, 1)]);
     const responses = await request();
-    if (!learned.takesPageSize || !responses.every((page) => 'status' in page && page.status === 'rejected')) {
-      return responses;
-    }
-    learned.takesPageSize = false;
+    if (!takesPageSize || !responses.every((page) => isFailure(page) && page.status === 'rejected')) return responses;
+    takesPageSize = false;
     const again = await request();
     // If it refuses these, too, the page size was not the reason.
-    learned.takesPageSize = again.every((page) => 'status' in page);
-    return learned.takesPageSize ? responses : again;
+    takesPageSize = again.every(isFailure);
+    return takesPageSize ? responses : again;
   }
 
   /** Reads all pages; a missing or repeated page adds nothing. */
-  async function loadRows(query: ProviderQuery): Promise<RowsResult> {
-    const pages = await firstPages(query);
-    const [zero, one] = pages.length === 2 ? pages : [null, pages[0]];
-    learned.firstPage ??= zero && firstOf(zero, one);
-    const last = pages.at(-1)!;
-    if (pages.every((page) => 'status' in page)) return last as UpstreamFailure;
+  return async (query: ProviderQuery): Promise<RowsResult> => {
+    const [zero, one] = await firstPages(query);
+    if (isFailure(zero) && isFailure(one)) return one;
     const found = gather();
     let more = false;
-    for (const page of pages) {
-      if ('status' in page) continue;
+    for (const page of [zero, one]) {
+      if (isFailure(page)) continue;
       const added = found.add(page);
       // A repeated first page (0 read as 1) shows nothing about further pages.
-      more = found.isFull(page) && (added || page === last);
+      more = found.isFull(page) && (added || page === one);
     }
-    // Where pages start at 1, page 0 may be refused or break the service. If it does not respond, page 0 may contain the
-    // first rows.
-    const isMissing = (page: Page | UpstreamFailure | null, harmless: readonly UpstreamFailure['status'][]) =>
-      page !== null && 'status' in page && !harmless.includes(page.status);
-    let complete = !isMissing(zero, [...BEYOND, 'broken']) && !isMissing(one, BEYOND);
-    const start = zero === null ? learned.firstPage! : 0;
-    for (let next = start + pages.length; more && !found.isWhole(); next++) {
+    // Where pages start at 1, page 0 may be refused or break the service. If it does not respond, it may contain the first rows.
+    const isMissing = (page: Answer, ...harmless: UpstreamFailure['status'][]) =>
+      isFailure(page) && ![...BEYOND, ...harmless].includes(page.status);
+    let complete = !isMissing(zero, 'broken') && !isMissing(one);
+    for (let next = 2; more && !found.isWhole(); next++) {
       const page = next < MAX_PAGES ? await askPage(query, next) : null;
-      if (!page || 'status' in page) {
+      if (!page || isFailure(page)) {
         // If the last page is full, some services refuse the next one.
         complete &&= page?.status === 'rejected' && found.total() === null;
         break;
@@ -180,25 +171,13 @@ function createRowsReader(url: string, timeoutMs: number) {
     if (found.isCut()) complete = false;
     const rows = found.rows();
     // The page that failed may be the one with rows.
-    const failed = pages.find((page): page is UpstreamFailure => 'status' in page);
+    const failed = [zero, one].find(isFailure);
     if (rows.length === 0 && !complete && failed) return failed;
     return { status: 'ok', rows: rows.flatMap((row) => toRow(row) ?? []), complete };
-  }
-
-  return loadRows;
+  };
 }
 
-/** Only the first page if its number is known, otherwise those with the numbers 0 and 1. */
-type FirstPages = [Page | UpstreamFailure] | [Page | UpstreamFailure, Page | UpstreamFailure];
-
-/** The number of the first page, as far as the pages 0 and 1 show it. */
-function firstOf(zero: Page | UpstreamFailure, one: Page | UpstreamFailure): 0 | 1 | null {
-  if ('status' in one) return 'status' in zero || zero.rows.length === 0 || one.status !== 'rejected' ? null : 0;
-  if (one.rows.length === 0) return 'status' in zero || zero.rows.length === 0 ? null : 0;
-  if ('status' in zero) return zero.status === 'rejected' ? 1 : null;
-  if (zero.rows.length === 0) return 1;
-  return JSON.stringify(zero.rows) === JSON.stringify(one.rows) ? 1 : 0;
-}
+const isFailure = (page: Answer): page is UpstreamFailure => 'status' in page;
 
 /** Merges pages: each row once, up to the size limit. */
 function gather() {

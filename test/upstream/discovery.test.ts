@@ -138,19 +138,6 @@ describe('rows', () => {
     }
   });
 
-  it('asks for the first page once, as soon as a response shows which number it has', async () => {
-    const one = client();
-    for (const base of [0, 1]) {
-      const fresh = base === 0 ? one : client();
-      paged(base, () => ({ status: 400, body: {} }))();
-      await fresh.rows(QUERY);
-      upstream.requests.length = 0;
-      const answer = await fresh.rows({ ...QUERY, search: 'other' });
-      expect(asked().map((params) => Number(params.get('page')))).toEqual([base, base + 1, base + 2]);
-      expect((answer as { rows?: unknown[] }).rows).toHaveLength(120);
-    }
-  });
-
   it('leaves out the page size from then on where the service refuses it', async () => {
     const one = client();
     upstream.set(({ url }) => {
