@@ -1,6 +1,6 @@
 import type { NetworkConfig } from '../config.ts';
 import type { ChainNode } from '../domain/chain-node.ts';
-import type { Clock } from '../domain/clock.ts';
+import type { Interface, UpstreamFailure } from '../domain/upstream.ts';
 import { makePathToken } from '../receiver/path-tokens.ts';
 import { closeToOthers, createSeal, keyFromFile, type Seal } from '../secrets.ts';
 import { createChain } from '../upstream/chain.ts';
@@ -32,19 +32,14 @@ export interface Interfaces {
   of(network: number): NetworkInterfaces;
 }
 
-/** How long a request may take, where that differs from the client's own limit. */
-type Limit = { timeoutMs?: number };
-
 /** Opens the clients of the interfaces; the key that seals guilds' projects is read from the environment or from a file. */
 export async function openInterfaces(
   context: AppContext,
   data: Data,
-  overrides: Pick<AppOverrides, 'upstreamTimeoutMs'>,
+  { upstreamTimeoutMs: timeoutMs }: Pick<AppOverrides, 'upstreamTimeoutMs'>,
 ): Promise<Interfaces> {
   const { config, log } = context;
   const { store, keyFile, networks } = data;
-  const { upstreamTimeoutMs: timeoutMs } = overrides;
-  const limit = timeoutMs === undefined ? {} : { timeoutMs };
   const seal = createSeal(config.SECRETS_KEY ?? [keyFromFile(keyFile)]);
   if (!config.SECRETS_KEY) closeToOthers(keyFile, log);
   const { resealed, closed } = await resealProjects(store, seal);
@@ -58,9 +53,9 @@ export async function openInterfaces(
   const labels = networkLabels(config.networks);
   const all: NetworkInterfaces[] = [];
   for (const [index, network] of networks.entries())
-    all.push(await openNetwork(context, data, network, labels[index], seal, limit));
+    all.push(await openNetwork(context, data, network, labels[index], seal, timeoutMs));
   const byId = new Map(all.map((one) => [one.network.id, one]));
-  return { prices: openPrices(context, all, limit), all, of: (network) => byId.get(network) ?? all[0]! };
+  return { prices: openPrices(context, all, timeoutMs), all, of: (network) => byId.get(network) ?? all[0]! };
 }
 
 /** Most networks that metrics tell apart. */
@@ -76,29 +71,35 @@ export const networkLabels = (networks: readonly Pick<NetworkConfig, 'name'>[]):
 function openPrices(
   { config: { PRICES_URL: url }, clock, stack }: AppContext,
   all: readonly NetworkInterfaces[],
-  limit: Limit,
+  timeoutMs: number | undefined,
 ): Prices | null {
   const first = all.find(({ network }) => network.PRICES_CHAIN !== undefined);
   if (!url || !first) return null;
   const { health, network } = first;
-  const prices = createPrices({ url, clock, onResponse: (failure) => health.note('prices', failure), ...limit });
+  const prices = createPrices({ url, clock, timeoutMs, onResponse: (failure) => health.note('prices', failure) });
   health.watch('prices', () => prices.probe(network.PRICES_CHAIN!));
   stack.defer(prices.close);
   return prices;
 }
 
 async function openNetwork(
-  { config, clock, log: ofAll, now, metrics, stack }: AppContext,
+  { config, clock, log: ofAll, metrics, stack }: AppContext,
   { store, tokens }: Data,
   network: NetworkInterfaces['network'],
   label: string | undefined,
   seal: Seal,
-  limit: Limit,
+  timeoutMs: number | undefined,
 ): Promise<NetworkInterfaces> {
   const log = label === undefined ? ofAll : ofAll.child({ network: network.name });
   const health = createInterfaceHealth({ clock, log, errors: metrics.interfaceErrors, network: label });
   stack.defer(health.close);
+  const common = (name: Interface) => ({
+    ...clock,
+    timeoutMs,
+    onResponse: (failure: UpstreamFailure | null) => health.note(name, failure),
+  });
   const projects = createProjects({
+    ...common('notification'),
     store,
     network: network.id,
     seal,
@@ -106,61 +107,33 @@ async function openNetwork(
     operator: operatorKeys(network),
     operatorSigning: network.NOTIFICATION_SIGNING_SECRET,
     operatorGuildIds: config.OPERATOR_GUILD_IDS,
-    now,
     newToken: makePathToken,
     onTokens: tokens.refresh,
-    onResponse: (failure) => health.note('notification', failure),
-    ...limit,
   });
   if (projects.probe) health.watch('notification', projects.probe);
   await projects.readSigning();
-  const explorer = openExplorer(network, health, now, limit);
-  const { RPC_URL: urls, RPC_RATE: rate } = network;
-  const chain = urls ? createChain({ urls, rate, clock, ...limit }) : null;
-  return { network, label, health, projects, explorer, discovery: openDiscovery(network, health, clock, limit), chain };
-}
-
-function openExplorer(
-  network: NetworkConfig,
-  health: InterfaceHealth,
-  now: () => number,
-  limit: Limit,
-): Explorer | null {
-  if (!network.EXPLORER_API_URL) return null;
-  const explorer = createExplorer({
-    url: network.EXPLORER_API_URL,
-    addressParam: network.EXPLORER_ADDRESS_PARAM,
-    apiKey: network.EXPLORER_API_KEY,
-    now,
-    onResponse: (failure) => health.note('explorer', failure),
-    ...limit,
-  });
-  health.watch('explorer', explorer.probe);
-  return explorer;
-}
-
-function openDiscovery(
-  { DISCOVERY_URL: url }: NetworkConfig,
-  health: InterfaceHealth,
-  clock: Clock,
-  limit: Limit,
-): Discovery | null {
-  if (!url) return null;
-  const discovery = createDiscovery({
-    url,
-    ...clock,
-    onResponse: (failure) => health.note('discovery', failure),
-    ...limit,
-  });
-  health.watch('discovery', discovery.probe);
-  return discovery;
-}
-
-function operatorKeys(network: NetworkConfig): ProjectKeys | null {
   const {
-    NOTIFICATION_PROJECT_ID: projectId,
-    NOTIFICATION_API_KEY: apiKey,
-    NOTIFICATION_API_SECRET: apiSecret,
+    EXPLORER_API_URL: explorerUrl,
+    EXPLORER_ADDRESS_PARAM: addressParam,
+    EXPLORER_API_KEY: apiKey,
+    DISCOVERY_URL: discoveryUrl,
+    RPC_URL: urls,
+    RPC_RATE: rate,
   } = network;
+  const explorer = explorerUrl
+    ? createExplorer({ ...common('explorer'), url: explorerUrl, addressParam, apiKey })
+    : null;
+  if (explorer) health.watch('explorer', explorer.probe);
+  const discovery = discoveryUrl ? createDiscovery({ ...common('discovery'), url: discoveryUrl }) : null;
+  if (discovery) health.watch('discovery', discovery.probe);
+  const chain = urls ? createChain({ urls, rate, clock, timeoutMs }) : null;
+  return { network, label, health, projects, explorer, discovery, chain };
+}
+
+function operatorKeys({
+  NOTIFICATION_PROJECT_ID: projectId,
+  NOTIFICATION_API_KEY: apiKey,
+  NOTIFICATION_API_SECRET: apiSecret,
+}: NetworkConfig): ProjectKeys | null {
   return projectId && apiKey && apiSecret ? { projectId, apiKey, apiSecret } : null;
 }

@@ -22,7 +22,7 @@ export interface ChainOptions {
   /** Calls a second, at most. */
   rate: number;
   clock: Clock;
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
 }
 
 /** Larger responses are not read: parsing one would hold up deliveries. */

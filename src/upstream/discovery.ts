@@ -34,7 +34,7 @@ export interface DiscoveryOptions {
   /** Milliseconds since 1970. */
   now(): number;
   after: Clock['after'];
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   /** A request succeeded (null) or failed. */
   onResponse?(failure: UpstreamFailure | null): void;
 }

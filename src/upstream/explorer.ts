@@ -13,7 +13,7 @@ export interface ExplorerOptions {
   apiKey: string | undefined;
   /** Milliseconds since 1970. */
   now(): number;
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   /** A lookup ended; null: successfully. */
   onResponse?(failure: UpstreamFailure | null): void;
 }

@@ -55,7 +55,7 @@ export function createPrices({
 }: {
   url: string;
   clock: Clock;
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   /** A request ended; null: successfully. */
   onResponse?(failure: UpstreamFailure | null): void;
 }) {
