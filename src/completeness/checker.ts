@@ -4,7 +4,6 @@ import { blockBefore, ChainError, type ChainHead, type ChainNode } from '../doma
 import { type Clock, inTime, MINUTE, repeat, SECOND } from '../domain/clock.ts';
 import {
   addUnchecked,
-  asTransfer,
   type Balances,
   type BlockRange,
   bodyOf,
@@ -221,9 +220,9 @@ export function startChecker(options: CheckerOptions) {
       const rows: NewDelivery[] = [];
       const known = missed.length === 0 ? [] : await toldBefore(scope, stored);
       for (const movement of missed) {
-        if (known.some(({ transfer }) => isSameMovement(asTransfer(movement), transfer))) continue;
-        const mined = heads.get(movement.block) ?? (await chain.header(movement.block));
-        heads.set(movement.block, mined);
+        if (known.some(({ transfer }) => isSameMovement(movement, transfer))) continue;
+        const mined = heads.get(movement.blockNumber) ?? (await chain.header(movement.blockNumber));
+        heads.set(movement.blockNumber, mined);
         // Blocks say the second: of that in which an address was added, everything counts.
         if (Math.min(...concerned(movement)) >= mined.at + SECOND) continue;
         const token = movement.token === null ? null : await factsOf(movement.token);

@@ -7,7 +7,6 @@ import {
   type ChainTransaction,
 } from '../domain/chain-node.ts';
 import {
-  asTransfer,
   BATCH_TOPIC,
   type Balances,
   type BlockRange,
@@ -106,7 +105,7 @@ const coins = (
   from: string | null,
   to: string | null,
   value: bigint,
-  rest: Pick<Movement, 'txHash' | 'place' | 'block' | 'blockHash' | 'internal'>,
+  rest: Pick<Movement, 'txHash' | 'place' | 'blockNumber' | 'blockHash' | 'internal'>,
 ): Movement => ({
   kind: 'native',
   from: toAddress(from),
@@ -114,6 +113,7 @@ const coins = (
   value: value.toString(),
   token: null,
   tokenId: null,
+  tokenIdExact: true,
   ...rest,
 });
 
@@ -144,10 +144,10 @@ export async function readFacts(
   async function addTransaction(transaction: ChainTransaction, needsReceipt: boolean): Promise<void> {
     const { hash: txHash, value, mint } = transaction;
     const [from, receiver] = [toAddress(transaction.from)!, toAddress(transaction.to)];
-    const block = Number(transaction.blockNumber);
+    const blockNumber = Number(transaction.blockNumber);
     const receipt = needsReceipt || watched.has(from) || receiver === null ? await chain.receipt(txHash) : undefined;
-    if (receipt && watched.has(from)) fees.set(txHash, { payer: from, block, amount: feeOf(receipt) });
-    const common = { txHash: txHash.toLowerCase(), block, blockHash: null };
+    if (receipt && watched.has(from)) fees.set(txHash, { payer: from, block: blockNumber, amount: feeOf(receipt) });
+    const common = { txHash: txHash.toLowerCase(), blockNumber, blockHash: null };
     if (BigInt(mint ?? 0) > 0n)
       add(coins(ZERO_ADDRESS, from, BigInt(mint!), { ...common, internal: true, place: 'mint' }));
     const isReverted = receipt === null || (receipt?.status !== undefined && BigInt(receipt.status) === 0n);
@@ -183,7 +183,7 @@ export async function readFacts(
     addWithdrawals(block, odd, add);
     const left = ({ address, change }: Suspect) => change - net(address, whole);
     if (suspects.every((suspect) => left(suspect) === 0n)) return;
-    const isClaimed = ({ block: at, from, to }: Movement) =>
+    const isClaimed = ({ blockNumber: at, from, to }: Movement) =>
       at === number && ((from !== null && odd.has(from)) || (to !== null && odd.has(to)));
     const traced = await chain.payments(block);
     hasTraces = traced !== null;
@@ -194,7 +194,7 @@ export async function readFacts(
     const kept = claims.filter((claim) => !isClaimed(claim) || listed.has(claim.txHash));
     claims = claims.filter((claim) => !isClaimed(claim));
     for (const { txHash, from, to, value, path } of traced ?? []) {
-      const common = { txHash: txHash.toLowerCase(), block: number, blockHash: block.hash, internal: true };
+      const common = { txHash: txHash.toLowerCase(), blockNumber: number, blockHash: block.hash, internal: true };
       const payment = coins(from, to, value, { ...common, place: `trace:${path}` });
       if ([payment.from, payment.to].some((party) => party !== null && odd.has(party))) add(payment);
     }
@@ -244,10 +244,12 @@ function claimsOf(native: readonly StoredTransfer[], isIn: (block: number) => bo
     for (const { transfer, count } of ofScope) {
       const { txHash, from, to, value, blockNumber, blockHash } = transfer;
       if (value === null) continue;
-      const known = claims.filter((claim) => isSameMovement(asTransfer(claim), transfer)).length;
+      const known = claims.filter((claim) => isSameMovement(claim, transfer)).length;
       for (let index = known; index < count; index++) {
         const place = `claim:${scope}:${index}`;
-        claims.push(coins(from, to, BigInt(value), { txHash, block: blockNumber!, blockHash, internal: true, place }));
+        claims.push(
+          coins(from, to, BigInt(value), { txHash, blockNumber: blockNumber!, blockHash, internal: true, place }),
+        );
       }
     }
   }
@@ -266,7 +268,7 @@ function addWithdrawals(
     const to = toAddress(address);
     if (to === null || !odd.has(to) || BigInt(amount) === 0n) continue;
     const place = `withdrawal:${Number(index)}`;
-    const common = { txHash: hash.toLowerCase(), block: Number(number), blockHash: hash, internal: true, place };
+    const common = { txHash: hash.toLowerCase(), blockNumber: Number(number), blockHash: hash, internal: true, place };
     add(coins(ZERO_ADDRESS, to, BigInt(amount) * GWEI, common));
   }
 }

@@ -20,22 +20,19 @@ export interface ChainLog {
   logIndex: string;
 }
 
-/** One movement on the chain. Amounts are decimal text. */
-export interface Movement {
+/** One movement on the chain; without a transaction that explains it, see {@link difference}. */
+export interface Movement extends Compared, Pick<Transfer, 'internal' | 'blockHash'> {
   kind: Exclude<TransferKind, 'unknown'>;
-  /** `block123`: no transaction explains it, see {@link difference}. */
-  txHash: string;
-  from: AddressText | null;
-  to: AddressText | null;
-  token: AddressText | null;
-  value: string | null;
-  tokenId: string | null;
-  internal: boolean;
-  block: number;
-  blockHash: string | null;
+  blockNumber: number;
   /** Where in its transaction: `transaction`, `log:5`, `trace:0.1`. Unique there. */
   place: string;
 }
+
+/** In what movements and transfers are compared. */
+type Compared = Pick<
+  Transfer,
+  'kind' | 'txHash' | 'from' | 'to' | 'token' | 'value' | 'tokenId' | 'tokenIdExact' | 'blockNumber'
+>;
 
 /** A stored transfer. `count`: how many equal ones. */
 export interface StoredTransfer {
@@ -156,8 +153,8 @@ export function movementsOf(log: ChainLog, blockHash: string | null = null): Mov
   const [topic, first, second, third] = log.topics;
   if (token === null || token === COIN_LOGGER) return [];
   const place = `log:${Number(log.logIndex)}`;
-  const [internal, txHash, block] = [false, log.transactionHash.toLowerCase(), Number(log.blockNumber)];
-  const common = { txHash, token, internal, block, blockHash, place };
+  const [internal, txHash, blockNumber] = [false, log.transactionHash.toLowerCase(), Number(log.blockNumber)];
+  const common = { txHash, token, tokenIdExact: true, internal, blockNumber, blockHash, place };
   if (topic === TRANSFER_TOPIC) {
     const [from, to] = [addressIn(first), addressIn(second)];
     if (!from || !to) return [];
@@ -201,17 +198,23 @@ function piecesIn(topic: string | undefined, words: bigint[]): [bigint, bigint][
  * What no call explains: the coin of an address that appeared or vanished in a block. It has no transaction, so the block
  * stands for one.
  */
-export function difference(address: AddressText, amount: bigint, block: number, blockHash: string | null): Movement {
+export function difference(
+  address: AddressText,
+  amount: bigint,
+  blockNumber: number,
+  blockHash: string | null,
+): Movement {
   return {
     kind: 'native',
-    txHash: `block${block}`,
+    txHash: `block${blockNumber}`,
     from: amount < 0n ? address : null,
     to: amount < 0n ? null : address,
     token: null,
     value: (amount < 0n ? -amount : amount).toString(),
     tokenId: null,
+    tokenIdExact: true,
     internal: true,
-    block,
+    blockNumber,
     blockHash,
     place: `difference:${address}`,
   };
@@ -219,18 +222,6 @@ export function difference(address: AddressText, amount: bigint, block: number, 
 
 /** Whether a transfer is a {@link difference}. */
 export const isDifference = ({ txHash }: Pick<Transfer, 'txHash'>): boolean => /^block\d+$/.test(txHash);
-
-type Compared = Pick<
-  Transfer,
-  'kind' | 'txHash' | 'from' | 'to' | 'token' | 'value' | 'tokenId' | 'tokenIdExact' | 'blockNumber'
->;
-
-/** A movement in the form in which it is compared. */
-export const asTransfer = (movement: Movement): Compared => ({
-  ...movement,
-  tokenIdExact: true,
-  blockNumber: movement.block,
-});
 
 /**
  * Whether two reports are about the same movement, although services write NFTs in different ways: with or without a number
@@ -301,9 +292,7 @@ export function compare(
     const places = [transfer.txHash, ...(transfer.kind === 'native' ? [`block${transfer.blockNumber}`] : [])];
     const alike = places
       .flatMap((place) => (name === null ? byPlace : loosely).get(place) ?? [])
-      .find(({ chain, stored: [first] }) =>
-        isSameMovement(transfer, chain[0] ? asTransfer(chain[0]) : first!.transfer),
-      );
+      .find(({ chain, stored: [first] }) => isSameMovement(transfer, chain[0] ?? first!.transfer));
     const group = alike ?? { chain: [], stored: [] };
     if (!alike) groups.push(group);
     if (name !== null) byName.set(name, group);
@@ -313,7 +302,7 @@ export function compare(
     }
     return group;
   };
-  for (const movement of movements) groupFor(asTransfer(movement)).chain.push(movement);
+  for (const movement of movements) groupFor(movement).chain.push(movement);
   for (const one of stored) groupFor(one.transfer).stored.push(one);
   const result: Comparison = { missed: [], wrong: [] };
   for (const { chain, stored: here } of groups) {
@@ -371,13 +360,13 @@ export async function suspectsIn(
 export function netOf(
   address: AddressText,
   { after, upTo }: BlockRange,
-  payments: Iterable<Pick<Movement, 'from' | 'to' | 'value' | 'block'>>,
+  payments: Iterable<Pick<Movement, 'from' | 'to' | 'value' | 'blockNumber'>>,
   fees: Iterable<{ payer: AddressText; block: number; amount: bigint }>,
 ): bigint {
   const isIn = (block: number) => block > after && block <= upTo;
   let net = 0n;
-  for (const { from, to, value, block } of payments) {
-    if (!isIn(block)) continue;
+  for (const { from, to, value, blockNumber } of payments) {
+    if (!isIn(blockNumber)) continue;
     if (to === address) net += BigInt(value!);
     if (from === address) net -= BigInt(value!);
   }
@@ -395,13 +384,12 @@ export function bodyOf(
   symbol: string | null,
   fee: bigint | null,
 ): string {
-  const { kind, from, to, value, tokenId, txHash, internal, block, blockHash } = movement;
-  const isPieces = kind === 'erc1155';
+  const { kind, from, to, value, tokenId, txHash, internal, blockNumber, blockHash } = movement;
   return JSON.stringify({
     from,
     to,
     txHash,
-    blockNumber: block,
+    blockNumber,
     blockHash,
     tokenType: { native: symbol ?? 'NATIVE', erc20: 'ERC-20', erc721: 'ERC-721', erc1155: 'ERC-1155' }[kind],
     tokenAddress: movement.token,
@@ -409,7 +397,7 @@ export function bodyOf(
     tokenSymbol: token?.symbol ?? null,
     tokenDecimals: token?.decimals?.toString() ?? null,
     tokenId,
-    ...(isPieces ? { quantity: value } : { value }),
+    ...(kind === 'erc1155' ? { quantity: value } : { value }),
     isInternalTransaction: internal,
     gasFee: fee?.toString() ?? null,
   });

@@ -3,18 +3,6 @@ import type { Warning } from './alert.ts';
 import { REASONS } from './match.ts';
 import type { Transfer } from './transfer.ts';
 
-export interface Movement {
-  transferId: number;
-  network: number;
-  at: number;
-  transfer: Transfer;
-  count: number;
-  /** Why it was not posted; null: it was. */
-  hidden: string | null;
-  /** Its alert warned that the token copies a known one's symbol. */
-  imitation: boolean;
-}
-
 /** Which decisions about an address count: those for these channels of a guild, in a period that ends at `until`. */
 export interface ActivityQuery {
   guildId: string;
@@ -36,6 +24,14 @@ export interface DecidedTransfer {
   transfer: Transfer;
   count: number;
   warnings: Warning[];
+}
+
+/** A decided transfer as it counts. */
+export interface Movement extends Omit<DecidedTransfer, 'outcomes' | 'warnings'> {
+  /** Why it was not posted; null: it was. */
+  hidden: string | null;
+  /** Its alert warned that the token copies a known one's symbol. */
+  imitation: boolean;
 }
 
 export interface PostedIn {
@@ -82,16 +78,8 @@ export function readMovements(
  * Returns how a decided transfer counts. It was posted if one subscription matched. Otherwise the reason of the one that
  * came nearest to a match counts: its rule is the last in order.
  */
-function movementOf({ transferId, network, at, outcomes, transfer, count, warnings }: DecidedTransfer): Movement {
+function movementOf({ outcomes, warnings, ...decided }: DecidedTransfer): Movement {
   const reasons = REASONS.filter((reason) => outcomes.includes(reason));
   const hidden = outcomes.includes('matched') ? null : (reasons.at(-1) ?? outcomes[0] ?? null);
-  return {
-    transferId,
-    network,
-    at,
-    transfer,
-    count,
-    hidden,
-    imitation: warnings.some(({ kind }) => kind === 'imitation'),
-  };
+  return { ...decided, hidden, imitation: warnings.some(({ kind }) => kind === 'imitation') };
 }

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import {
   addUnchecked,
-  asTransfer,
   BATCH_TOPIC,
   compare,
   difference,
@@ -28,14 +27,15 @@ const movement: Movement = {
   token: TOKEN,
   value: '5',
   tokenId: null,
+  tokenIdExact: true,
   internal: false,
-  block: 5,
+  blockNumber: 5,
   blockHash: null,
   place: 'log:0',
 };
 const delivered = (change: Partial<StoredTransfer['transfer']> = {}, count = 1): StoredTransfer => {
   const unused = { tokenType: null, tokenName: null, tokenSymbol: null, decimals: null, gasFee: null };
-  return { id: 1, scope: 0, count, transfer: { ...movement, ...unused, ...asTransfer(movement), ...change } };
+  return { id: 1, scope: 0, count, transfer: { ...movement, ...unused, ...change } };
 };
 const coin = { kind: 'native', token: null } as const;
 const piece = { kind: 'erc1155', tokenId: '7' } as const;
@@ -67,9 +67,7 @@ it.each<[string, Movement[], StoredTransfer[], missed: number, wrong: number[]]>
 });
 
 it('takes an unexplained payment only for one of the same block', () => {
-  const same = [5, 6].map((block) =>
-    isSameMovement(asTransfer(difference(RECEIVER, 5n, block, null)), delivered(coin).transfer),
-  );
+  const same = [5, 6].map((block) => isSameMovement(difference(RECEIVER, 5n, block, null), delivered(coin).transfer));
   expect(same).toEqual([true, false]);
 });
 
