@@ -74,7 +74,6 @@ async function route({ store, subscriptions }: Filled): Promise<number> {
     },
     receiver: { isBusy: () => false },
     quarantine: { measure: async () => undefined, added: () => undefined },
-    isShared: false,
   });
   const began = performance.now();
   router.wake();

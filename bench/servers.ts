@@ -23,7 +23,7 @@ async function receiver(folder: string): Promise<string> {
     config,
     store,
     file: null,
-    inbox: { add: () => undefined },
+    inbox: { wake: () => undefined },
     sourcesOf: () => config.networks[0]!.RECEIVER_SOURCES,
     scopeOf: indexTokens([{ token: TOKEN, scope: 0 }]),
     checkSignature: () => ({ status: 'unsigned' }),

@@ -1,4 +1,3 @@
-import type { InboxRow } from '../domain/inbox.ts';
 import type { Role } from '../receiver/ops.ts';
 import type { AppContext } from './context.ts';
 import type { Working } from './working.ts';
@@ -28,8 +27,6 @@ export function createWork(context: AppContext) {
       return current;
     },
     role: (): Role => (current ? 'working' : context.config.ROLES.includes('work') ? 'standby' : 'receiving'),
-    /** Routes deliveries that were stored just now, if this process works. */
-    add: (rows: readonly InboxRow[]): void => current?.router.add(rows),
     /** Routes what waits in the inbox, if this process works. */
     wake: (): void => current?.router.wake(),
     begin(start: (context: AppContext) => Promise<Working>): Promise<void> {

@@ -43,7 +43,7 @@ export async function startWorking(
   const sending = startSending(context, { store, networks: data.networks, uptime, maySend }, overrides);
   const quarantine = limitQuarantine(store, { clock, log });
   const { balances, statement } = startBalances(context, store, interfaces, sending);
-  const router = startRouting(context, store, data, interfaces, receiving, sending, quarantine, () => balances?.wake());
+  const router = startRouting(context, store, interfaces, receiving, sending, quarantine, () => balances?.wake());
   stack.defer(router.close);
   const checkers = startCheckers(context, store, interfaces, router, sending, overrides);
   const given = createCommandServices(context, data, interfaces, receiving, sending, checkers, statement);
@@ -145,7 +145,6 @@ const MAX_PRICED = 100;
 function startRouting(
   { log, clock, now, metrics }: AppContext,
   store: Store,
-  { database }: Data,
   { all, prices }: Interfaces,
   { receiver }: Receiving,
   { deliverer }: Sending,
@@ -166,7 +165,6 @@ function startRouting(
     now,
     after: clock.after,
     log,
-    isShared: database.lock !== null,
     receiver,
     networks: new Map(
       all.map(({ network: { id, chainId, nativeSymbol, PRICES_CHAIN: chain }, projects, explorer }) => [

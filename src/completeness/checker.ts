@@ -19,7 +19,7 @@ import {
   type UncheckedReason,
   type WatchedAddress,
 } from '../domain/completeness.ts';
-import type { Inbox, InboxRow, NewDelivery } from '../domain/inbox.ts';
+import type { Inbox, NewDelivery } from '../domain/inbox.ts';
 import type { Network } from '../domain/network.ts';
 import type { Outbox } from '../domain/sender.ts';
 import type { Transfer } from '../domain/transfer.ts';
@@ -271,11 +271,8 @@ export function startChecker(options: CheckerOptions) {
 
   async function handIn(rows: NewDelivery[]): Promise<void> {
     for (let from = 0; from < rows.length; from += MAX_STORED) {
-      const some = rows.slice(from, from + MAX_STORED);
-      const ids = await store.inbox.append(some);
-      options.inbox.add(
-        some.map((row, index): InboxRow => ({ ...row, id: ids[index]!, body: Buffer.from(row.body).toString() })),
-      );
+      await store.inbox.append(rows.slice(from, from + MAX_STORED));
+      options.inbox.wake();
     }
     if (rows.length === 0) return;
     log.info({ network, found: rows.length }, 'found transfers on the chain that were not delivered');

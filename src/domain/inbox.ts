@@ -57,8 +57,8 @@ export interface InboxRow extends Omit<NewDelivery, 'body'> {
 
 /** The seam from the receiver to the router. */
 export interface Inbox {
-  /** These were stored just now, in order. */
-  add(stored: readonly InboxRow[]): void;
+  /** Deliveries were stored. */
+  wake(): void;
 }
 
 export interface Receiver {

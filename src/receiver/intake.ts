@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Inbox, InboxRow } from '../domain/inbox.ts';
+import type { Inbox } from '../domain/inbox.ts';
 import type { Store } from '../store/store.ts';
 import type { Admission, Ticket } from './admission.ts';
 import type { Disk, StorageFault } from './disk.ts';
@@ -22,10 +22,6 @@ interface WaitingBody {
   ticket: Ticket;
   body: Buffer;
   answer(result: 'stored' | RefusalReason): void;
-}
-
-interface StoredBody extends WaitingBody {
-  id: number;
 }
 
 /** `elapsed`: monotonic milliseconds. */
@@ -51,7 +47,7 @@ export function createIntake(options: IntakeOptions) {
 
   /** Runs one commit after the other. Each begins before the previous one's responses are written: they take as long. */
   async function run(): Promise<void> {
-    let stored: StoredBody[] = [];
+    let stored: WaitingBody[] = [];
     while (queue.length > 0) {
       const committing = commit(refuseLate(queue.splice(0, MAX_IN_COMMIT)));
       answer(stored);
@@ -79,7 +75,7 @@ export function createIntake(options: IntakeOptions) {
   }
 
   /** Stores a group; returns those that are durable now. */
-  async function commit(group: WaitingBody[]): Promise<StoredBody[]> {
+  async function commit(group: WaitingBody[]): Promise<WaitingBody[]> {
     if (group.length === 0) return [];
     const began = elapsed();
     try {
@@ -96,7 +92,7 @@ export function createIntake(options: IntakeOptions) {
       storage.stored();
       for (const { ticket } of group) admission.release(ticket);
       log.debug({ inbox: ids, ms: Math.round(elapsed() - began) }, 'deliveries stored');
-      return group.map((waiting, index) => ({ ...waiting, id: ids[index]! }));
+      return group;
     } catch (error) {
       const { code, message } = error as Error & { code?: string };
       if (code === 'SQLITE_FULL' || code === 'POSTGRES_53100') disk.wasFull();
@@ -106,14 +102,14 @@ export function createIntake(options: IntakeOptions) {
     }
   }
 
-  function answer(stored: StoredBody[]): void {
+  function answer(stored: WaitingBody[]): void {
     if (stored.length === 0) return;
     for (const { ticket, body, answer } of stored) {
       answer('stored');
       quotas.stored(ticket.scope, body.length);
       disk.wrote(body.length);
     }
-    inbox.add(stored.map(toRow));
+    inbox.wake();
   }
 
   return {
@@ -129,12 +125,3 @@ export function createIntake(options: IntakeOptions) {
     commits: (): number => commits,
   };
 }
-
-const toRow = ({ id, ticket: { scope, receivedAt, identity, stamp }, body }: StoredBody): InboxRow => ({
-  id,
-  scope,
-  receivedAt,
-  identity,
-  ...stamp,
-  body: body.toString(),
-});

@@ -2,17 +2,17 @@ import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import type { Clock } from '../domain/clock.ts';
 import type { Inbox, InboxRow, Receiver } from '../domain/inbox.ts';
 import type { Outbox } from '../domain/sender.ts';
+import { MIB } from '../domain/units.ts';
 import { isDatabaseFault } from '../errors.ts';
 import { type DecideOptions, decide, failureReason, type ParsedRow, parseRow, quarantineOne } from './decide.ts';
-import { createInboxBuffer } from './inbox-buffer.ts';
 import type { QuarantineLimit } from './quarantine.ts';
 import { createWarned } from './scam.ts';
 
 /** Most deliveries per commit: more would cost less disk time but block the event loop for longer. */
 const MAX_IN_COMMIT = 400;
-/** Most characters that are parsed at once, and in one commit, unless one body has more. */
+/** Most characters that are parsed at once, and most bytes in one commit, unless one body has more. */
 const MAX_PARSED = 256 * 1024;
-const MAX_CHARACTERS = 1024 * 1024;
+const MAX_BYTES = MIB;
 /**
  * While the receiver is busy, routing takes a fiftieth of the time: it waits this many times as long as its last commit
  * took.
@@ -31,15 +31,12 @@ export interface RouterOptions extends Omit<DecideOptions, 'warned'> {
   quarantine: QuarantineLimit;
   count(events: number): void;
   after: Clock['after'];
-  /** Other processes store deliveries, too. */
-  isShared: boolean;
 }
 
 /** Turns stored deliveries into alerts, oldest first, several per commit. */
-export function startRouter(options: RouterOptions): Inbox & { wake(): void; close(): Promise<void> } {
+export function startRouter(options: RouterOptions): Inbox & { close(): Promise<void> } {
   const { store, receiver, outbox, quarantine, count, log, now, after } = options;
   const warned = createWarned();
-  const buffer = createInboxBuffer(store.inbox, options.isShared);
   let isWanted = false;
   /** A commit failed, although it may be stored. */
   let isUnsure = false;
@@ -64,7 +61,7 @@ export function startRouter(options: RouterOptions): Inbox & { wake(): void; clo
       try {
         await yieldToReceiver();
         const began = performance.now();
-        const rows = await buffer.next(MAX_IN_COMMIT, MAX_CHARACTERS);
+        const rows = await store.inbox.next(MAX_IN_COMMIT, MAX_BYTES);
         if (isUnsure) void outbox.rescan();
         isUnsure = false;
         if (rows.length === 0) continue;
@@ -75,8 +72,6 @@ export function startRouter(options: RouterOptions): Inbox & { wake(): void; clo
         if (isClosing) return;
         log.error({ err: error }, 'routing paused');
         isUnsure = true;
-        // A commit whose response was lost may be stored, and an erasure takes deliveries out of the inbox.
-        buffer.readAgain();
         // Only one retry, however often it was woken: retries that add up would fill the disk with log lines.
         cancelRetry();
         cancelRetry = after(PAUSE_MS, wake);
@@ -107,32 +102,24 @@ export function startRouter(options: RouterOptions): Inbox & { wake(): void; clo
     const edited = await store.routing.commit(result);
     stored();
     outbox.wake([...result.alerts, ...edited.map((channelId) => ({ channelId }))]);
-    finish([...result.done, ...result.quarantined.map(({ id }) => id)], result.quarantined.length);
+    finish(result.done.length, result.quarantined.length);
   }
 
   /** Quarantines a delivery that cannot be looked up or stored, so that it does not hold up the others. */
   async function quarantineFailed(id: number, error: unknown): Promise<void> {
     await store.routing.commit(quarantineOne(id, failureReason(error), now()));
     log.error({ err: error, inbox: id }, 'routing failed: delivery quarantined');
-    finish([id], 1);
+    finish(0, 1);
   }
 
-  function finish(ids: number[], quarantined: number): void {
-    buffer.remove(ids);
-    count(ids.length);
+  function finish(done: number, quarantined: number): void {
+    count(done + quarantined);
     if (quarantined > 0) quarantine.added();
   }
 
   return {
-    add(stored: readonly InboxRow[]): void {
-      buffer.add(stored);
-      wake();
-    },
     /** Routes what waits in the inbox, also what other processes stored or replayed. */
-    wake(): void {
-      buffer.mayHaveMore();
-      wake();
-    },
+    wake,
     async close(): Promise<void> {
       isClosing = true;
       cancelRetry();

@@ -63,7 +63,7 @@ async function callsADay(addresses: number, blockSeconds: number, confirmations:
     chain,
     confirmations,
     store: store as never,
-    inbox: { add: () => undefined },
+    inbox: { wake: () => undefined },
     outbox: { wake: () => undefined },
     onFound: () => undefined,
     clock,

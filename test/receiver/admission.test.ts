@@ -94,7 +94,7 @@ describe('the verdict', () => {
     const append = () => Promise.reject(new Error('disk I/O error'));
     const intake = createIntake({
       store: { inbox: { append } } as unknown as Store,
-      inbox: { add: () => undefined },
+      inbox: { wake: () => undefined },
       admission,
       disk: { wrote: () => undefined, wasFull: () => undefined },
       quotas: { stored: () => undefined },

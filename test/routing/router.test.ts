@@ -14,7 +14,7 @@ import { takeStore } from '../store/sqlite/reused.ts';
 import { until } from '../until.ts';
 
 /** The router over a real store whose reads and commits can fail. */
-async function start({ isShared = false } = {}) {
+async function start() {
   const taken = await takeStore();
   onTestFinished(taken.giveBack);
   const { store, close } = await taken.open();
@@ -58,7 +58,6 @@ async function start({ isShared = false } = {}) {
     now: clock.now,
     after: clock.after,
     log: testLog(),
-    isShared,
     networks: new Map([[0, { chainId: null, operatorProject: null, catalog: null, nativeSymbol: undefined }]]),
     count: () => undefined,
   });
@@ -144,7 +143,7 @@ describe('the router', () => {
 
 describe('a commit that failed', () => {
   it('is not repeated if it was stored, and the deliverer looks for its alerts', async () => {
-    const { store, router, state, reported, deliver, routed, paused, retry } = await start({ isShared: true });
+    const { store, router, state, reported, deliver, routed, paused, retry } = await start();
     const { channelId } = await subscribe(store, { address: TREASURY });
     state.commit = 'response lost';
     const first = await deliver();
@@ -162,7 +161,7 @@ describe('a commit that failed', () => {
   });
 
   it('makes the deliverer look for alerts only once, though nothing else arrives', async () => {
-    const { router, state, reported, deliver, paused, retry } = await start({ isShared: true });
+    const { router, state, reported, deliver, paused, retry } = await start();
     state.commit = 'response lost';
     await deliver();
     router.wake();
@@ -177,7 +176,7 @@ describe('a commit that failed', () => {
   });
 
   it('is repeated if it was not stored', async () => {
-    const { store, router, state, reported, deliver, routed, paused, retry } = await start({ isShared: true });
+    const { store, router, state, reported, deliver, routed, paused, retry } = await start();
     const { channelId } = await subscribe(store, { address: TREASURY });
     state.commit = 'refused';
     const [id] = await deliver();
