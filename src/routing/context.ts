@@ -26,27 +26,24 @@ export interface ParsedDelivery {
 
 /** What the decisions about one commit's deliveries depend on; each decision adds to it. */
 export interface RoutingState {
+  now: number;
   /** By key. */
   transfers: Map<string, SeenTransfer>;
   /** By key. */
   deliveries: Map<string, SeenDelivery>;
   /** New transfers that somebody watches, by key. */
-  watched: Map<string, WatchedTransfer>;
+  watched: ReadonlyMap<string, WatchedTransfer>;
   /** By guild, for guilds whose alerts may be held. */
-  timezones: Map<string, string | null>;
+  timezones: ReadonlyMap<string, string | null>;
+  /** Muted tokens, by guild. */
+  mutes: ReadonlySet<string>;
   signals: ScamSignals;
-  /** What matching depends on, on a network. */
-  contextOf(network: number): MatchContext;
-  /** The network of each scope; a project that is gone has none any more. */
-  networks: ReadonlyMap<number, number>;
+  /** The network and the project of each scope; the project's id may be unknown. */
+  scopes: ReadonlyMap<number, { network: number; projectId: string | null }>;
   /** How far networks were compared with their chains. */
   compared: ReadonlyMap<number, CheckProgress>;
-  /** The chain of each network; null: unknown. */
-  chains: ReadonlyMap<number, number | null>;
-  /** The id of each scope's project, where it is known. */
-  projects: ReadonlyMap<number, string>;
-  /** By subscription, before these deliveries. */
-  stats: ReadonlyMap<number, ActivityStats>;
+  /** By subscription. */
+  stats: Map<number, ActivityStats>;
 }
 
 export interface ContextOptions {
@@ -65,6 +62,10 @@ export interface RoutedNetwork extends Pick<Network, 'chainId' | 'nativeSymbol'>
   prices?: ChainPrices | null;
 }
 
+/** A project that is gone has no network any more; its events concern nobody. */
+export const networkOf = ({ scope }: InboxRow, { scopes }: Pick<RoutingState, 'scopes'>): number =>
+  scopes.get(scope)?.network ?? FIRST_NETWORK;
+
 /**
  * Reads everything that deciding about these deliveries needs: one call to the store, and one to each explorer for
  * unknown tokens. `covered`: how many of the deliveries the context is complete for, from the first on.
@@ -75,81 +76,79 @@ export async function readContext(
   now: number,
 ): Promise<{ covered: number; state: RoutingState; learned: Learned }> {
   const items = oneOrigin(parsed);
-  const read = await store.routing.context(items.map(toQuery), now);
-  const covered = items.slice(0, read.covered);
-  for (const { keys } of covered) keys.transfer = read.aliases.get(keys.transfer) ?? keys.transfer;
-  const { knowledge } = read;
-  const watched = new Map(read.watched.map((transfer) => [transfer.transferKey, transfer]));
-  const networkOf = new Map(read.scopes.map(({ scope, network }) => [scope, network]));
-  const byNetwork = Map.groupBy(covered, ({ row }) => networkOf.get(row.scope) ?? FIRST_NETWORK);
-  const used = [...byNetwork].flatMap(([network, some]) => {
-    const symbol = networks.get(network)?.nativeSymbol === undefined ? nativeSymbolOf(some) : null;
-    return symbol === null ? [] : [{ network, symbol }];
+  const queries = items.map((item): RoutingQuery => {
+    const { row, event, keys } = item;
+    const { kind, txHash, from, to, token, tokenSymbol, value, tokenId, tokenIdExact, blockNumber } = event.transfer;
+    return {
+      transferKey: keys.transfer,
+      deliveryKey: keys.delivery,
+      scope: row.scope,
+      at: row.receivedAt,
+      isFound: isFound(item),
+      transfer: { kind, txHash, from, to, token, tokenSymbol, value, tokenId, tokenIdExact, blockNumber },
+    };
   });
-  const nativeSymbols = new Map([
-    ...knowledge.nativeSymbols,
-    ...used.map(({ network, symbol }) => [network, symbol] as const),
-    ...[...networks].flatMap(([id, { nativeSymbol }]) =>
-      nativeSymbol === undefined ? [] : [[id, nativeSymbol] as const],
-    ),
-  ]);
-  const explorers = new Set([...networks].flatMap(([id, { catalog }]) => (catalog === null ? [] : id)));
-  const signals = toScamSignals(knowledge, nativeSymbols, explorers);
-  const news = await Promise.all(
-    [...byNetwork].map(async ([network, some]) => {
-      const wanted = wantedTokens(network, some, watched, signals);
-      const known = new Map(
-        knowledge.catalog.flatMap((entry) => (entry.network === network ? [[entry.token, entry]] : [])),
-      );
-      const { catalog } = networks.get(network) ?? {};
-      const found = (await catalog?.learn(wanted, known, covered[0]?.row.receivedAt ?? now)) ?? [];
-      for (const token of wanted.keys()) if (catalog?.isPassedOver(token)) signals.crowded.add(`${network} ${token}`);
-      return found.map((entry) => ({ network, ...entry }));
-    }),
-  );
-  addCatalog(signals, news.flat());
-  const before = new Set(knowledge.catalog.map(({ network, token }) => `${network} ${token}`));
-  await Promise.all(
-    [...byNetwork].map(([network, some]) => {
-      const transfers = some.flatMap(({ keys, event }) => (watched.has(keys.transfer) ? event.transfer : []));
-      const isListed = (token: AddressText) => signals.catalog.get(`${network} ${token}`)?.cataloged === true;
-      const isNew = (token: AddressText) => !before.has(`${network} ${token}`);
-      return addPrices(transfers, networks.get(network)?.prices, { isListed, isNew });
-    }),
-  );
-  const mutes = new Set(read.mutes.map(({ guildId, token }) => `${guildId} ${token}`));
+  const { covered: count, knowledge, aliases, ...read } = await store.routing.context(queries, now);
+  const covered = items.slice(0, count);
+  for (const { keys } of covered) keys.transfer = aliases.get(keys.transfer) ?? keys.transfer;
+  const scopes = new Map(read.scopes.map(({ scope, ...of }) => [scope, of]));
+  for (const [id, { operatorProject: projectId }] of networks)
+    scopes.set(operatorScope(id), { network: id, projectId });
+  const byNetwork = Map.groupBy(covered, ({ row }) => networkOf(row, { scopes }));
+  const watched = new Map(read.watched.map((transfer) => [transfer.transferKey, transfer]));
+
+  const learned: Learned = { catalog: [], counterparties: [], nativeSymbols: [], heads: headsOf(covered) };
+  const signals = toScamSignals(knowledge);
+  for (const [network, { nativeSymbol, catalog }] of networks) {
+    if (catalog) signals.explorers.add(network);
+    const symbol = nativeSymbol ?? nativeSymbolOf(byNetwork.get(network) ?? []);
+    if (symbol === null) continue;
+    if (nativeSymbol === undefined && symbol !== signals.nativeSymbols.get(network))
+      learned.nativeSymbols.push({ network, symbol });
+    signals.nativeSymbols.set(network, symbol);
+  }
+  const lookUps = [...byNetwork].map(async ([network, some]) => {
+    const { catalog, prices } = networks.get(network) ?? {};
+    const known = new Map(
+      knowledge.catalog.flatMap((entry) => (entry.network === network ? [[entry.token, entry]] : [])),
+    );
+    const wanted = wantedTokens(network, some, watched, signals);
+    const found = (await catalog?.learn(wanted, known, covered[0]?.row.receivedAt ?? now)) ?? [];
+    for (const token of wanted.keys()) if (catalog?.isPassedOver(token)) signals.crowded.add(`${network} ${token}`);
+    const news = found.map((entry) => ({ network, ...entry }));
+    addCatalog(signals, news);
+    learned.catalog.push(...news);
+    const transfers = some.flatMap(({ keys, event }) => (watched.has(keys.transfer) ? event.transfer : []));
+    const isListed = (token: AddressText) => signals.catalog.get(`${network} ${token}`)?.cataloged === true;
+    await addPrices(transfers, prices, { isListed, isNew: (token) => !known.has(token) });
+  });
+  await Promise.all(lookUps);
   return {
-    covered: covered.length,
+    covered: count,
     state: {
+      now,
       transfers: new Map(read.transfers.map((seen) => [seen.key, seen])),
       deliveries: new Map(read.deliveries.map((seen) => [seen.key, seen])),
       watched,
       timezones: new Map(read.timezones.map(({ guildId, timezone }) => [guildId, timezone])),
+      mutes: new Set(read.mutes.map(({ guildId, token }) => `${guildId} ${token}`)),
       signals,
-      contextOf: (network) => ({
-        now,
-        cataloged: (token) => signals.catalog.get(`${network} ${token}`)?.cataloged ?? null,
-        isNamed: (guildId, token) =>
-          (signals.named.get(guildId + outerDigitsOf(token)) ?? []).some(({ address }) => address === token),
-        tokenMuted: (guildId, asset) => mutes.has(`${guildId} ${asset}`),
-      }),
-      networks: networkOf,
+      scopes,
       compared: read.compared,
-      chains: new Map([...networks].map(([id, { chainId }]) => [id, chainId])),
-      projects: new Map([
-        ...read.scopes.flatMap(({ scope, projectId }) => (projectId === null ? [] : [[scope, projectId] as const])),
-        ...[...networks].flatMap(([id, { operatorProject }]) =>
-          operatorProject === null ? [] : [[operatorScope(id), operatorProject] as const],
-        ),
-      ]),
       stats: new Map(read.stats.map(({ subscription, ...stats }) => [subscription, stats])),
     },
-    learned: {
-      catalog: news.flat(),
-      counterparties: [],
-      nativeSymbols: used.filter(({ network, symbol }) => knowledge.nativeSymbols.get(network) !== symbol),
-      heads: headsOf(covered),
-    },
+    learned,
+  };
+}
+
+/** What matching depends on, on a network. */
+export function matchContext(network: number, { now, signals, mutes }: RoutingState): MatchContext {
+  return {
+    now,
+    cataloged: (token) => signals.catalog.get(`${network} ${token}`)?.cataloged ?? null,
+    isNamed: (guildId, token) =>
+      (signals.named.get(guildId + outerDigitsOf(token)) ?? []).some(({ address }) => address === token),
+    tokenMuted: (guildId, asset) => mutes.has(`${guildId} ${asset}`),
   };
 }
 
@@ -203,19 +202,6 @@ export const isFound = ({ row }: Pick<ParsedDelivery, 'row'>): boolean => row.id
 function oneOrigin(items: ParsedDelivery[]): ParsedDelivery[] {
   const other = items.findIndex((item) => isFound(item) !== isFound(items[0]!));
   return other === -1 ? items : items.slice(0, other);
-}
-
-function toQuery(item: ParsedDelivery): RoutingQuery {
-  const { row, event, keys } = item;
-  const { kind, txHash, from, to, token, tokenSymbol, value, tokenId, tokenIdExact, blockNumber } = event.transfer;
-  return {
-    transferKey: keys.transfer,
-    deliveryKey: keys.delivery,
-    scope: row.scope,
-    at: row.receivedAt,
-    isFound: isFound(item),
-    transfer: { kind, txHash, from, to, token, tokenSymbol, value, tokenId, tokenIdExact, blockNumber },
-  };
 }
 
 /** The native coin's symbol in the operator's events. Events of a guild's own project must not affect other guilds. */

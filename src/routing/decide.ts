@@ -5,15 +5,12 @@ import { parseEvent } from '../domain/event.ts';
 import { judge, type SeenTransfer, type Verdict } from '../domain/identity.ts';
 import { type InboxRow, OTHER_CHAIN } from '../domain/inbox.ts';
 import { matchTransfer, passesHolds } from '../domain/match.ts';
-import { FIRST_NETWORK } from '../domain/network.ts';
 import {
   type Decision,
-  type Learned,
   type LearnedCounterparty,
   latenessOf,
   type RoutingResult,
   type StoredDelivery,
-  type SubscriptionStats,
   type WatchedTransfer,
 } from '../domain/routing.ts';
 import { dueOf, isQuiet } from '../domain/schedule.ts';
@@ -21,7 +18,15 @@ import { isKnownAsset, mayMention } from '../domain/significance.ts';
 import { type ActivityStats, afterEvent } from '../domain/silence.ts';
 import type { Watcher } from '../domain/subscription.ts';
 import { deliveryKey, type Transfer, transferKey } from '../domain/transfer.ts';
-import { type ContextOptions, isFound, type ParsedDelivery, type RoutingState, readContext } from './context.ts';
+import {
+  type ContextOptions,
+  isFound,
+  matchContext,
+  networkOf,
+  type ParsedDelivery,
+  type RoutingState,
+  readContext,
+} from './context.ts';
 import { addCounterparty, counterpartyToLearn, lookAlikes, tokenWarnings, type Warned, warningsFor } from './scam.ts';
 
 /** How many earlier blocks of a reorganized transfer are remembered. */
@@ -46,16 +51,16 @@ export function parseRow(row: InboxRow): ParsedRow {
   return { row, event, keys: { transfer: key, delivery: deliveryKey(key, event) } };
 }
 
-interface EventDecision extends MatchDecision {
+interface EventDecision extends Matches {
+  verdict: Verdict;
   transfer: SeenTransfer;
   delivery: StoredDelivery;
-  verdict: Verdict;
   /** Sent messages that show the transfer must change. */
   isEdit: boolean;
 }
 
 /** The decisions of the subscriptions to a new transfer's addresses. */
-interface MatchDecision {
+interface Matches {
   /** One per channel in which a subscription matches. */
   alerts: NewAlert[];
   /** One per subscription: matched, or why it hides the transfer. */
@@ -69,60 +74,105 @@ interface MatchDecision {
 /** The schedule of what is never held. */
 const AT_ANY_TIME: DeliverySchedule = { digest: null, quiet: null };
 
-/** `mark`: see {@link Warned}. */
-type Marking = RoutingState & Pick<ReturnType<Warned['begin']>, 'mark'>;
+const NOTHING: Matches = { alerts: [], decisions: [], counterparties: [], isWorthless: false, isDust: false };
 
-const NOTHING: MatchDecision = { alerts: [], decisions: [], counterparties: [], isWorthless: false, isDust: false };
-
-type Outcome =
-  | { status: 'decided'; row: InboxRow; id: number; decision: EventDecision }
-  | { status: 'quarantined'; id: number; reason: string; error?: unknown };
+type State = RoutingState & Pick<DecideOptions, 'networks' | 'warned'>;
 
 /**
  * Decides about deliveries, oldest first, and returns everything that is to be stored; stores nothing itself. Stops at
- * the first delivery that the context does not cover: the rest comes again. `stored` is for when the result is stored: it
- * logs a line for each delivery and remembers what was warned of.
+ * the first delivery that the context does not cover: the rest comes again. `logStored` logs a line for each delivery.
  */
 export async function decide(
   items: ParsedRow[],
-  options: DecideOptions,
-): Promise<{ result: RoutingResult; stored(): void }> {
-  const { log } = options;
-  const now = options.now();
+  { store, networks, warned, now: readClock, log }: DecideOptions,
+): Promise<{ result: RoutingResult; logStored(): void }> {
+  const now = readClock();
   const parsed = items.filter((item) => 'event' in item);
-  const { covered, state, learned } = await readContext(parsed, options, now);
-  const warned = options.warned.begin(now);
-  const firstUncovered = parsed[covered];
-  const outcomes = items
-    .slice(0, firstUncovered && items.indexOf(firstUncovered))
-    .map((item) => outcomeOf(item, { ...state, mark: warned.mark }));
+  const { covered, state: read, learned } = await readContext(parsed, { store, networks }, now);
+  const state = { ...read, networks, warned };
+  const result = { ...resultOf(now), learned };
+  const transfers = new Map<string, SeenTransfer>();
+  const deliveries = new Map<string, StoredDelivery>();
+  const stats = new Map<number, ActivityStats>();
+  const concerned = new Set<number>();
+  const changed = new Set<string>();
+  const lines: (() => void)[] = [];
+  for (const item of items) {
+    if (item === parsed[covered]) break;
+    const { row } = item;
+    const decision = decideOrRefuse(item, state);
+    if ('reason' in decision) {
+      const { reason, error } = decision;
+      result.quarantined.push({ id: row.id, reason });
+      lines.push(() => logQuarantined(log, row.id, reason, error));
+      continue;
+    }
+    const { transfer, delivery, counterparties, alerts, decisions } = decision;
+    // The following deliveries are decided as if this were stored.
+    state.transfers.set(transfer.key, transfer);
+    state.deliveries.set(delivery.key, delivery);
+    for (const one of counterparties) addCounterparty(state.signals, one, { seenAt: one.at, isPaid: one.isPaid });
+    for (const { subscription, at } of decisions) {
+      concerned.add(subscription);
+      // Dust must neither end a silence nor make an address look busy.
+      if (!decision.isDust)
+        stats.set(subscription, afterEvent(stats.get(subscription) ?? state.stats.get(subscription), at));
+    }
+    result.done.push(row.id);
+    transfers.set(transfer.key, transfer);
+    deliveries.set(delivery.key, delivery);
+    result.alerts.push(...alerts);
+    result.decisions.push(...decisions);
+    learned.counterparties.push(...counterparties);
+    if (decision.isEdit) changed.add(transfer.key);
+    lines.push(() => logRouted(log, row, decision, now));
+  }
   return {
-    result: merge(outcomes, learned, state.stats, now),
-    stored() {
-      warned.keep();
-      for (const outcome of outcomes) {
-        if (outcome.status === 'decided') logRouted(log, outcome, now);
-        else logQuarantined(log, outcome);
-      }
+    result: {
+      ...result,
+      transfers: [...transfers.values()],
+      deliveries: [...deliveries.values()],
+      concerned: [...concerned],
+      stats: [...stats].map(([subscription, after]) => ({ subscription, ...after })),
+      changed: [...changed],
+    },
+    logStored() {
+      for (const write of lines) write();
     },
   };
 }
 
-/** Decides about one delivery, and adds the decision to the state for the following ones. */
-function outcomeOf(item: ParsedRow, state: Marking): Outcome {
-  const { row } = item;
-  if (!('event' in item)) return { status: 'quarantined', id: row.id, reason: item.reason };
-  const reason = otherChain(row, state.chains.get(networkOf(row, state)));
-  if (reason !== null) return { status: 'quarantined', id: row.id, reason };
+/** What is stored about no delivery. */
+const resultOf = (now: number): RoutingResult => ({
+  done: [],
+  transfers: [],
+  deliveries: [],
+  alerts: [],
+  decisions: [],
+  concerned: [],
+  stats: [],
+  quarantined: [],
+  changed: [],
+  learned: { catalog: [], counterparties: [], nativeSymbols: [], heads: [] },
+  now,
+});
+
+export const quarantineOne = (id: number, error: unknown, now: number): RoutingResult => ({
+  ...resultOf(now),
+  quarantined: [{ id, reason: failureReason(error) }],
+});
+
+const failureReason = (error: unknown): string => `Routing failed: ${(error as Error).message}`;
+
+/** Decides about one delivery, or returns why it goes to quarantine. */
+function decideOrRefuse(item: ParsedRow, state: State): EventDecision | { reason: string; error?: unknown } {
+  if (!('event' in item)) return { reason: item.reason };
+  const reason = otherChain(item.row, state.networks.get(networkOf(item.row, state))?.chainId);
+  if (reason !== null) return { reason };
   try {
-    const decision = decideEvent(item, state);
-    state.transfers.set(decision.transfer.key, decision.transfer);
-    state.deliveries.set(decision.delivery.key, decision.delivery);
-    for (const counterparty of decision.counterparties)
-      addCounterparty(state.signals, counterparty, { seenAt: counterparty.at, isPaid: counterparty.isPaid });
-    return { status: 'decided', row, id: row.id, decision };
+    return decideEvent(item, state);
   } catch (error) {
-    return { status: 'quarantined', id: row.id, reason: failureReason(error), error };
+    return { reason: failureReason(error), error };
   }
 }
 
@@ -135,35 +185,23 @@ function otherChain({ identity }: InboxRow, chainId: number | null | undefined):
 }
 
 /** Decides about one delivery; changes nothing. */
-function decideEvent(item: ParsedDelivery, state: Marking): EventDecision {
+function decideEvent(item: ParsedDelivery, state: State): EventDecision {
   const { row, event, keys } = item;
-  const { transfer, projectId, addressType, direction } = event;
+  const { projectId, addressType, direction } = event;
+  const network = networkOf(row, state);
   const seen = state.transfers.get(keys.transfer);
   const { verdict, delivery: judged } = judge(state.deliveries.get(keys.delivery), seen !== undefined, keys, row);
   const delivery = { ...judged, projectId, addressType, direction, lastAt: row.receivedAt };
   if (seen) {
-    const progress = isFound(item) ? undefined : state.compared.get(networkOf(row, state));
+    const progress = isFound(item) ? undefined : state.compared.get(network);
     const isProven = (block: number | null) => progress !== undefined && block !== null && isCompared(progress, block);
-    const after = seenAgain(seen, transfer, verdict, delivery.count, isProven);
-    const isEdit = after.transfer.left !== seen.transfer.left || after.count > seen.count;
-    return { transfer: after, delivery, verdict, isEdit, ...NOTHING };
+    const transfer = seenAgain(seen, event.transfer, verdict, delivery.count, isProven);
+    const isEdit = transfer.transfer.left !== seen.transfer.left || transfer.count > seen.count;
+    return { verdict, transfer, delivery, isEdit, ...NOTHING };
   }
   const watched = state.watched.get(keys.transfer);
-  const matches = watched ? decideMatches(watched, item, state) : NOTHING;
-  return {
-    transfer: firstSeen(item, networkOf(row, state), matches.isWorthless),
-    delivery,
-    verdict,
-    isEdit: false,
-    ...matches,
-  };
-}
-
-/** Events of a project that is gone concern nobody. */
-const networkOf = ({ scope }: InboxRow, { networks }: RoutingState) => networks.get(scope) ?? FIRST_NETWORK;
-
-function firstSeen({ row, event, keys }: ParsedDelivery, network: number, isWorthless: boolean): SeenTransfer {
-  return {
+  const matches = watched ? decideMatches(watched, item, network, state) : NOTHING;
+  const transfer: SeenTransfer = {
     id: null,
     key: keys.transfer,
     scope: row.scope,
@@ -172,9 +210,10 @@ function firstSeen({ row, event, keys }: ParsedDelivery, network: number, isWort
     count: 1,
     reorganized: false,
     ...(row.identity?.minedAt !== undefined && { minedAt: row.identity.minedAt }),
-    isWorthless,
+    isWorthless: matches.isWorthless,
     transfer: event.transfer,
   };
+  return { verdict, transfer, delivery, isEdit: false, ...matches };
 }
 
 /**
@@ -218,12 +257,16 @@ const withoutChainFacts = ({
 }: SeenTransfer['transfer']): SeenTransfer['transfer'] => transfer;
 
 /** One alert per channel in which a subscription matches, and one recorded decision per subscription. */
-function decideMatches({ watchers, passedAt }: WatchedTransfer, item: ParsedDelivery, state: Marking): MatchDecision {
+function decideMatches(
+  { watchers, passedAt }: WatchedTransfer,
+  item: ParsedDelivery,
+  network: number,
+  state: State,
+): Matches {
   const { row, event, keys } = item;
   const { transfer } = event;
-  const { timezones, signals } = state;
-  const network = networkOf(row, state);
-  const context = state.contextOf(network);
+  const { timezones, signals, now } = state;
+  const context = matchContext(network, state);
   const at = row.receivedAt;
   const ofToken = tokenWarnings(network, transfer, signals);
   const ofDelivery = deliveryWarnings(passedAt, item, state);
@@ -272,9 +315,9 @@ function decideMatches({ watchers, passedAt }: WatchedTransfer, item: ParsedDeli
     const due = dueOf(
       of.map(({ isHeld, subscription }) => (isHeld ? subscription : AT_ANY_TIME)),
       timezone,
-      context.now,
+      now,
     );
-    const postedAt = due.hold === null ? context.now : due.dueAt;
+    const postedAt = due.hold === null ? now : due.dueAt;
     // Whatever lets it pass, it pings nobody who is in quiet hours then.
     const isAwake = (index: number) => !isQuiet(of[index]!.subscription, timezone, postedAt);
     return {
@@ -282,7 +325,9 @@ function decideMatches({ watchers, passedAt }: WatchedTransfer, item: ParsedDeli
       ...due,
       matches: alert.matches.map((match, index) => ({ ...match, mayMention: match.mayMention && isAwake(index) })),
       // What leaves for a look-alike is always a card: a stranger who warns of an address with dust first costs it nothing.
-      warnings: alert.isSignificant ? alert.warnings : state.mark(alert.channelId, network, alert.warnings),
+      warnings: alert.isSignificant
+        ? alert.warnings
+        : state.warned.mark(alert.channelId, network, alert.warnings, row.id, now),
     };
   });
   isWorthless &&= decisions.length > 0;
@@ -291,13 +336,13 @@ function decideMatches({ watchers, passedAt }: WatchedTransfer, item: ParsedDeli
 }
 
 /** Warnings about how a transfer was delivered: late, or for another project. */
-function deliveryWarnings(passedAt: number[], { row, event }: ParsedDelivery, { projects }: RoutingState): Warning[] {
+function deliveryWarnings(passedAt: number[], { row, event }: ParsedDelivery, { scopes }: State): Warning[] {
   const { projectId } = event;
-  const expected = projects.get(row.scope);
+  const expected = scopes.get(row.scope)?.projectId ?? null;
   const { minedAt } = row.identity ?? {};
   if (minedAt !== undefined) return [{ kind: 'found', ms: Math.max(0, row.receivedAt - minedAt) }];
   const lateMs = latenessOf(passedAt, row.receivedAt);
-  const isOther = projectId !== null && expected !== undefined && projectId !== expected;
+  const isOther = projectId !== null && expected !== null && projectId !== expected;
   return [
     ...(lateMs === null ? [] : [{ kind: 'late' as const, ms: lateMs }]),
     ...(isOther ? [{ kind: 'other-project' as const, projectId }] : []),
@@ -308,13 +353,13 @@ const distinct = (warnings: Warning[]): Warning[] => [
   ...new Map(warnings.map((warning) => [JSON.stringify(warning), warning])).values(),
 ];
 
-function logQuarantined(log: Logger, { id, reason, error }: Extract<Outcome, { status: 'quarantined' }>): void {
-  if (error === undefined) log.warn({ inbox: id, reason }, 'delivery quarantined');
-  else log.error({ err: error, inbox: id }, 'routing failed: delivery quarantined');
+function logQuarantined(log: Logger, inbox: number, reason: string, error: unknown): void {
+  if (error === undefined) log.warn({ inbox, reason }, 'delivery quarantined');
+  else log.error({ err: error, inbox }, 'routing failed: delivery quarantined');
 }
 
 /** One line for what became of a delivery; `inbox` is the number by which the line of the message names it again. */
-function logRouted(log: Logger, { row, decision }: Extract<Outcome, { status: 'decided' }>, now: number): void {
+function logRouted(log: Logger, row: InboxRow, decision: EventDecision, now: number): void {
   const { alerts, decisions, transfer, verdict, isEdit } = decision;
   const level = alerts.length > 0 || isEdit ? 'info' : 'debug';
   if (!log.isLevelEnabled(level)) return;
@@ -334,51 +379,4 @@ function logRouted(log: Logger, { row, decision }: Extract<Outcome, { status: 'd
     ms: now - row.receivedAt,
   };
   log[level](line, 'routed');
-}
-
-export const failureReason = (error: unknown): string => `Routing failed: ${(error as Error).message}`;
-
-export function quarantineOne(id: number, reason: string, now: number): RoutingResult {
-  const learned = { catalog: [], counterparties: [], nativeSymbols: [], heads: [] };
-  return merge([{ status: 'quarantined', id, reason }], learned, new Map(), now);
-}
-
-/** Merges decisions into one result; the last state of each transfer and delivery counts. */
-function merge(
-  outcomes: Outcome[],
-  learned: Learned,
-  statsBefore: ReadonlyMap<number, ActivityStats>,
-  now: number,
-): RoutingResult {
-  const decided = outcomes.filter((outcome) => outcome.status === 'decided');
-  const quarantined = outcomes.filter((outcome) => outcome.status === 'quarantined');
-  const decisions = decided.map(({ decision }) => decision);
-  const transfers = new Map(decisions.map(({ transfer }) => [transfer.key, transfer]));
-  const deliveries = new Map(decisions.map(({ delivery }) => [delivery.key, delivery]));
-  const matches = decisions.flatMap((decision) => decision.decisions);
-  const edits = decisions.filter(({ isEdit }) => isEdit).map(({ transfer }) => transfer.key);
-  return {
-    done: decided.map(({ id }) => id),
-    transfers: [...transfers.values()],
-    deliveries: [...deliveries.values()],
-    alerts: decisions.flatMap(({ alerts }) => alerts),
-    decisions: matches,
-    concerned: [...new Set(matches.map(({ subscription }) => subscription))],
-    // Dust must neither end a silence nor make an address look busy.
-    stats: statsAfter(
-      statsBefore,
-      decisions.flatMap((decision) => (decision.isDust ? [] : decision.decisions)),
-    ),
-    quarantined: quarantined.map(({ id, reason }) => ({ id, reason })),
-    changed: [...new Set(edits)],
-    learned: { ...learned, counterparties: decisions.flatMap(({ counterparties }) => counterparties) },
-    now,
-  };
-}
-
-function statsAfter(before: ReadonlyMap<number, ActivityStats>, decisions: Decision[]): SubscriptionStats[] {
-  const stats = new Map<number, ActivityStats>();
-  for (const { subscription, at } of decisions)
-    stats.set(subscription, afterEvent(stats.get(subscription) ?? before.get(subscription), at));
-  return [...stats].map(([subscription, after]) => ({ subscription, ...after }));
 }

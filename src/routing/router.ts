@@ -4,7 +4,7 @@ import type { Inbox, InboxRow, Receiver } from '../domain/inbox.ts';
 import type { Outbox } from '../domain/sender.ts';
 import { MIB } from '../domain/units.ts';
 import { isDatabaseFault } from '../errors.ts';
-import { type DecideOptions, decide, failureReason, type ParsedRow, parseRow, quarantineOne } from './decide.ts';
+import { type DecideOptions, decide, type ParsedRow, parseRow, quarantineOne } from './decide.ts';
 import type { QuarantineLimit } from './quarantine.ts';
 import { createWarned } from './scam.ts';
 
@@ -98,16 +98,16 @@ export function startRouter(options: RouterOptions): Inbox & { close(): Promise<
   }
 
   async function routeTogether(items: ParsedRow[]): Promise<void> {
-    const { result, stored } = await decide(items, { ...options, warned });
+    const { result, logStored } = await decide(items, { ...options, warned });
     const edited = await store.routing.commit(result);
-    stored();
+    logStored();
     outbox.wake([...result.alerts, ...edited.map((channelId) => ({ channelId }))]);
     finish(result.done.length, result.quarantined.length);
   }
 
   /** Quarantines a delivery that cannot be looked up or stored, so that it does not hold up the others. */
   async function quarantineFailed(id: number, error: unknown): Promise<void> {
-    await store.routing.commit(quarantineOne(id, failureReason(error), now()));
+    await store.routing.commit(quarantineOne(id, error, now()));
     log.error({ err: error, inbox: id }, 'routing failed: delivery quarantined');
     finish(0, 1);
   }

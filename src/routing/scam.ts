@@ -10,7 +10,7 @@ import { isZero, type Transfer } from '../domain/transfer.ts';
 /** What is known about the tokens and parties of one commit's deliveries; each decision adds to it. */
 export interface ScamSignals {
   /** The networks with an explorer: a token there that `catalog` lacks could not be checked. */
-  explorers: ReadonlySet<number>;
+  explorers: Set<number>;
   /** Tokens that were not looked up because there were too many, by network. */
   crowded: Set<string>;
   /** By network and token. */
@@ -18,24 +18,22 @@ export interface ScamSignals {
   /** Cataloged tokens, by network and the skeleton of their symbol. */
   genuine: Map<string, Set<AddressText>>;
   /** By network. */
-  nativeSymbols: ReadonlyMap<number, string>;
+  nativeSymbols: Map<number, string>;
   /** Addresses that a guild has labeled or watches, by guild and ends. */
   named: Map<string, TokenKnowledge['named']>;
   /** By guild, watched address and ends. */
   counterparties: Map<string, Map<AddressText, { seenAt: number; isPaid: boolean }>>;
 }
 
-export function toScamSignals(
-  { catalog, genuine, named, counterparties }: TokenKnowledge,
-  nativeSymbols: ReadonlyMap<number, string>,
-  explorers: ReadonlySet<number>,
-): ScamSignals {
+/** The signals without what the explorers and the native coins of the networks add. */
+export function toScamSignals(knowledge: TokenKnowledge): ScamSignals {
+  const { catalog, genuine, nativeSymbols, named, counterparties } = knowledge;
   const signals: ScamSignals = {
-    explorers,
+    explorers: new Set(),
     crowded: new Set(),
     catalog: new Map(catalog.map((entry) => [`${entry.network} ${entry.token}`, entry])),
     genuine: new Map(),
-    nativeSymbols,
+    nativeSymbols: new Map(nativeSymbols),
     named: Map.groupBy(named, ({ guildId, address }) => guildId + outerDigitsOf(address)),
     counterparties: new Map(),
   };
@@ -89,37 +87,27 @@ export type Warned = ReturnType<typeof createWarned>;
 
 /** Remembers which channels were warned of copies of which parties and tokens, for an hour. */
 export function createWarned() {
-  /** In the order of their times. */
-  const warnedAt = new Map<string, number>();
+  /** In the order of their times. `by`: the delivery and the copy; a delivery that is routed again does not repeat itself. */
+  const warned = new Map<string, { at: number; by: string }>();
+
+  function mark(channelId: string, network: number, warning: Warning, inboxId: number, now: number): Warning {
+    if (warning.kind !== 'look-alike' && warning.kind !== 'imitation') return warning;
+    // By what is imitated: a stranger makes copies of it for nothing, on a cheap network more than on another.
+    const what = warning.kind === 'look-alike' ? warning.like : `${warning.genuine} ${skeleton(warning.symbol)}`;
+    const key = `${channelId} ${network} ${what}`;
+    const by = `${inboxId} ${warning.kind === 'look-alike' ? warning.address : ''}`;
+    const before = warned.get(key);
+    if (before && before.by !== by && now - before.at < REPEAT_MS) return { ...warning, isRepeat: true };
+    warned.delete(key);
+    warned.set(key, { at: now, by });
+    if (warned.size > MAX_REMEMBERED) warned.delete(warned.keys().next().value!);
+    return warning;
+  }
 
   return {
-    /** Begins a commit: `mark` marks warnings that a channel got before; `keep` is for when the commit is stored. */
-    begin(now: number): { mark(channelId: string, network: number, warnings: Warning[]): Warning[]; keep(): void } {
-      const added = new Set<string>();
-      const mark = (channelId: string, network: number, warning: Warning): Warning => {
-        if (warning.kind !== 'look-alike' && warning.kind !== 'imitation') return warning;
-        // By what is imitated: a stranger makes copies of it for nothing, on a cheap network more than on another.
-        const what = warning.kind === 'look-alike' ? warning.like : `${warning.genuine} ${skeleton(warning.symbol)}`;
-        const key = `${channelId} ${network} ${what}`;
-        const at = warnedAt.get(key);
-        if (added.has(key) || (at !== undefined && now - at < REPEAT_MS)) return { ...warning, isRepeat: true };
-        added.add(key);
-        return warning;
-      };
-      return {
-        mark: (channelId, network, warnings) => warnings.map((warning) => mark(channelId, network, warning)),
-        keep() {
-          for (const key of added) {
-            warnedAt.delete(key);
-            warnedAt.set(key, now);
-          }
-          for (const key of warnedAt.keys()) {
-            if (warnedAt.size <= MAX_REMEMBERED) return;
-            warnedAt.delete(key);
-          }
-        },
-      };
-    },
+    /** Marks the warnings of a delivery that a channel got before. */
+    mark: (channelId: string, network: number, warnings: Warning[], inboxId: number, now: number): Warning[] =>
+      warnings.map((warning) => mark(channelId, network, warning, inboxId, now)),
   };
 }
 
