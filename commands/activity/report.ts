@@ -1,8 +1,8 @@
 import { type APIButtonComponent, ButtonStyle, messageLink } from 'discord.js';
 import type { Reply } from '../../src/discord/command.ts';
+import { blocksLine, sumLine } from '../../src/discord/render/statement.ts';
 import { assetName, number, transactionUrl, whatMoved, worthLine } from '../../src/discord/render/wording.ts';
 import { type Activity, type AssetTotal, type Direction, isNoise } from '../../src/domain/activity.ts';
-import type { AddressText } from '../../src/domain/address.ts';
 import { addressPage } from '../../src/domain/explorer.ts';
 import type { HiddenReason } from '../../src/domain/match.ts';
 import { inDollars, worthOf } from '../../src/domain/price.ts';
@@ -12,34 +12,32 @@ import { isItem } from '../../src/domain/transfer.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { writeWorth } from '../../src/languages/languages.ts';
 import { button, linkButton, rows } from '../shared/components.ts';
-import { titleOf } from '../shared/networks.ts';
+import { hasSeveral, titleOf } from '../shared/networks.ts';
 import { embedReply, fullAddress, relativeTime } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
-import { renderingOn } from '../shared/tokens.ts';
-import type { ActivityReport } from './read.ts';
+import { knownIn, renderingOn } from '../shared/tokens.ts';
+import type { ActivityReport, ActivityRequest, NetworkBalances } from './read.ts';
 
-interface ReportContext extends Context {
-  /** Tokens that may have moved. */
-  known: readonly KnownToken[];
-  /** What there was and is left, as lines. */
-  balanceLines: readonly string[];
-  /** It is about every network, and there are several. */
-  namesNetworks: boolean;
-}
+/** How far back each period goes, in days. */
+export const PERIODS = { '24h': 1, '7d': 7, '30d': 30 };
+export type PeriodName = keyof typeof PERIODS;
 
-export type PeriodName = '24h' | '7d' | '30d';
-
-export interface Shown {
-  address: AddressText;
+/** An {@link ActivityRequest} as somebody made it. */
+export interface NamedRequest extends ActivityRequest {
   /** Safe for Discord. */
   name: string;
   period: PeriodName;
-  timezone: string;
   /** null: every network. */
   network: number | null;
 }
 
-const NAMES: readonly PeriodName[] = ['24h', '7d', '30d'];
+interface ReportContext extends Context {
+  request: NamedRequest;
+  /** Tokens that may have moved. */
+  known: readonly KnownToken[];
+}
+
+const NAMES = Object.keys(PERIODS) as PeriodName[];
 const ICONS: Record<Direction, string> = { incoming: '📥', outgoing: '📤', other: '🔁' };
 const DIRECTIONS: readonly Direction[] = ['incoming', 'outgoing', 'other'];
 
@@ -49,22 +47,21 @@ export const periodOf = (name: string | null | undefined): PeriodName => NAMES.f
 /** The reply: the chart, and all that matters as text too. */
 export async function report(
   found: ActivityReport,
-  shown: Shown,
-  guildId: string,
+  balances: readonly NetworkBalances[],
   context: ReportContext,
 ): Promise<Reply> {
-  const { t, settings } = context;
+  const { t, settings, request } = context;
   const moving = found.incoming + found.outgoing + found.other > 0;
   const png = moving ? await drawn(found, context) : null;
   const counts = DIRECTIONS.filter(
     (direction) => found[direction] > 0 || (direction !== 'other' && found.other === 0),
   ).map((direction) => t(`activity.${direction}`, { count: found[direction] }));
   const silent = found.hidden.length > 0 ? t('activity.nothing') : t('activity.nothingAtAll');
-  const period = t(`activity.period.${shown.period}`);
-  const title = t('activity.title', { name: shown.name, period });
-  const picture = `activity-${shown.period}.png`;
+  const period = t(`activity.period.${request.period}`);
+  const title = t('activity.title', { name: request.name, period });
+  const picture = `activity-${request.period}.png`;
   const lines = [
-    fullAddress(shown.address, settings),
+    fullAddress(request.address, settings),
     ...(moving ? counts : [silent]),
     ...worthLine(
       DIRECTIONS.map((direction) => [ICONS[direction], found.worth[direction]]),
@@ -74,14 +71,14 @@ export async function report(
     found.cut === null ? null : t('subscription.dryRun.cut', { count: found.cut }),
     moving && png === null ? t('activity.noPicture') : null,
     ...section(t('activity.totals'), totalsOf(found, context)),
-    ...section(t('activity.balances'), context.balanceLines),
-    ...section(t('activity.largest'), largestOf(found, guildId, context)),
+    ...section(t('activity.balances'), await balanceLines(balances, context)),
+    ...section(t('activity.largest'), largestOf(found, context)),
     ...section(t('activity.hidden'), hiddenOf(found, context)),
   ];
   const reply = embedReply('info', title, lines, {
-    footer: { text: t(shown.period === '24h' ? 'activity.hours' : 'activity.days', { timezone: shown.timezone }) },
+    footer: { text: t(request.period === '24h' ? 'activity.hours' : 'activity.days', { timezone: request.timezone }) },
     ...(png && { image: { url: `attachment://${picture}` } }),
-    components: rows(buttons(shown, context)),
+    components: rows(buttons(context)),
   });
   return { ...reply, ...(png && { files: [{ name: picture, data: png }] }) };
 }
@@ -130,8 +127,9 @@ function totalsOf({ totals, assets }: Activity, context: ReportContext): string[
 const iconOf = (direction: Direction, { imitation }: { imitation: boolean }): string =>
   `${imitation ? '⚠️ ' : ''}${ICONS[direction]}`;
 
-const networkIn = (id: number, { namesNetworks, settings }: ReportContext): string =>
-  namesNetworks ? ` · ${titleOf(id, settings)}` : '';
+/** Names a network where the request is about several. */
+const networkIn = (id: number, { request, settings }: ReportContext): string =>
+  request.network === null && hasSeveral(settings) ? ` · ${titleOf(id, settings)}` : '';
 
 function sumOf({ network, transfer, ...sums }: AssetTotal, direction: Direction, context: ReportContext): string {
   const rendering = renderingOn(context, network, context.known);
@@ -142,8 +140,8 @@ function sumOf({ network, transfer, ...sums }: AssetTotal, direction: Direction,
   return context.t('activity.pieces', { amount: number(value, rendering), what: assetName(transfer, rendering) });
 }
 
-function largestOf({ largest, messages }: ActivityReport, guildId: string, context: ReportContext): string[] {
-  const { t, language } = context;
+function largestOf({ largest, messages }: ActivityReport, context: ReportContext): string[] {
+  const { t, language, request } = context;
   return largest.map(({ network, transferId, transfer, count, direction, at, imitation }) => {
     const worth = worthOf(transfer, count);
     const message = messages.get(transferId);
@@ -152,7 +150,7 @@ function largestOf({ largest, messages }: ActivityReport, guildId: string, conte
     const url = transactionUrl(transfer, rendering);
     const linked = url ? `[${linkText(what)}](${url})` : what;
     const link = message
-      ? [`[${t('activity.message')}](${messageLink(message.channelId, message.messageId, guildId)})`]
+      ? [`[${t('activity.message')}](${messageLink(message.channelId, message.messageId, request.guildId)})`]
       : [];
     return [
       `${iconOf(direction, { imitation })} ${linked}${networkIn(network, context)}`,
@@ -160,6 +158,23 @@ function largestOf({ largest, messages }: ActivityReport, guildId: string, conte
       relativeTime(at),
       ...link,
     ].join(' · ');
+  });
+}
+
+/** What there was and what is left. The coin counts under the operator's name for it. */
+async function balanceLines(all: readonly NetworkBalances[], context: ReportContext): Promise<string[]> {
+  const { t, settings, request } = context;
+  const known = await knownIn(request.guildId, context);
+  return all.flatMap(({ network, outcome }) => {
+    const rendering = renderingOn(context, network, known);
+    const title = hasSeveral(settings) ? [`*${titleOf(network, settings)}*`] : [];
+    if (outcome.status !== 'read') return [...title, `-# ${t(`activity.balance.${outcome.status}Yet`)}`];
+    const { statement } = outcome;
+    return [
+      ...title,
+      ...statement.sums.map((sum) => sumLine(sum, statement, rendering)),
+      blocksLine(statement, rendering),
+    ];
   });
 }
 
@@ -172,7 +187,7 @@ function hiddenOf({ hidden }: Activity, { t }: ReportContext): string[] {
   return hidden.some(({ reason }) => isNoise(reason)) ? [...lines, t('activity.noise')] : lines;
 }
 
-function buttons({ address, period, network }: Shown, { t, settings }: ReportContext): APIButtonComponent[] {
+function buttons({ t, settings, request: { address, period, network } }: ReportContext): APIButtonComponent[] {
   const text = `${checksumAddress(address)}${network === null ? '' : `:${network}`}`;
   const periods = NAMES.map((name) => {
     const style = name === period ? ButtonStyle.Primary : ButtonStyle.Secondary;
