@@ -21,7 +21,6 @@ interface Sum {
 export interface AssetTotal extends Record<Direction, Sum> {
   network: number;
   transfer: Transfer;
-  transfers: number;
   /** Of all that have a price; null: none has. */
   worth: bigint | null;
   imitation: boolean;
@@ -176,18 +175,12 @@ function byAmount(a: SeenMovement, b: SeenMovement): number {
   return one < other ? 1 : one > other ? -1 : b.at - a.at;
 }
 
-function totalOf({ network, transfer, imitation, ...tally }: Tally): AssetTotal {
-  const sum = (direction: Direction): Sum => ({
-    transfers: tally[direction].transfers,
-    value: tally[direction].value.toString(),
-    worth: tally[direction].worth,
-  });
-  const ways = { incoming: sum('incoming'), outgoing: sum('outgoing'), other: sum('other') };
-  const all = Object.values(ways);
-  const transfers = all.reduce((sum, one) => sum + one.transfers, 0);
-  const known = all.flatMap(({ worth }) => worth || []);
-  const worth = known.length === 0 ? null : known.reduce((sum, one) => sum + one, 0n);
-  return { ...ways, network, transfer, transfers, worth, imitation };
+function totalOf({ network, transfer, imitation, incoming, outgoing, other }: Tally): AssetTotal {
+  const sum = ({ value, ...rest }: Tally[Direction]): Sum => ({ ...rest, value: value.toString() });
+  const ways = { incoming: sum(incoming), outgoing: sum(outgoing), other: sum(other) };
+  const known = Object.values(ways).flatMap(({ worth }) => worth || []);
+  const worth = known.length === 0 ? null : known.reduce((all, one) => all + one, 0n);
+  return { ...ways, network, transfer, worth, imitation };
 }
 
 /**

@@ -60,7 +60,6 @@ export interface RecordedAlert {
   /** When an operator discarded it; null: nobody did. */
   discardedAt: number | null;
   warnings: Warning[];
-  perspectives: Perspective[];
   /**
    * Its message. `alerts`: how many it contains; `together`: how many are of the same transaction, unless it is a
    * digest.

@@ -1,4 +1,3 @@
-import type { StoredMatch } from '../../domain/alert.ts';
 import type { HistoryQuery, RecordedAlert, RecordedDecision, TransferHistory } from '../../domain/history.ts';
 import { isIn, part, type Sql } from '../sql.ts';
 import { collectingUntil } from './due.ts';
@@ -80,11 +79,8 @@ type Message = NonNullable<RecordedAlert['message']>;
 type Channel = NonNullable<RecordedAlert['channel']>;
 
 /** An alert with its message, its channel and its dead letter; what is null of these tells that there is none. */
-interface AlertRow
-  extends Of<Omit<RecordedAlert, 'perspectives' | 'message' | 'channel' | 'collectingUntil' | 'dead'>>,
-    Message {
+interface AlertRow extends Of<Omit<RecordedAlert, 'message' | 'channel' | 'collectingUntil' | 'dead'>>, Message {
   significant: boolean;
-  matches: StoredMatch[];
   batchId: number | null;
   channelState: Channel['state'] | null;
   channelDueAt: number;
@@ -102,7 +98,7 @@ async function alertsOf(
 ): Promise<Of<RecordedAlert>[]> {
   const found = await sql.all<AlertRow>`
     SELECT a.transfer_id, a.channel_id, a.created_at, a.state, a.hold, a.due_at, a.significant AS significant_flag,
-      a.warnings AS warnings_json, a.discarded_at, a.matches AS matches_json,
+      a.warnings AS warnings_json, a.discarded_at,
       b.id AS batch_id, b.kind, b.digest_reason AS reason, b.attempts, b.frozen_at, b.sent_at, b.message_id,
       CASE WHEN b.kind = 'digest' THEN b.alert_count
         ELSE (SELECT count(*) FROM alerts o WHERE o.batch_id = b.id) END AS alerts,
@@ -121,12 +117,10 @@ async function alertsOf(
   }
   return found.map((row) => {
     const { kind, reason, attempts, frozenAt, sentAt, messageId, alerts, together, ...rest } = row;
-    const { significant, matches, batchId, channelState, channelDueAt, channelReason, deadReason, deadAt, ...alert } =
-      rest;
+    const { significant, batchId, channelState, channelDueAt, channelReason, deadReason, deadAt, ...alert } = rest;
     const message = { kind, reason, attempts, frozenAt, sentAt, messageId, alerts, together };
     return {
       ...alert,
-      perspectives: matches.map(({ perspective }) => perspective),
       message: batchId === null ? null : message,
       channel: channelState && { state: channelState, dueAt: channelDueAt, reason: channelReason },
       collectingUntil: collecting.get(`${alert.channelId} ${significant}`)!,
