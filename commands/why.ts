@@ -17,7 +17,6 @@ import type { Context } from './shared/services.ts';
 import { renderingOn } from './shared/tokens.ts';
 import { hiddenFrom } from './shared/visibility.ts';
 import { muteRow } from './subscription/mute.ts';
-import { balanceLines } from './why/balances.ts';
 import { describeTransfer } from './why/transfer.ts';
 
 /** Maximum number of a transaction's transfers on a page. */
@@ -119,17 +118,12 @@ async function explain(
   }
   const known = await context.tokens.known(guildId);
   const labels = await namesByAddress(guildId, context);
-  const hold = context.guildPause(guildId);
-  const pauses = context.sendingPauses(guildId);
   if (shown.length === 0) throw new UserError(t('why.goneMessage'));
   const max = Math.floor(MAX_CHARACTERS / shown.length);
   const embedOf = async (history: (typeof shown)[number]) => {
     const on = onNetwork(context, history.network);
-    const url = transactionPage(on.settings, txHash);
     const rendering = renderingOn(context, history.network, known);
-    const balances = await balanceLines(history, { ...on, names: labels, rendering });
-    const words = { guildId, hold, pauses, names: labels, rendering, url, max, reference, balanceLines: balances };
-    const embed = describeTransfer(history, { ...on, ...words });
+    const embed = await describeTransfer(history, { ...on, guildId, reference, names: labels, rendering, max });
     return hasSeveral(settings) ? { author: { name: titleOf(history.network, settings) }, ...embed } : embed;
   };
   const embeds = await Promise.all(shown.map(embedOf));

@@ -3,11 +3,13 @@ import { MAX_TITLE } from '../../src/discord/command.ts';
 import { feeText, MAX_TOKEN_ID, number, type RenderContext, whatMoved } from '../../src/discord/render/wording.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import type { Warning } from '../../src/domain/alert.ts';
-import { MINUTE } from '../../src/domain/clock.ts';
+import { leftBy } from '../../src/domain/balance.ts';
+import { ChainError } from '../../src/domain/chain-node.ts';
+import { inTime, MINUTE, SECOND } from '../../src/domain/clock.ts';
+import { transactionPage } from '../../src/domain/explorer.ts';
 import type { RecordedAlert, RecordedDecision, TransferHistory } from '../../src/domain/history.ts';
 import type { HiddenReason } from '../../src/domain/match.ts';
 import { inDollars, worthOf } from '../../src/domain/price.ts';
-import type { GuildPause, SendingPause } from '../../src/domain/sender.ts';
 import { cutTo, inCode } from '../../src/domain/text.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
 import { shortAddress } from '../../src/domain/typed-address.ts';
@@ -27,22 +29,17 @@ import {
 } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
 
-/** What describing a transfer needs. `max`: how many characters it may have. */
+/** What describing a transfer needs, on its network. `max`: how many characters it may have. */
 interface TransferContext extends Context {
   guildId: string;
-  /** Set while all channels of the guild wait together. */
-  hold: GuildPause | null;
-  /** Why due alerts are not sent now. */
-  pauses: readonly SendingPause[];
   /** The message to explain; null: the transaction in all channels. */
   reference: string | null;
   names: ReadonlyMap<AddressText, string>;
   rendering: RenderContext;
-  url: string | null;
-  /** What it left to the watched addresses, as lines. */
-  balanceLines: readonly string[];
   max: number;
 }
+
+const MAX_BALANCE_WAIT_MS = 3 * SECOND;
 
 const GRAY = 0x6e7681;
 /** Maximum characters of the footer: a hash and a message's reference. */
@@ -51,9 +48,13 @@ const MAX_FOOTER = 100;
 const MAX_WHOLE = 300;
 
 /** Describes one transfer's way through the bot as an embed: how it arrived, what was decided, and the result. */
-export function describeTransfer(history: TransferHistory & { hidden: number }, context: TransferContext): APIEmbed {
-  const { t, url, max } = context;
+export async function describeTransfer(
+  history: TransferHistory & { hidden: number },
+  context: TransferContext,
+): Promise<APIEmbed> {
+  const { t, settings, max } = context;
   const { transfer, count } = history;
+  const url = transactionPage(settings, transfer.txHash);
   const title = `🔎 ${whatMoved(transfer, context.rendering)}${count > 1 ? ` ×${count}` : ''}`;
   const channels = new Set([...history.alerts, ...history.decisions].map(({ channelId }) => channelId));
   const lines = [
@@ -61,11 +62,11 @@ export function describeTransfer(history: TransferHistory & { hidden: number }, 
     '',
     t('why.from', { party: party(transfer.from, history, context) }),
     t('why.to', { party: party(transfer.to, history, context) }),
-    ...(transfer.token ? [t('why.token', { token: fullAddress(transfer.token, context.settings, 'token') })] : []),
+    ...(transfer.token ? [t('why.token', { token: fullAddress(transfer.token, settings, 'token') })] : []),
     ...wholeFacts(transfer, title, context),
     ...chainFacts(transfer, context),
     ...(count === 0 ? [t('alert.notOnChain')] : []),
-    ...context.balanceLines,
+    ...(await balanceLines(history, context)),
     '',
     ...(isPublic(context) ? [] : received(history, context)),
     ...[...channels].flatMap((channelId) => inChannel(channelId, history, context)),
@@ -137,6 +138,38 @@ function chainFacts(transfer: Transfer, context: TransferContext): string[] {
     ...(gasFee === null ? [] : [feeText(gasFee, transfer, rendering)]),
   ];
   return [...(facts.length > 0 ? [facts.join(' · ')] : []), ...(internal ? [`-# ${t('alert.internalTransfer')}`] : [])];
+}
+
+/** What a transfer left to the watched addresses, as lines; it is read once and kept. */
+async function balanceLines({ id, transfer, decisions }: TransferHistory, context: TransferContext): Promise<string[]> {
+  const { chain, t } = context;
+  const watched = new Set(decisions.flatMap(({ address }) => address ?? []));
+  const left = [...watched].flatMap((address) => leftBy(transfer, address) ?? []);
+  if (chain === null || left.length === 0) return [];
+  const [{ block }] = left as [(typeof left)[0]];
+  const kept: Partial<Record<AddressText, string>> = transfer.balances?.block === block ? transfer.balances.of : {};
+  const isKept = left.every(({ address }) => kept[address] !== undefined);
+  const read = async (): Promise<typeof kept> => {
+    const found = (await chain.holdings(block, left)).flatMap((value, index) =>
+      value === null ? [] : [{ transferId: id, address: left[index]!.address, block, balance: value.toString() }],
+    );
+    await context.balances.keep(found, false, context.now());
+    return Object.fromEntries(found.map(({ address, balance }) => [address, balance]));
+  };
+  try {
+    const values = isKept ? kept : await inTime(read(), MAX_BALANCE_WAIT_MS, context);
+    if (values === null) return [`-# ${t('why.noBalance.away')}`];
+    return left.flatMap(({ address }) => {
+      const value = values[address];
+      if (value === undefined) return [];
+      const name = titleName(context.names.get(address), `\`${shortAddress(address)}\``);
+      const amount = whatMoved({ ...transfer, value }, context.rendering);
+      return t('why.balance', { name, amount, block: number(block, context.rendering) });
+    });
+  } catch (error) {
+    if (!(error instanceof ChainError)) throw error;
+    return [`-# ${t(`why.noBalance.${error.failure === 'pruned' ? 'pruned' : 'away'}`)}`];
+  }
 }
 
 function colorOf({ alerts }: TransferHistory): number {
@@ -244,8 +277,8 @@ function describeAlert(alert: RecordedAlert, context: TransferContext): string[]
       const reason = thirdPartyText(channel?.reason ?? '', 200) || t('why.noReason');
       if (channel?.state === 'parked') return [t('why.state.parked', { reason, due: relativeTime(channel.dueAt) })];
       if (channel?.state === 'unreachable') return [t('why.state.unreachable', { reason })];
-      if (context.hold && alert.dueAt <= now())
-        return [t('why.state.together', { due: relativeTime(context.hold.probeAt) })];
+      const pause = context.guildPause(context.guildId);
+      if (pause && alert.dueAt <= now()) return [t('why.state.together', { due: relativeTime(pause.probeAt) })];
       if (message?.sentAt) {
         return [t('why.state.joining', { at: absoluteTime(message.sentAt), link: linkTo(alert, context) })];
       }
@@ -264,10 +297,11 @@ function describeAlert(alert: RecordedAlert, context: TransferContext): string[]
 }
 
 /** Why a due alert is not sent now. */
-function paused({ channelId }: RecordedAlert, { t, pauses }: TransferContext): string[] {
-  const isOurs = (one: SendingPause) => one.channelId === null || one.channelId === channelId;
-  const shown = pauses.flatMap((one) =>
-    one.reason !== 'burst' && isOurs(one) ? t(`why.pause.${one.reason}`, { due: relativeTime(one.until) }) : [],
+function paused({ channelId }: RecordedAlert, { t, guildId, sendingPauses }: TransferContext): string[] {
+  const shown = sendingPauses(guildId).flatMap((one) =>
+    one.reason !== 'burst' && (one.channelId ?? channelId) === channelId
+      ? t(`why.pause.${one.reason}`, { due: relativeTime(one.until) })
+      : [],
   );
   return shown.slice(0, 1);
 }
