@@ -61,12 +61,8 @@ export const status = {
     const blocked = blockedLines(overview.blocked.filter(isSeen), context.guildPause(guildId), context);
     const errors = [
       ...dead.filter(isSeen).map((last) => deadLetterLine(last, context)),
-      ...networks.flatMap(({ on, access }) => {
-        const quota = access.own ? quotaLine(access.scope!, on) : null;
-        const lines = [refusedLine(access, on), quota, ...unreadableLines(access, sizes, on)];
-        return lines.flatMap((line) => (line === null ? [] : ofNetwork(line, on)));
-      }),
-    ].filter((line) => line !== null);
+      ...networks.flatMap(({ on, access }) => receiverErrors(access, sizes, on)),
+    ];
     const usage = networks.flatMap(({ on, access }) => (access.own ? ofNetwork(usageLine(access.scope!, on), on) : []));
     return embedReply(
       blocked.length + errors.length > 0 || missed.some(({ cause }) => cause.kind !== 'added') ? 'warn' : 'info',
@@ -192,23 +188,22 @@ function deadLetterLine(last: NonNullable<GuildOverview['lastDeadLetter']>, { t 
   });
 }
 
-/** How many deliveries could not be read, if the guild may know about them. */
-function unreadableLines(
-  { scope }: ProjectAccess,
+/** What went wrong at the receiver URL of one network, as far as the guild may know about it. */
+function receiverErrors(
+  access: ProjectAccess,
   sizes: Awaited<ReturnType<Context['quarantine']['sizes']>>,
-  { t, projects, network }: Context,
+  context: Context,
 ): string[] {
+  const { t, projects, network } = context;
+  const { own, scope } = access;
+  const refused = refusedFor(access, context);
   const asked = scope ?? (projects.hasOperators ? null : operatorScope(network.id));
-  const size = sizes.find((one) => one.scope === asked);
-  if (!size) return [];
-  return [
-    t('status.unreadable', { count: size.rows + size.givenUp }),
-    ...(size.givenUp > 0 ? [t('status.givenUp', { count: size.givenUp })] : []),
+  const unreadable = sizes.find((one) => one.scope === asked);
+  const lines = [
+    refused && t('status.refused', { ago: relativeTime(refused.at), source: inCode(refused.source, '?') }),
+    own ? quotaLine(scope!, context) : null,
+    unreadable ? t('status.unreadable', { count: unreadable.rows + unreadable.givenUp }) : null,
+    unreadable && unreadable.givenUp > 0 ? t('status.givenUp', { count: unreadable.givenUp }) : null,
   ];
-}
-
-/** The last delivery from an address that is not a source, if the guild may know about it; null: none. */
-function refusedLine(access: ProjectAccess, context: Context): string | null {
-  const last = refusedFor(access, context);
-  return last && context.t('status.refused', { ago: relativeTime(last.at), source: inCode(last.source, '?') });
+  return lines.flatMap((line) => (line === null ? [] : ofNetwork(line, context)));
 }
