@@ -20,14 +20,13 @@ export interface Sql {
   run(...statement: Statement): Promise<number>;
 }
 
+type Scalar = string | number | boolean | null | Uint8Array;
+
 /** A value of a statement. A list is for {@link isIn}. */
-export type SqlValue =
-  | string
-  | number
-  | boolean
-  | null
-  | Uint8Array
-  | readonly (string | number | boolean | null | Uint8Array)[];
+export type SqlValue = Scalar | readonly Scalar[];
+
+/** A value that an engine gets. */
+type Storable = Exclude<SqlValue, boolean>;
 
 /** A template's texts, and the values and parts between them. */
 type Statement = [texts: readonly string[], ...between: Piece[]];
@@ -48,17 +47,18 @@ export const joined = (pieces: readonly Piece[], by: string): Part =>
   part(['', ...pieces.slice(1).map(() => by), ''], ...pieces);
 
 /** The text of a statement for an engine; adds its values to `values`. */
-function textOf(engine: Engine, [texts, ...between]: Statement, values: SqlValue[]): string {
+function textOf(engine: Engine, [texts, ...between]: Statement, values: Storable[]): string {
   let text = texts[0]!;
-  for (const [index, piece] of between.entries()) text += placed(engine, piece, values) + texts[index + 1]!;
+  for (const [index, given] of between.entries()) {
+    const piece = typeof given === 'function' ? given(engine) : given;
+    if (typeof piece === 'object' && piece && 'statement' in piece) text += textOf(engine, piece.statement, values);
+    else {
+      values.push(storable(piece));
+      text += engine === 'sqlite' ? '?' : `$${values.length}`;
+    }
+    text += texts[index + 1]!;
+  }
   return text;
-}
-
-function placed(engine: Engine, piece: Piece, values: SqlValue[]): string {
-  if (typeof piece === 'function') return textOf(engine, piece(engine).statement, values);
-  if (typeof piece === 'object' && piece && 'statement' in piece) return textOf(engine, piece.statement, values);
-  values.push(piece);
-  return engine === 'sqlite' ? '?' : `$${values.length}`;
 }
 
 /** What an engine returns for a statement: rows that it read, and how many it read or changed. */
@@ -70,20 +70,25 @@ export interface Result {
 
 export function sqlOver(
   engine: Engine,
-  execute: (statement: string, values: readonly SqlValue[]) => Promise<Result>,
+  execute: (statement: string, values: readonly Storable[]) => Promise<Result>,
 ): Sql {
   const start = (statement: Statement) => {
-    const values: SqlValue[] = [];
+    const values: Storable[] = [];
     const text = textOf(engine, statement, values);
     return { text, result: execute(text, values) };
   };
   async function all<Row>(...statement: Statement): Promise<Row[]> {
     const { text, result } = start(statement);
     const { columns, rows } = await result;
-    const fields = fieldsOf(text, columns);
+    const fields = known.get(text) ?? columns.map(fieldOf);
+    known.set(text, fields);
     return rows.map((row) => {
       const read: Record<string, unknown> = {};
-      for (let at = 0; at < fields.length; at++) read[fields[at]!.name] = fields[at]!.read(row[at]);
+      for (let at = 0; at < fields.length; at++) {
+        const { name, parse } = fields[at]!;
+        const value = row[at];
+        read[name] = parse === null || value === null ? value : parse(value);
+      }
       return read as Row;
     });
   }
@@ -99,26 +104,17 @@ export function sqlOver(
   };
 }
 
-interface Field {
-  name: string;
-  read(value: unknown): unknown;
-}
+const PARSERS: Record<string, (value: unknown) => unknown> = {
+  _json: (text) => JSON.parse(text as string),
+  _flag: Boolean,
+};
 
-const known = new Map<string, Field[]>();
+/** The fields of the columns that statements return. */
+const known = new Map<string, ReturnType<typeof fieldOf>[]>();
 
-function fieldsOf(statement: string, columns: readonly string[]): Field[] {
-  const fields = known.get(statement) ?? columns.map(fieldOf);
-  known.set(statement, fields);
-  return fields;
-}
-
-function fieldOf(column: string): Field {
-  const [, name, form] = /^(.*?)(_json|_flag)?$/.exec(column)!;
-  const parse = form === '_json' ? (text: unknown) => JSON.parse(text as string) as unknown : Boolean;
-  return {
-    name: nameOf(name!),
-    read: form === undefined ? (value) => value : (value) => (value === null ? null : parse(value)),
-  };
+function fieldOf(column: string) {
+  const [, name, form = ''] = /^(.*?)(_json|_flag)?$/.exec(column)!;
+  return { name: nameOf(name!), parse: PARSERS[form] ?? null };
 }
 
 /** The name of a column's field, see {@link Sql}, and the column of a field. */
@@ -126,9 +122,16 @@ export const nameOf = (column: string): string =>
   column.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 const columnOf = (field: string): string => field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** Text that both engines can store: Postgres has neither NUL nor half a character, and names from the chain may. */
-export const storable = (text: string): string =>
-  text.isWellFormed() && !text.includes('\0') ? text : text.toWellFormed().replaceAll('\0', '\uFFFD');
+/**
+ * A value as both engines store it: a flag is 0 or 1, and text has neither NUL nor half a character, which Postgres does not
+ * have and names from the chain may.
+ */
+function storable(value: SqlValue): Storable {
+  if (typeof value === 'boolean') return Number(value);
+  if (typeof value === 'object' && value && !(value instanceof Uint8Array)) return value.map(storable) as Storable;
+  if (typeof value !== 'string' || (value.isWellFormed() && !value.includes('\0'))) return value;
+  return value.toWellFormed().replaceAll('\0', '\uFFFD');
+}
 
 /** The condition that what precedes it is in a list: `id ${isIn(ids)}`. */
 export const isIn = (list: SqlValue) => (engine: Engine) =>
@@ -139,16 +142,13 @@ export const rows = (values: readonly object[], definition: string) => (engine: 
   const [, name, columns] = /^(\w+) \((.*)\)$/.exec(definition)!;
   const names = columns!.split(', ').map((column) => column.split(' ')[0]!);
   const fields = names.map((column) => [column, nameOf(column)] as const);
-  const picked = (row: Record<string, unknown>) =>
-    Object.fromEntries(fields.map(([column, field]) => [column, inJson(row[field])]));
-  const json = JSON.stringify((values as Record<string, unknown>[]).map(picked));
+  const picked = (row: object) =>
+    Object.fromEntries(fields.map(([column, field]) => [column, storable((row as Record<string, SqlValue>)[field]!)]));
+  const json = JSON.stringify(values.map(picked));
   if (engine === 'postgres') return part`json_to_recordset(${json}::json) AS ${raw(definition)}`;
   const selected = names.map((column) => `value ->> '${column}' AS ${column}`).join(', ');
   return part`(SELECT ${raw(selected)} FROM json_each(${json})) AS ${raw(name!)}`;
 };
-
-const inJson = (value: unknown): unknown =>
-  typeof value === 'string' ? storable(value) : typeof value === 'boolean' ? Number(value) : value;
 
 /** A row may leave out what another one has. */
 const fieldsOfAll = (values: readonly object[]): string[] => [...new Set(values.flatMap(Object.keys))];

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { SECOND } from '../../domain/clock.ts';
 import { ConfigError, StoreError } from '../../errors.ts';
-import { type Mode, type Sql, type SqlValue, sqlOver, storable } from '../sql.ts';
+import { type Mode, type Sql, sqlOver } from '../sql.ts';
 
 const WRITER_LOCK = 7_302_101;
 /** Held while anything but the inbox changes: writers of all processes run one after another, as on SQLite. */
@@ -33,8 +33,21 @@ export function connect(url: string): Connection {
   const receiving = createPool(url, 2, TIMEOUTS.receive);
   const writing = createPool(url, 1, TIMEOUTS.write);
   const reading = createPool(url, 4, TIMEOUTS.read);
-  const durations = createDurations();
+  /** When the deliveries that are being stored began. */
+  const begun = new Set<number>();
+  let lastMs = 0;
   let proof: string | null = null;
+
+  async function receive<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    const at = performance.now();
+    begun.add(at);
+    try {
+      return await transaction(receiving, 'BEGIN', false, work);
+    } finally {
+      begun.delete(at);
+      lastMs = performance.now() - at;
+    }
+  }
 
   const write = <T>(begin: string, work: (sql: Sql) => Promise<T>): Promise<T> =>
     transaction(writing, [begin, TAKING_WRITES, ...(proof === null ? [] : [proof])].join('; '), proof !== null, work);
@@ -46,14 +59,14 @@ export function connect(url: string): Connection {
         case 'read':
           return transaction(reading, READING, false, work);
         case 'receive':
-          return durations.of(() => transaction(receiving, 'BEGIN', false, work));
+          return receive(work);
         case 'write':
           return write('BEGIN', work);
         case 'unsynced':
           return write(UNSYNCED, work);
       }
     },
-    receiveMs: durations.last,
+    receiveMs: () => Math.max(lastMs, ...[...begun].map((at) => performance.now() - at)),
     fence(statement) {
       proof = statement;
     },
@@ -112,7 +125,7 @@ const statementsOn = (client: pg.ClientBase): Sql =>
   sqlOver('postgres', async (text, values) => {
     const query = { text, rowMode: 'array' as const };
     const found = await client.query(
-      values.length === 0 ? query : { ...query, name: nameOf(text), values: values.map((value) => bound(value)) },
+      values.length === 0 ? query : { ...query, name: nameOf(text), values: [...values] },
     );
     // Several statements have several results; the last one counts.
     const { fields, rows, rowCount } = [found].flat().at(-1)!;
@@ -126,31 +139,6 @@ function nameOf(text: string): string {
   const name = names.get(text) ?? createHash('sha1').update(text).digest('hex');
   names.set(text, name);
   return name;
-}
-
-function bound(value: SqlValue | Uint8Array): unknown {
-  if (typeof value === 'string') return storable(value);
-  if (typeof value === 'boolean') return Number(value);
-  if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
-  return Array.isArray(value) ? value.map((each: SqlValue | Uint8Array) => bound(each)) : value;
-}
-
-function createDurations() {
-  let lastMs = 0;
-  const begun = new Set<{ at: number }>();
-  return {
-    async of<T>(work: () => Promise<T>): Promise<T> {
-      const start = { at: performance.now() };
-      begun.add(start);
-      try {
-        return await work();
-      } finally {
-        begun.delete(start);
-        lastMs = performance.now() - start.at;
-      }
-    },
-    last: () => Math.max(lastMs, ...[...begun].map(({ at }) => performance.now() - at)),
-  };
 }
 
 /** TLS failed: the certificate is not trusted, is for another name, or the server has none. */

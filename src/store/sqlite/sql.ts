@@ -1,5 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
-import { type Mode, type Sql, type SqlValue, sqlOver, storable } from '../sql.ts';
+import { type Mode, type Sql, sqlOver } from '../sql.ts';
 
 type Bound = string | number | null | Uint8Array;
 
@@ -23,17 +23,11 @@ function statementsOn(db: Database): Sql {
 
   return sqlOver('sqlite', async (text, values) => {
     const { statement, columns } = known.get(text) ?? prepare(text);
-    const all = values.map(bound);
+    const all = values.map((value) => (Array.isArray(value) ? JSON.stringify(value) : value) as Bound);
     if (!statement.reader) return { columns, rows: [], count: statement.run(...all).changes };
     const rows = statement.all(...all);
     return { columns, rows, count: rows.length };
   });
-}
-
-function bound(value: SqlValue): Bound {
-  if (typeof value === 'string') return storable(value);
-  if (typeof value === 'boolean') return Number(value);
-  return Array.isArray(value) ? JSON.stringify(value) : (value as Bound);
 }
 
 const READS: ReadonlySet<Mode> = new Set(['report', 'read']);
