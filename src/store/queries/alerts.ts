@@ -19,22 +19,11 @@ const SELECT = part`SELECT a.id, a.guild_id, a.channel_id, a.created_at, t.seen_
     (SELECT cataloged FROM catalog WHERE network = t.network AND token = t.token) AS is_cataloged_flag
   FROM alerts a JOIN transfers t ON t.id = a.transfer_id LEFT JOIN guilds g ON g.guild_id = a.guild_id`;
 
-/** What an alert needs of a subscription that it matched. */
-type MatchedSubscription = Omit<Alert['matches'][number], keyof StoredMatch | 'label'> & {
+/** What an alert needs of a subscription that it matched; `address` is null if that was removed. */
+type MatchedSubscription = Omit<Alert['matches'][number], keyof StoredMatch | 'label' | 'address'> & {
+  address: AddressText | null;
   style: AlertStyle | null;
   minorMentionedAt: number | null;
-};
-
-const REMOVED = {
-  mention: null,
-  minimumUsd: null,
-  mentionMinimum: null,
-  mentionMinimumUsd: null,
-  mentionCooldown: 0,
-  mentionedAt: null,
-  minorMentionedAt: null,
-  style: null,
-  showsBalance: false,
 };
 
 /** Reads alerts in the form in which they are rendered; `rest`: conditions on alerts `a` and transfers `t`, and the order. */
@@ -75,10 +64,11 @@ export async function areAsRendered(sql: Sql, alerts: readonly RenderedAlert[], 
 
 async function subscriptionsOf(sql: Sql, alerts: readonly AlertRow[]): Promise<Map<number, MatchedSubscription>> {
   const ids = new Set(alerts.flatMap(({ matches }) => matches.map(({ subscription }) => subscription)));
+  const matched = [...ids].map((id) => ({ id }));
   const found = await sql.all<MatchedSubscription & { id: number }>`
-    SELECT id, mention, address, minimum_usd, mention_minimum, mention_minimum_usd, mention_cooldown, mentioned_at,
-      minor_mentioned_at, style, show_balance AS shows_balance_flag
-    FROM subscriptions WHERE id ${isIn([...ids])}`;
+    SELECT m.id, mention, address, minimum_usd, mention_minimum, mention_minimum_usd, mentioned_at, minor_mentioned_at, style,
+      coalesce(mention_cooldown, 0) AS mention_cooldown, coalesce(show_balance, 0) AS shows_balance_flag
+    FROM ${rows(matched, 'm (id bigint)')} LEFT JOIN subscriptions s ON s.id = m.id`;
   return new Map(found.map(({ id, ...subscription }) => [id, subscription]));
 }
 
@@ -99,13 +89,11 @@ function toAlert(
   const labels = allLabels.get(rest.id) ?? {};
   const styles: AlertStyle[] = [];
   const matches = stored.map((match) => {
-    const { style, minorMentionedAt, ...subscription } = subscriptions.get(match.subscription) ?? {
-      ...REMOVED,
-      address: addressOf(match.perspective, rest.transfer),
-    };
+    const { style, minorMentionedAt, ...subscription } = subscriptions.get(match.subscription)!;
+    const address = subscription.address ?? addressOf(match.perspective, rest.transfer);
     styles.push(styleOf(style, guildStyle));
     const mentionedAt = rest.isSignificant ? subscription.mentionedAt : minorMentionedAt;
-    return { ...match, ...subscription, mentionedAt, label: labels[subscription.address] ?? null };
+    return { ...match, ...subscription, address, mentionedAt, label: labels[address] ?? null };
   });
   return {
     ...rest,
