@@ -62,8 +62,8 @@ export const confirmations: QueriesOf<Confirmations> = {
 const MAX_PRUNED = 500;
 
 export const audit: QueriesOf<Audit> = {
-  record: write(async (sql, { guildId, userId, action, detail, at }) => {
-    await insert(sql, 'audit', { guildId, userId, action, detail: JSON.stringify(detail), at });
+  record: write(async (sql, entry) => {
+    await insert(sql, 'audit', entry);
   }),
 
   page: report(async (sql, guildId, from, limit) => ({

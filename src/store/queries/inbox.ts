@@ -5,10 +5,7 @@ import type { Inbox } from '../store.ts';
 export const inbox: QueriesOf<Inbox> = {
   append: receive(async (sql, deliveries) => {
     await countUsage(sql, deliveries);
-    const given = deliveries.map(({ scope, receivedAt, run, runMs, identity, body }) => {
-      return { scope, receivedAt, run, runMs, identity, body };
-    });
-    const rows = await insertAll<{ id: number }>(sql, 'inbox', given, 'RETURNING id');
+    const rows = await insertAll<{ id: number }>(sql, 'inbox', deliveries, 'RETURNING id');
     // They are numbered in the order in which they are inserted.
     return rows.map(({ id }) => id).toSorted((one, other) => one - other);
   }),
@@ -22,14 +19,11 @@ export const inbox: QueriesOf<Inbox> = {
     }
     const ids = takenInTurn(waiting, limit, bytes).map(({ id }) => id);
     if (ids.length === 0) return [];
-    const found = await sql.all<Omit<InboxRow, 'body'> & { body: Uint8Array }>`
+    const found = await sql.all<Omit<InboxRow, 'body'> & { body: Buffer }>`
       SELECT id, scope, received_at, run, run_ms, identity AS identity_json, body FROM inbox
       WHERE id ${isIn(ids)}`;
-    const read = ({ body, ...row }: (typeof found)[number]): InboxRow => {
-      return { ...row, body: Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8') };
-    };
-    const byId = new Map(found.map((row) => [row.id, row]));
-    return ids.map((id) => read(byId.get(id)!));
+    const byId = new Map(found.map((row) => [row.id, { ...row, body: row.body.toString() }]));
+    return ids.map((id) => byId.get(id)!);
   }),
 
   usage: report(

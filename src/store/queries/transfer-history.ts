@@ -40,28 +40,23 @@ export async function transfers(
     FROM (SELECT id, significant, worthless FROM those ORDER BY significant DESC, worthless, id LIMIT ${max} OFFSET ${skip}) AS shown
       JOIN transfers t ON t.id = shown.id ORDER BY shown.significant DESC, shown.worthless, t.id`;
   const ids = found.map(({ id }) => id);
-  const deliveries = byTransfer(await deliveriesOf(sql, ids));
-  const decisions = byTransfer(await decisionsOf(sql, ids, guildId));
-  const alerts = byTransfer(await alertsOf(sql, ids, guildId, txHash, now));
+  const deliveries = await deliveriesOf(sql, ids);
+  const decisions = await decisionsOf(sql, ids, guildId);
+  const alerts = await alertsOf(sql, ids, guildId, txHash, now);
   return {
     total: found[0]?.total ?? 0,
-    first: found.map(({ total: _, scope, ...row }) => ({
-      ...row,
-      deliveries: deliveries.get(row.id) ?? [],
-      decisions: decisions.get(row.id) ?? [],
-      alerts: alerts.get(row.id) ?? [],
-      own: ownScopes.includes(scope),
-    })),
+    first: found.map(({ total: _, scope, ...row }) => {
+      const isOfIt = ({ transferId }: Of<object>) => transferId === row.id;
+      return {
+        ...row,
+        deliveries: deliveries.filter(isOfIt),
+        decisions: decisions.filter(isOfIt),
+        alerts: alerts.filter(isOfIt),
+        own: ownScopes.includes(scope),
+      };
+    }),
   };
 }
-
-const byTransfer = <Row>(all: readonly Of<Row>[]): Map<number, Omit<Of<Row>, 'transferId'>[]> =>
-  new Map(
-    [...Map.groupBy(all, ({ transferId }) => transferId)].map(([id, some]) => [
-      id,
-      some.map(({ transferId: _, ...row }) => row),
-    ]),
-  );
 
 const deliveriesOf = (sql: Sql, transferIds: readonly number[]) =>
   sql.all<Of<TransferHistory['deliveries'][number]>>`
