@@ -1,13 +1,12 @@
 import type { AddressText } from '../domain/address.ts';
 import type { AlertTarget } from '../domain/alert.ts';
-import { MAX_ALERTS, type NextMessage } from '../domain/batch.ts';
+import { MAX_ALERTS } from '../domain/batch.ts';
 import type { ChannelHead, Shard } from '../domain/channel.ts';
 import { DAY, HOUR, inTime, SECOND } from '../domain/clock.ts';
 import type { GuildPause, Outbox, SendingPause } from '../domain/sender.ts';
-import { createOutcomes } from './apply-outcome.ts';
 import { createLimits, type RequestSlot } from './limits.ts';
 import { createMembership, type MembershipOptions } from './membership.ts';
-import { FIRST_RETRY_MS } from './outcome.ts';
+import { type BatchStep, type ChannelStep, decide, FIRST_RETRY_MS, narrowed } from './outcome.ts';
 import { type Channel, createSchedule } from './schedule.ts';
 import { createSend, type SendOptions, type Sent } from './send.ts';
 
@@ -27,11 +26,11 @@ export interface DelivererOptions extends SendOptions, Pick<MembershipOptions, '
 
 /** Posts alerts to Discord: one message in flight per channel, first in first out, servers and their channels in turn. */
 export function startDeliverer(options: DelivererOptions) {
-  const { store, clock, log, random = Math.random } = options;
+  const { store, clock, log, uptimeSince, random = Math.random } = options;
+  const { outbox } = store;
   const schedule = createSchedule();
   const limits = createLimits();
   const membership = createMembership(options);
-  const outcomes = createOutcomes({ ...options, schedule, limits, membership, random });
   const send = createSend(options);
   const inFlight = new Set<Promise<void>>();
   let isClosing = false;
@@ -77,13 +76,34 @@ export function startDeliverer(options: DelivererOptions) {
     const { limit } = channel.search;
     const take = { limit, alone: limit < MAX_ALERTS, mayChange: channel.editsDueAt <= clock.elapsed() };
     const now = clock.now();
-    const { head, next } = await store.outbox.claim(id, take, now);
+    const { head, next } = await outbox.claim(id, take, now);
     if (next.status === 'nothing') {
       const until = next.until === null ? null : clock.elapsed() + Math.max(0, next.until - now);
       return schedule.sleep(id, { until, edit: next.change, burst: next.burst });
     }
     if (!channel.loaded && head && !load(id, head)) return;
-    await attempt(channel, head, next, slot);
+    const result = await send(channel, next, () => slot.countRequest(clock.elapsed()));
+    switch (result.status) {
+      case 'changed':
+        return;
+      case 'unrenderable': {
+        // It is searched for like one that Discord refuses: it must not delay the others.
+        const { alerts, error } = result;
+        const search = narrowed(channel.search, alerts.length);
+        const reason = `It cannot be rendered: ${error.message}`;
+        if (!search) await outbox.deadLetterUnrendered(alerts[0]!.id, reason, clock.now());
+        return schedule.setSearch(id, search);
+      }
+      case 'not-edited': {
+        // No request was made, which shows nothing about the channel.
+        const { batchId: batch, reason } = result;
+        if (reason !== null) log.warn({ channel: id, guild: channel.guildId, batch, reason }, 'message not edited');
+        return outbox.markEditFailed(batch, reason, clock.now());
+      }
+      case 'attempted':
+        slot.release();
+        return finish(channel, head, result);
+    }
   }
 
   function load(id: string, head: ChannelHead): boolean {
@@ -101,43 +121,95 @@ export function startDeliverer(options: DelivererOptions) {
   const blockedFor = ({ state, dueAt }: ChannelHead): number =>
     state === 'ready' ? 0 : Math.min(MAX_BLOCKED_MS, Math.max(0, dueAt - clock.now()));
 
-  async function attempt(
-    channel: Channel,
-    head: ChannelHead | null,
-    next: Exclude<NextMessage, { status: 'nothing' }>,
-    slot: RequestSlot,
-  ): Promise<void> {
-    const result = await send(channel, next, () => slot.countRequest(clock.elapsed()));
-    switch (result.status) {
-      case 'changed':
-        return;
-      case 'unrenderable':
-        return outcomes.unrenderable(channel, result.alerts, result.error);
-      case 'not-edited': {
-        const { batchId, reason } = result;
-        if (reason !== null)
-          log.warn({ channel: channel.id, guild: channel.guildId, batch: batchId, reason }, 'message not edited');
-        return outcomes.notEdited(batchId, reason);
-      }
-      case 'attempted':
-        slot.release();
-        return finish(channel, head, result);
+  /** Applies what follows from an attempt to all sending, to its message and to its channel, and logs it. */
+  async function finish(channel: Channel, head: ChannelHead | null, { attempt: made, outcome }: Sent): Promise<void> {
+    const { id, guildId, search } = channel;
+    const { kind, alerts, attempts, shown } = made;
+    const [now, elapsed] = [clock.now(), clock.elapsed()];
+    if (outcome.status === 'sent') membership.confirm(guildId);
+    const receivedAt = head === null || head.state === 'ready' ? shown.receivedAt : null;
+    options.metrics?.attempted({ kind, alerts, outcome, receivedAt }, now);
+    const line = {
+      channel: id,
+      guild: guildId,
+      batch: made.id,
+      kind,
+      alerts,
+      attempt: attempts,
+      outcome,
+      inbox: shown.inboxIds,
+      tx: shown.txHashes,
+      ...(shown.receivedAt !== null && { ms: now - shown.receivedAt }),
+    };
+    const isRemoved = membership.isRemoved(guildId);
+    const { batch, channel: step } = decide(outcome, made, { search, head, isRemoved, now, uptimeSince, random });
+    // At once: a wait lasts as long as Discord asked even if the store fails.
+    limits.record(outcome, guildId, elapsed);
+    if (step.do === 'postpone') schedule.postpone(id, elapsed + step.waitMs, step.reason);
+    if (step.do === 'postpone-edits') schedule.postponeEdits(id, elapsed + step.waitMs);
+    // Before the message is recorded: if that fails or the process is killed, the message is only repeated with its
+    // nonce. In the other order, a blocked channel would have nothing to send, and its next alert would wait for hours.
+    if (step.do === 'open' && step.wasBlocked) await membership.setReady(id);
+    const more = await storeStep(made.id, batch, now);
+    switch (step.do) {
+      case 'nothing':
+      case 'postpone':
+      case 'postpone-edits':
+        break;
+      case 'open':
+        open(id, guildId, more);
+        break;
+      case 'search':
+        schedule.setSearch(id, step.search);
+        break;
+      case 'block':
+        await block(id, guildId, step);
+        break;
     }
+    if (outcome.status === 'sent') return log.info(line, 'message sent');
+    const next = { message: batch.do, channel: step.do, ...('waitMs' in step && { waitMs: step.waitMs }) };
+    log.warn({ ...line, next }, 'message not accepted');
   }
 
-  async function finish(channel: Channel, head: ChannelHead | null, { attempt: made, outcome }: Sent): Promise<void> {
-    const { id, guildId } = channel;
-    const { kind, alerts, attempts, shown } = made;
-    if (outcome.status === 'sent') membership.confirm(guildId);
-    const wasBlocked = head !== null && head.state !== 'ready';
-    const receivedAt = wasBlocked ? null : shown.receivedAt;
-    options.metrics?.attempted({ kind, alerts, outcome, receivedAt }, clock.now());
-    const line = { channel: id, guild: guildId, batch: made.id, kind, alerts, attempt: attempts, outcome };
-    const ms = shown.receivedAt === null ? {} : { ms: clock.now() - shown.receivedAt };
-    const wide = { ...line, inbox: shown.inboxIds, tx: shown.txHashes, ...ms };
-    const after = await outcomes.apply(channel, head, made, outcome);
-    if (outcome.status === 'sent') log.info(wide, 'message sent');
-    else log.warn({ ...wide, next: after }, 'message not accepted');
+  /** Stores what became of a message; returns whether its channel may have more to send. */
+  async function storeStep(id: number, step: BatchStep, now: number): Promise<boolean> {
+    switch (step.do) {
+      case 'nothing':
+        break;
+      case 'mark-sent':
+        return outbox.markSent(id, step.messageId, now);
+      case 'mark-edited':
+        await outbox.markEdited(id, now);
+        break;
+      case 'mark-edit-failed':
+        await outbox.markEditFailed(id, null, now);
+        break;
+      case 'mark-not-sent':
+        await outbox.markNotSent(id);
+        break;
+      case 'unfreeze':
+        await outbox.unfreeze(id);
+        break;
+      case 'dead-letter':
+        await outbox.deadLetter(id, step.reason, now);
+        break;
+    }
+    return true;
+  }
+
+  function open(id: string, guildId: string | null, more: boolean): void {
+    const { probe } = schedule.get(id);
+    schedule.recordSent(id, more);
+    if (guildId !== null && (limits.guilds.release(guildId) || probe)) schedule.retryBlocked(guildId);
+  }
+
+  async function block(id: string, guildId: string | null, step: Extract<ChannelStep, { do: 'block' }>): Promise<void> {
+    const { head, expired, waitMs } = step;
+    if (expired !== null) await outbox.expire(id, expired, `${head.reason} for too long`, clock.now());
+    const notified = await membership.setBlocked(id, guildId, step);
+    // After it is stored: if that fails, the channel is tried again soon, and its state and notice are stored then.
+    schedule.block(id, clock.elapsed() + waitMs, head.dueAt);
+    if (notified !== null) schedule.add({ channelId: notified, ...(guildId !== null && { guildId }) }, clock.elapsed());
   }
 
   function wake(targets: readonly AlertTarget[]): void {
@@ -151,8 +223,8 @@ export function startDeliverer(options: DelivererOptions) {
     if (isClosing) return;
     try {
       const now = clock.now();
-      await store.outbox.endLongHolds(now);
-      for (const { sleepUntil, ...head } of await store.outbox.channelsWithWork()) {
+      await outbox.endLongHolds(now);
+      for (const { sleepUntil, ...head } of await outbox.channelsWithWork()) {
         const { channelId: id, guildId, state, dueAt: storedDueAt } = head;
         const sleepFor = Math.max(0, sleepUntil - now);
         const found = { id, guildId, storedDueAt, blocked: state !== 'ready', dueIn: blockedFor(head), sleepFor };
@@ -181,7 +253,7 @@ export function startDeliverer(options: DelivererOptions) {
     const now = clock.now();
     const found = await store.history.messagesShowing(guildId, addresses, now - DAY, MAX_RELABELED + 1);
     const latest = found.slice(0, MAX_RELABELED);
-    const channels = latest.length === 0 ? [] : await store.outbox.requestRerender(latest, now);
+    const channels = latest.length === 0 ? [] : await outbox.requestRerender(latest, now);
     wake(channels.map((channelId) => ({ channelId, guildId })));
     return { messages: latest.length, isAll: latest.length === found.length };
   }

@@ -1,13 +1,22 @@
 import { backOff, MINUTE, SECOND } from '../domain/clock.ts';
 import type { SendingPause, SendOutcome } from '../domain/sender.ts';
-import { createGuildLimits, createRefusals } from './guild-limits.ts';
 
 /** Requests that begin in any second; Discord allows 50. */
 const PER_SECOND = 40;
 const MAX_IN_FLIGHT = 40;
+/** Of them, of one guild, so that others always have room. */
+const MAX_OF_GUILD = 20;
 /** Requests refused within ten minutes at which all sending pauses; Discord bans at 10,000. */
 const MAX_REFUSALS = 500;
-const BREAKER_BACK_OFF = { base: MINUTE, max: 15 * MINUTE };
+/** The same at which all of a guild's channels pause together. */
+const MAX_REFUSALS_OF_GUILD = 10;
+const WINDOW_MS = 10 * MINUTE;
+/** Of the breaker, and of a guild's probes. */
+const BACK_OFF = { base: MINUTE, max: 15 * MINUTE };
+/** Probes of a guild before the pauses grow: until then, each may find a channel that works. */
+const EVEN_PROBES = 10;
+/** Time between two probes after changes of permissions: within the limit of refusals, and beyond it. */
+const CHANGE_SPACING_MS = { within: 5 * SECOND, beyond: MINUTE };
 const UNAUTHORIZED_PAUSE_MS = 5 * MINUTE;
 const NEVER = Number.POSITIVE_INFINITY;
 
@@ -20,20 +29,41 @@ export interface RequestSlot {
 
 /** Creates the limits of the whole process and of each guild. Time is elapsed milliseconds, and always an argument. */
 export function createLimits() {
-  const requests = createRequestWindow();
   const breaker = createBreaker();
   const guilds = createGuildLimits();
+  /** When each request of the last second began. */
+  let begun: number[] = [];
+  let inFlight = 0;
+  /** Slots that have not begun a request. */
+  let reserved = 0;
+
+  function requestWait(now: number): number {
+    begun = begun.filter((at) => at > now - SECOND);
+    if (inFlight >= MAX_IN_FLIGHT) return NEVER;
+    return begun.length + reserved < PER_SECOND ? 0 : begun[0]! + SECOND - now;
+  }
+
   return {
     /** A slot for a request that starts now, or how many milliseconds to wait for one. */
     take(now: number): RequestSlot | number {
-      const wait = breaker.wait(now) || requests.wait(now);
+      const wait = breaker.wait(now) || requestWait(now);
       if (wait > 0) return wait;
+      let [hasBegun, isReleased] = [false, false];
       breaker.begin();
-      const slot = requests.take();
+      inFlight++;
+      reserved++;
       return {
-        ...slot,
+        countRequest(at) {
+          begun.push(at);
+          if (!hasBegun) reserved--;
+          hasBegun = true;
+        },
         release() {
-          if (slot.release()) breaker.end();
+          if (isReleased) return;
+          isReleased = true;
+          inFlight--;
+          if (!hasBegun) reserved--;
+          breaker.end();
         },
       };
     },
@@ -56,37 +86,20 @@ export type Limits = ReturnType<typeof createLimits>;
 /** The library knew the limit and sent no request. */
 const isLocal = (outcome: SendOutcome): boolean => outcome.status === 'rate-limited' && outcome.local;
 
-/** The requests of the last second, and those that are about to begin. */
-function createRequestWindow() {
-  /** When each began; `NEVER`: it did not yet. */
-  let begun: { at: number }[] = [];
-  let inFlight = 0;
+/** Requests that Discord refused within ten minutes. */
+function createRefusals() {
+  let times: number[] = [];
+  const count = (now: number): number => {
+    times = times.filter((at) => at > now - WINDOW_MS);
+    return times.length;
+  };
   return {
-    wait(now: number): number {
-      begun = begun.filter(({ at }) => at > now - SECOND);
-      if (inFlight >= MAX_IN_FLIGHT) return NEVER;
-      return begun.length < PER_SECOND ? 0 : Math.min(...begun.map(({ at }) => at)) + SECOND - now;
+    count,
+    add(now: number): number {
+      times.push(now);
+      return count(now);
     },
-    take() {
-      const first = { at: NEVER };
-      begun.push(first);
-      inFlight++;
-      let isReleased = false;
-      return {
-        countRequest(now: number): void {
-          if (first.at === NEVER) first.at = now;
-          else begun.push({ at: now });
-        },
-        /** Returns false if it was released before. */
-        release(): boolean {
-          if (isReleased) return false;
-          isReleased = true;
-          inFlight--;
-          if (first.at === NEVER) begun = begun.filter((request) => request !== first);
-          return true;
-        },
-      };
-    },
+    firstEnd: (): number => times[0]! + WINDOW_MS,
   };
 }
 
@@ -144,7 +157,7 @@ function createBreaker() {
         case 'breaker':
           recordRefusal(now);
           // Requests that were in flight when the breaker opened report the same fault; they must not lengthen the pause.
-          if (left(now) === 0) until = now + backOff(pauses++, BREAKER_BACK_OFF);
+          if (left(now) === 0) until = now + backOff(pauses++, BACK_OFF);
           extend(now + (outcome.retryAfterMs ?? 0));
           isOpen = true;
           break;
@@ -175,5 +188,84 @@ function createBreaker() {
       if (left(now) === 0) return null;
       return { reason: !isAuthorized ? 'token' : isOpen ? 'breaker' : 'rate', waitMs: left(now) };
     },
+  };
+}
+
+interface GuildLimit {
+  inFlight: number;
+  refusals: ReturnType<typeof createRefusals>;
+  /** Set while all of its channels pause together. */
+  pause: { since: number; probeAt: number; probes: number } | null;
+  /** No probe after a change of permissions before. */
+  changeProbeFrom: number;
+}
+
+/** Limits how many of its requests each guild may have refused: one guild must not use up the process's own limit. */
+function createGuildLimits() {
+  const limits = new Map<string, GuildLimit>();
+
+  function limitOf(guildId: string): GuildLimit {
+    const known = limits.get(guildId);
+    if (known) return known;
+    const limit: GuildLimit = { inFlight: 0, refusals: createRefusals(), pause: null, changeProbeFrom: 0 };
+    limits.set(guildId, limit);
+    return limit;
+  }
+
+  return {
+    /** Milliseconds until the guild's next request may start; 0: now. Infinite until a request in flight has ended. */
+    wait(guildId: string | null, now: number): number {
+      const limit = guildId === null ? undefined : limits.get(guildId);
+      if (!limit) return 0;
+      const { pause, inFlight } = limit;
+      if (pause) return inFlight > 0 ? NEVER : Math.max(0, pause.probeAt - now);
+      // Each request in flight may be refused: together they must not exceed what is left.
+      const refused = limit.refusals.count(now);
+      const max = refused === 0 ? MAX_OF_GUILD : Math.max(1, MAX_REFUSALS_OF_GUILD - refused);
+      return inFlight < max ? 0 : NEVER;
+    },
+    begin(guildId: string): void {
+      limitOf(guildId).inFlight++;
+    },
+    end(guildId: string, now: number): void {
+      const limit = limitOf(guildId);
+      limit.inFlight--;
+      const isIdle = limit.inFlight === 0 && limit.pause === null && limit.refusals.count(now) === 0;
+      if (isIdle && limit.changeProbeFrom <= now) limits.delete(guildId);
+    },
+    /** Counts a refused request; after too many, all of the guild's channels pause. */
+    recordRefusal(guildId: string, now: number): void {
+      const limit = limitOf(guildId);
+      const { pause } = limit;
+      if (limit.refusals.add(now) < MAX_REFUSALS_OF_GUILD && !pause) return;
+      // Requests that were in flight when the guild's channels paused must not lengthen the pause.
+      if (pause && now < pause.probeAt) return;
+      const probes = pause ? pause.probes + 1 : 0;
+      const pauseMs = backOff(Math.max(0, probes - EVEN_PROBES), BACK_OFF);
+      limit.pause = { since: pause?.since ?? now, probeAt: now + pauseMs, probes };
+    },
+    /** Ends a guild's pause: Discord accepted a message there. Returns whether there was one. */
+    release(guildId: string): boolean {
+      const limit = limits.get(guildId);
+      if (!limit?.pause) return false;
+      limit.pause = null;
+      return true;
+    },
+    /** When a channel may be probed because permissions or channels of the guild changed: soon after the last such probe. */
+    changeProbeAt: (guildId: string, now: number): number => Math.max(now, limits.get(guildId)?.changeProbeFrom ?? 0),
+    /** Records that a channel is probed at that time because of such a change. */
+    recordChangeProbe(guildId: string, probeAt: number, now: number): void {
+      const limit = limitOf(guildId);
+      const isWithin = limit.pause === null && limit.refusals.count(now) < MAX_REFUSALS_OF_GUILD;
+      limit.changeProbeFrom = probeAt + (isWithin ? CHANGE_SPACING_MS.within : CHANGE_SPACING_MS.beyond);
+      if (limit.pause) limit.pause.probeAt = Math.min(limit.pause.probeAt, probeAt);
+    },
+    pause(guildId: string, now: number): { since: number; probeAt: number; refusals: number } | null {
+      const limit = limits.get(guildId);
+      if (!limit?.pause) return null;
+      const { since, probeAt } = limit.pause;
+      return { since, probeAt: Math.max(now, probeAt), refusals: limit.refusals.count(now) };
+    },
+    paused: (): number => [...limits.values()].filter(({ pause }) => pause !== null).length,
   };
 }
