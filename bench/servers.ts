@@ -6,7 +6,7 @@ import pino from 'pino';
 import { quotaLimits, readConfig } from '../src/config.ts';
 import { systemClock } from '../src/domain/clock.ts';
 import { indexTokens } from '../src/receiver/path-tokens.ts';
-import { startReceiver } from '../src/receiver/receiver.ts';
+import { startReceiver } from '../src/receiver/server.ts';
 import { openSqlite } from '../src/store/sqlite/open.ts';
 import { serve, TOKEN } from './children.ts';
 

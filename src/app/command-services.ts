@@ -5,7 +5,6 @@ import packageJson from '../../package.json' with { type: 'json' };
 import type { Checker } from '../completeness/checker.ts';
 import { createCharts } from '../discord/chart.ts';
 import { sampleMessage } from '../discord/render/sample.ts';
-import { receiverPaths } from '../receiver/path-tokens.ts';
 import { createAttachmentReader } from '../upstream/attachment.ts';
 import type { AppContext } from './context.ts';
 import type { Data } from './data.ts';
@@ -23,7 +22,6 @@ export function createCommandServices(
   checkers: readonly Checker[],
   statement: CommandServices['statement'],
 ): CommandServices {
-  const paths = receiverPaths(tokens, publicUrl);
   const networks = all.map(({ network, projects, explorer, discovery, health, chain }): NetworkServices => {
     const { explorerUrl, nativeSymbol } = network;
     return {
@@ -54,7 +52,7 @@ export function createCommandServices(
     ...networks[0]!,
     networks,
     storedProjects: store.projects,
-    receiver: paths,
+    receiver: { ...tokens, urls: (scope) => tokens.urls(scope, publicUrl) },
     lastRefused: receiver.refusals.lastSource,
     lastBadSignature: receiver.refusals.lastSignature,
     guildPause: deliverer.guildPause,
@@ -70,7 +68,7 @@ export function createCommandServices(
     now,
     after: clock.after,
     chart: createCharts(log),
-    eraseGuild: (guildId) => eraseGuild(store, guildId, paths.refresh),
+    eraseGuild: (guildId) => eraseGuild(store, guildId, tokens.refresh),
     sample: (subscription, server) => sampleMessage(subscription, settings, now(), server),
     readAttachment: createAttachmentReader(config.DISCORD_API_URL),
   };

@@ -2,7 +2,7 @@ import { quotaLimits } from '../config.ts';
 import type { Inbox } from '../domain/inbox.ts';
 import { maxConnections, readLimits } from '../limits.ts';
 import { probeReceiver, watchReachability } from '../receiver/reachability.ts';
-import { startReceiver } from '../receiver/receiver.ts';
+import { startReceiver } from '../receiver/server.ts';
 import { createSignatureCheck } from '../receiver/signature.ts';
 import type { AppContext, AppOverrides } from './context.ts';
 import type { Data } from './data.ts';

@@ -1,13 +1,14 @@
 import { isIP } from 'node:net';
 import type { IpRanges } from '../config/values.ts';
 import type { Config } from '../config.ts';
+import type { Clock } from '../domain/clock.ts';
 import type { DeliveryIdentity, RefusedSource } from '../domain/inbox.ts';
 import { isOperatorScope } from '../domain/project.ts';
 import { MIB } from '../domain/units.ts';
-import type { Disk, StorageFault } from './disk.ts';
+import type { StorageFault } from './disk.ts';
 import type { ScopeOf } from './path-tokens.ts';
 import type { Quotas } from './quotas.ts';
-import type { Refusal, RefusalReason, Refusals } from './refusals.ts';
+import type { Refusal, Refusals } from './refusals.ts';
 import type { Run } from './run.ts';
 
 const METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
@@ -54,25 +55,24 @@ interface Arrival {
   ip: string | undefined;
 }
 
-/** The parts that a verdict depends on. `now`: milliseconds since 1970; `elapsed`: monotonic milliseconds. */
+/** The parts that a verdict depends on. */
 interface AdmissionOptions {
   config: Pick<Config, 'networks' | 'RECEIVER_SOURCE_CHECK' | 'TRUSTED_PROXIES'>;
   scopeOf: ScopeOf;
   sourcesOf(scope: number): IpRanges;
   run: Pick<Run, 'wasSuspended' | 'stamp'>;
-  disk: Pick<Disk, 'isLow'>;
-  quotas: Pick<Quotas, 'admit' | 'refused'>;
+  quotas: Pick<Quotas, 'admit'>;
   refusals: Pick<Refusals, 'record'>;
   storage: Pick<StorageFault, 'slow'>;
-  now(): number;
-  elapsed(): number;
+  clock: Pick<Clock, 'now' | 'elapsed'>;
 }
 
 export type Admission = ReturnType<typeof createAdmission>;
 
 /** Creates the one place that admits or refuses requests before their bodies are read. */
 export function createAdmission(options: AdmissionOptions) {
-  const { config, scopeOf, sourcesOf, run, disk, quotas, refusals, storage, now, elapsed } = options;
+  const { config, scopeOf, sourcesOf, run, quotas, refusals, storage } = options;
+  const { now, elapsed } = options.clock;
   /** In the order of arrival. */
   const open = new Set<Ticket>();
   const bytesOf = new Map<number, number>();
@@ -101,24 +101,13 @@ export function createAdmission(options: AdmissionOptions) {
     return true;
   }
 
-  function quotaOf(scope: number): ReturnType<Quotas['admit']> {
-    const isReserved = !isOperatorScope(scope) && disk.isLow();
-    const reason = isReserved ? 'disk-reserve' : quotas.admit(scope);
-    if (reason !== null) quotas.refused(scope, reason);
-    return reason;
-  }
-
-  /** Why a scope's URL takes no delivery now; null: it does. */
-  function unavailable(scope: number): RefusalReason | null {
-    if (isClosing) return 'closing';
-    if (run.wasSuspended()) return 'late';
-    return quotaOf(scope) ?? (isOverloaded(scope) ? 'overload' : null);
-  }
-
   /** Opens a ticket for a request to a scope's URL, unless the URL takes none now. */
   function admitTo(scope: number): Ticket | Refusal {
-    const reason = unavailable(scope);
-    if (reason !== null) return { reason, scope };
+    if (isClosing) return { reason: 'closing', scope };
+    if (run.wasSuspended()) return { reason: 'late', scope };
+    const excess = quotas.admit(scope);
+    if (excess !== null) return { reason: excess, scope };
+    if (isOverloaded(scope)) return { reason: 'overload', scope };
     const ticket: Ticket = {
       scope,
       receivedAt: now(),

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { Clock } from '../domain/clock.ts';
 import type { Inbox } from '../domain/inbox.ts';
 import type { Store } from '../store/store.ts';
 import type { Admission, Ticket } from './admission.ts';
@@ -24,7 +25,6 @@ interface WaitingBody {
   answer(result: 'stored' | RefusalReason): void;
 }
 
-/** `elapsed`: monotonic milliseconds. */
 interface IntakeOptions {
   store: { inbox: Pick<Store['inbox'], 'append'> };
   inbox: Inbox;
@@ -32,7 +32,7 @@ interface IntakeOptions {
   disk: Pick<Disk, 'wrote' | 'wasFull'>;
   quotas: Pick<Quotas, 'stored'>;
   storage: StorageFault;
-  elapsed(): number;
+  clock: Pick<Clock, 'elapsed'>;
   log: Logger;
 }
 
@@ -40,7 +40,8 @@ export type Intake = ReturnType<typeof createIntake>;
 
 /** Stores bodies: all that arrived by the time of a commit share it, and one commit runs at a time. */
 export function createIntake(options: IntakeOptions) {
-  const { store, inbox, admission, disk, quotas, storage, elapsed, log } = options;
+  const { store, inbox, admission, disk, quotas, storage, log } = options;
+  const { elapsed } = options.clock;
   const queue: WaitingBody[] = [];
   let isRunning = false;
   let commits = 0;

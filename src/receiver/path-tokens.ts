@@ -14,7 +14,10 @@ export interface ReceiverUrls {
   fixed: boolean;
 }
 
-export type ReceiverPaths = ReturnType<typeof receiverPaths>;
+/** What commands do with the URLs of a scope. */
+export interface ReceiverPaths extends Pick<PathTokens, 'rotate' | 'revoke' | 'refresh'> {
+  urls(scope: number): ReceiverUrls;
+}
 
 export type ScopeOf = (given: string) => number | null;
 
@@ -67,10 +70,16 @@ export async function openPathTokens(options: {
   if (missing.length > 0) await refresh();
 
   return {
-    tokens: () => tokens,
     scopeOf: (given: string): number | null => scopeOf(given),
     networkOf: (scope: number): number => networks.get(scope) ?? FIRST_NETWORK,
-    isFixed: (scope: number): boolean => fixed.get(scope) !== undefined,
+    /** The URLs of a scope, below the receiver's public address. */
+    urls(scope: number, publicUrl: string): ReceiverUrls {
+      const urlOf = (retiring: boolean): string | null => {
+        const found = tokens.find((one) => one.scope === scope && one.retiring === retiring);
+        return found ? `${publicUrl}/hooks/${found.token}` : null;
+      };
+      return { current: urlOf(false), retiring: urlOf(true), fixed: fixed.get(scope) !== undefined };
+    },
     /** Reads the tokens again, which this process or another one changed. */
     refresh,
     /** Adds a new token to a scope next to the current one; false while an older one still has to be revoked. */
@@ -89,22 +98,3 @@ export async function openPathTokens(options: {
 }
 
 export type PathTokens = Awaited<ReturnType<typeof openPathTokens>>;
-
-/** The path tokens as URLs below the receiver's public address. */
-export function receiverPaths(paths: PathTokens, publicUrl: string) {
-  const { tokens, isFixed, rotate, revoke, refresh } = paths;
-  const urlOf = (scope: number, retiring: boolean): string | null => {
-    const found = tokens().find((one) => one.scope === scope && one.retiring === retiring);
-    return found ? `${publicUrl}/hooks/${found.token}` : null;
-  };
-  return {
-    urls: (scope: number): ReceiverUrls => ({
-      current: urlOf(scope, false),
-      retiring: urlOf(scope, true),
-      fixed: isFixed(scope),
-    }),
-    rotate,
-    revoke,
-    refresh,
-  };
-}

@@ -10,8 +10,14 @@ interface Usage extends Omit<InboxUsage, 'scope'> {
 export type Quotas = ReturnType<typeof createQuotas>;
 
 /** Counts what each scope uses. The operator's is limited only in its rate, if one is set. `elapsed`: monotonic milliseconds. */
-export function createQuotas(options: { limits: QuotaLimits; now(): number; elapsed(): number }) {
-  const { limits, now, elapsed } = options;
+export function createQuotas(options: {
+  limits: QuotaLimits;
+  /** The rest of the disk is reserved for the operator's URL. */
+  isDiskLow(): boolean;
+  now(): number;
+  elapsed(): number;
+}) {
+  const { limits, isDiskLow, now, elapsed } = options;
   const { burst, rate, operatorRate } = limits;
   const scopes = new Map<number, Usage>();
   const rates = createBuckets({ burst, everyMs: SECOND / rate });
@@ -29,6 +35,7 @@ export function createQuotas(options: { limits: QuotaLimits; now(): number; elap
   function excess(scope: number): QuotaReason | null {
     const { waiting, waitingBytes, dayBytes } = today(scope);
     if (!isOperatorScope(scope)) {
+      if (isDiskLow()) return 'disk-reserve';
       if (waiting >= limits.waiting || waitingBytes >= limits.waitingBytes) return 'backlog';
       if (dayBytes >= limits.dayBytes) return 'daily';
     }
@@ -41,10 +48,11 @@ export function createQuotas(options: { limits: QuotaLimits; now(): number; elap
 
   return {
     /** Counts an incoming delivery; returns why its URL takes no more now, or null. */
-    admit: excess,
-    refused(scope: number, reason: QuotaReason): void {
+    admit(scope: number): QuotaReason | null {
+      const reason = excess(scope);
       const usage = today(scope);
-      usage.refused = { reason, count: (usage.refused?.count ?? 0) + 1, at: now() };
+      if (reason !== null) usage.refused = { reason, count: (usage.refused?.count ?? 0) + 1, at: now() };
+      return reason;
     },
     /** A body was stored. It counts as waiting until the next `load`. */
     stored(scope: number, bytes: number): void {

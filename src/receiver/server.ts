@@ -1,19 +1,29 @@
 import { METHODS } from 'node:http';
-import { type AddressInfo, Server, type Socket } from 'node:net';
-import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
+import type { AddressInfo, Server, Socket } from 'node:net';
+import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import type { IpRanges } from '../config/values.ts';
 import type { Config } from '../config.ts';
-import type { Clock } from '../domain/clock.ts';
+import { type Clock, repeat, SECOND } from '../domain/clock.ts';
+import type { Inbox, QuotaLimits } from '../domain/inbox.ts';
 import { MIB } from '../domain/units.ts';
 import { startError } from '../errors.ts';
-import { type Admission, plainIp, type Ticket } from './admission.ts';
-import type { StorageFault } from './disk.ts';
-import type { Intake } from './intake.ts';
-import type { Refusal, Refusals } from './refusals.ts';
+import type { Store } from '../store/store.ts';
+import { type Admission, createAdmission, plainIp, type Ticket } from './admission.ts';
+import { createStorageFault, type StorageFault, watchDisk } from './disk.ts';
+import { createIntake, type Intake } from './intake.ts';
+import type { ScopeOf } from './path-tokens.ts';
+import { createQuotas } from './quotas.ts';
+import { createRefusals, type Refusal, type RefusalReason, type Refusals } from './refusals.ts';
+import { startRun } from './run.ts';
 import type { CheckSignature } from './signature.ts';
 
 const MAX_BODY_BYTES = MIB;
-const DEADLINE_MS = 2_000;
+const DEADLINE_MS = 2 * SECOND;
+/** Open requests are aborted this long after the receiver stops. */
+const SHUTDOWN_GRACE_MS = 2 * SECOND;
+/** How often it is read from the database what each scope uses. */
+const USAGE_MS = 10 * SECOND;
 /** Connections from addresses that may not deliver, at most. Beyond this the oldest of them is closed. */
 const MAX_STRANGERS = 128;
 
@@ -26,28 +36,95 @@ declare module 'fastify' {
   }
 }
 
-interface ServerOptions {
-  config: Pick<Config, 'TRUSTED_PROXIES'>;
-  admission: Admission;
-  intake: Pick<Intake, 'store'>;
-  refusals: Refusals;
-  storage: Pick<StorageFault, 'slow'>;
+export interface ReceiverOptions {
+  config: Pick<
+    Config,
+    'HOST' | 'PORT' | 'ROLES' | 'networks' | 'RECEIVER_SOURCE_CHECK' | 'TRUSTED_PROXIES' | 'DISK_RESERVE_MB'
+  >;
+  store: Pick<Store, 'inbox' | 'retention'>;
+  /** The database's file; null: a server has it. */
+  file: string | null;
+  inbox: Inbox;
+  scopeOf: ScopeOf;
+  sourcesOf(scope: number): IpRanges;
   checkSignature: CheckSignature;
-  countReceived(): void;
+  limits: QuotaLimits;
   maxConnections: number;
   /** Tests shorten these. */
   headers?: typeof HEADERS;
-  /** Times the responses. */
-  after: Clock['after'];
+  /** How long the last commit took, or the current one has taken. */
+  syncMs(): number;
+  count: { received(): void; refused(reason: RefusalReason): void };
+  clock: Clock;
   log: Logger;
+}
+
+/**
+ * Receives deliveries: admits the request, stores its bytes, responds. Rejects when it cannot listen. A process without
+ * the role `receive` does not listen.
+ */
+export async function startReceiver(options: ReceiverOptions) {
+  const { config, store, clock, log } = options;
+  const { now, elapsed, after } = clock;
+  const reserveBytes = config.DISK_RESERVE_MB * MIB;
+  await using stack = new AsyncDisposableStack();
+  const closing = <Part extends { close(): void }>(part: Part): Part => stack.adopt(part, ({ close }) => close());
+  const { reusableBytes } = store.retention;
+  const disk = closing(watchDisk({ file: options.file, reserveBytes, after, elapsed, log, reusableBytes }));
+  const run = closing(startRun(clock));
+  const quotas = createQuotas({ limits: options.limits, isDiskLow: disk.isLow, now, elapsed });
+  const refusals = createRefusals({ count: options.count.refused, now, elapsed, log });
+  const storage = createStorageFault({ elapsed, syncMs: options.syncMs, log });
+  const admission = createAdmission({ ...options, run, quotas, refusals, storage });
+  const intake = createIntake({ ...options, admission, disk, quotas, storage });
+
+  const readUsage = async () => quotas.load(await store.inbox.usage());
+  await readUsage();
+  stack.defer(
+    repeat(clock, USAGE_MS, () => readUsage().catch((error) => log.debug({ err: error }, 'cannot read usage'))),
+  );
+
+  const app = createServer(options, { admission, intake, refusals, storage });
+  stack.defer(async () => {
+    admission.stop();
+    const cancelGrace = after(SHUTDOWN_GRACE_MS, () => app.server.closeAllConnections());
+    app.server.closeIdleConnections();
+    await app.close();
+    cancelGrace();
+  });
+  const { HOST, PORT, ROLES } = config;
+  const url = ROLES.includes('receive') ? await listen(app, HOST, PORT, 'PORT') : `http://${HOST}:${PORT}`;
+  const started = stack.move();
+  return {
+    /** URL of this process, or of another receiver of the same database; without the path. */
+    url,
+    admission,
+    intake,
+    refusals,
+    quotas,
+    /** Why deliveries cannot be stored; null: they can. */
+    fault: storage.reason,
+    isBusy: admission.isBusy,
+    isDiskLow: disk.isLow,
+    stopAdmitting: admission.stop,
+    /** Closes idle connections now and the others after their response, at the latest after 2 s. */
+    close: (): Promise<void> => started.disposeAsync(),
+  };
+}
+
+interface Parts {
+  admission: Admission;
+  intake: Intake;
+  refusals: Refusals;
+  storage: StorageFault;
 }
 
 /**
  * Creates the HTTP server that deliveries are posted to: `/hooks/{token}`. Admits or refuses a request before its body
  * is read; writes 200 once the bytes are on disk; does not interpret the body.
  */
-export function createServer(options: ServerOptions) {
-  const { config, admission, intake, refusals, checkSignature, log } = options;
+function createServer(options: ReceiverOptions, { admission, intake, refusals, storage }: Parts) {
+  const { config, checkSignature, maxConnections, log } = options;
   const app = fastify({
     logger: false,
     http: options.headers ?? HEADERS,
@@ -64,7 +141,7 @@ export function createServer(options: ServerOptions) {
   });
   // A sender may close its side once it has written the body.
   Object.assign(app.server, { httpAllowHalfOpen: true });
-  capConnections(app.server, options);
+  capConnections(app.server, maxConnections, admission, refusals);
   app.decorateRequest('ticket', null);
   // Whatever its content type, a body is stored as bytes.
   app.removeAllContentTypeParsers();
@@ -83,9 +160,9 @@ export function createServer(options: ServerOptions) {
   }
 
   function startDeadline(ticket: Ticket, reply: FastifyReply): void {
-    const cancel = options.after(DEADLINE_MS, () => {
+    const cancel = options.clock.after(DEADLINE_MS, () => {
       if (reply.sent) return;
-      if (ticket.bytes !== null) options.storage.slow();
+      if (ticket.bytes !== null) storage.slow();
       refuse(reply.header('connection', 'close'), { reason: 'late', scope: ticket.scope });
     });
     reply.raw.once('close', () => {
@@ -120,7 +197,7 @@ export function createServer(options: ServerOptions) {
       intake.store(ticket, body, (result) => {
         if (reply.sent) return;
         if (result !== 'stored') return void refuse(reply, { reason: result, scope });
-        options.countReceived();
+        options.count.received();
         reply.code(200).header('content-type', 'application/json; charset=utf-8').send('{"ok":true}');
       });
     },
@@ -146,10 +223,7 @@ export function createServer(options: ServerOptions) {
  * Caps a server's connections, so that idle ones leave file descriptors for the database and for Discord. Connections from
  * addresses that may not deliver close each other, never one from an address that may.
  */
-function capConnections(
-  server: Server,
-  { maxConnections, admission, refusals }: Pick<ServerOptions, 'maxConnections' | 'admission' | 'refusals'>,
-): void {
+function capConnections(server: Server, maxConnections: number, admission: Admission, refusals: Refusals): void {
   const maxStrangers = Math.min(MAX_STRANGERS, Math.ceil(maxConnections / 2));
   /** In the order of arrival. */
   const strangers = new Set<Socket>();
@@ -170,37 +244,26 @@ function capConnections(
  * Error with a message for the operator when it cannot listen there.
  */
 export async function listen(
-  server: {
-    listen(options: { host: string; port: number }): Promise<string>;
-    server: { address(): AddressInfo | string | null };
-  },
+  app: Pick<FastifyInstance, 'listen' | 'server'>,
   host: string,
   port: number,
   name: string,
 ): Promise<string> {
   try {
-    await server.listen({ host, port });
+    await app.listen({ host, port });
   } catch (error) {
     const fault = error as NodeJS.ErrnoException;
     throw startError(`Ledgerbell cannot start: ${reasonOf(fault, host, port, name)}`, fault);
   }
   const shown = host.includes(':') ? `[${host}]` : host;
-  return `http://${shown}:${(server.server.address() as AddressInfo).port}`;
+  return `http://${shown}:${(app.server.address() as AddressInfo).port}`;
 }
 
 /** Throws the same Error if a server could not listen there; listens briefly to find out. */
 export async function assertListenable(host: string, port: number, name: string): Promise<void> {
-  const server = new Server();
-  const listening = {
-    server,
-    listen: (options: { host: string; port: number }) =>
-      new Promise<string>((resolve, reject) => {
-        server.once('error', reject);
-        server.listen(options, () => resolve(''));
-      }),
-  };
-  await listen(listening, host, port, name);
-  await new Promise((resolve) => server.close(resolve));
+  const app = fastify();
+  await listen(app, host, port, name);
+  await app.close();
 }
 
 function reasonOf({ code, message }: NodeJS.ErrnoException, host: string, port: number, name: string): string {

@@ -15,10 +15,8 @@ function open() {
   const state = {
     time: 0,
     wasSuspended: false,
-    isDiskLow: false,
     quota: null as QuotaReason | null,
   };
-  const noted: QuotaReason[] = [];
   const elapsed = () => state.time;
   const storage = createStorageFault({ elapsed, syncMs: () => 0, log: testLog() });
   const config = configOf({ token: 'x', apiUrl: 'http://127.0.0.1:9/api' }, 'x.sqlite', {});
@@ -27,18 +25,16 @@ function open() {
     sourcesOf: () => config.networks[0]!.RECEIVER_SOURCES,
     scopeOf: () => OPERATOR,
     run: { wasSuspended: () => state.wasSuspended, stamp: () => ({ run: 'a run', runMs: state.time }) },
-    disk: { isLow: () => state.isDiskLow },
-    quotas: { admit: () => state.quota, refused: (_scope, reason) => void noted.push(reason) },
+    quotas: { admit: () => state.quota },
     refusals: { record: () => 0 },
     storage,
-    now: elapsed,
-    elapsed,
+    clock: { now: elapsed, elapsed },
   });
   const verdict = (scope: number) => {
     const admitted = admission.admitTo(scope);
     return 'reason' in admitted ? admitted.reason : null;
   };
-  return { admission, storage, state, noted, verdict, ticket: (scope: number) => admission.admitTo(scope) as Ticket };
+  return { admission, storage, state, verdict, ticket: (scope: number) => admission.admitTo(scope) as Ticket };
 }
 
 it('counts the receiver as busy while 64 requests are open, and for 25 ms after the last one that came meanwhile', () => {
@@ -74,16 +70,10 @@ describe('the verdict', () => {
     expect(verdict(OPERATOR)).toBe('late');
   });
 
-  it('keeps a disk that is almost full for the operator’s URL', () => {
-    const { state, noted, verdict } = open();
-    state.isDiskLow = true;
-    expect([verdict(OWN), verdict(OPERATOR), noted]).toEqual(['disk-reserve', null, ['disk-reserve']]);
-  });
-
   it('reports a quota that is used up', () => {
-    const { state, noted, verdict } = open();
+    const { state, verdict } = open();
     state.quota = 'rate';
-    expect([verdict(OWN), noted]).toEqual(['rate', ['rate']]);
+    expect(verdict(OWN)).toBe('rate');
   });
 
   it.each([
@@ -99,7 +89,7 @@ describe('the verdict', () => {
       disk: { wrote: () => undefined, wasFull: () => undefined },
       quotas: { stored: () => undefined },
       storage,
-      elapsed: () => state.time,
+      clock: { elapsed: () => state.time },
       log: testLog(),
     });
     const body = Buffer.alloc(MIB);

@@ -13,23 +13,31 @@ const THIRD_TOKEN = 'the-token-of-a-third-url';
 function open(limits: Partial<QuotaLimits> = {}) {
   let time = 20_000 * DAY;
   const now = () => time;
-  const quotas = createQuotas({ limits: { ...LIMITS, ...limits }, now, elapsed: now });
+  const disk = { isLow: false };
+  const isDiskLow = () => disk.isLow;
+  const quotas = createQuotas({ limits: { ...LIMITS, ...limits }, isDiskLow, now, elapsed: now });
   const times = (count: number, scope: number) => Array.from({ length: count }, () => quotas.admit(scope));
   const pass = (ms: number) => {
     time += ms;
   };
-  return { ...quotas, times, pass, now };
+  return { ...quotas, disk, times, pass, now };
 }
 
 it('accepts a burst and then the rate at one URL, without an effect on others', () => {
-  const { times, pass, refused, usage, now } = open();
+  const { times, pass, usage, now } = open();
   expect(times(5, OWN)).toEqual([null, null, null, 'rate', 'rate']);
   expect(times(1, OTHER)).toEqual([null]);
   pass(1_000);
   expect(times(3, OWN)).toEqual([null, null, 'rate']);
-  for (let n = 0; n < 3; n++) refused(OWN, 'rate');
   expect(usage(OWN).refused).toEqual({ reason: 'rate', count: 3, at: now() });
   expect(usage(OTHER).refused).toBeNull();
+});
+
+it('keeps a disk that is almost full for the operator’s URL', () => {
+  const { admit, disk, usage } = open();
+  disk.isLow = true;
+  expect([admit(OWN), admit(OPERATOR)]).toEqual(['disk-reserve', null]);
+  expect(usage(OWN).refused).toMatchObject({ reason: 'disk-reserve', count: 1 });
 });
 
 it('limits the rate of the operator’s URL only if one is set', () => {
