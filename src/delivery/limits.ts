@@ -81,8 +81,6 @@ export function createLimits() {
   };
 }
 
-export type Limits = ReturnType<typeof createLimits>;
-
 /** The library knew the limit and sent no request. */
 const isLocal = (outcome: SendOutcome): boolean => outcome.status === 'rate-limited' && outcome.local;
 

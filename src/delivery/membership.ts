@@ -15,8 +15,6 @@ export interface MembershipOptions {
   renderParked(channelId: string, code: number, language: string | null, reference: string): object;
 }
 
-export type Membership = ReturnType<typeof createMembership>;
-
 /**
  * Tracks which guilds the bot was removed from, and stores that and whether it can post in each channel, for people and for
  * the next process; only this file writes that. The schedule decides when a channel is tried.

@@ -49,8 +49,6 @@ export interface FoundChannel extends Pick<Channel, 'storedDueAt' | 'blocked'> {
 
 type Entry = { -readonly [Key in keyof Channel]: Channel[Key] };
 
-export type Schedule = ReturnType<typeof createSchedule>;
-
 /**
  * Decides which channel sends next: guilds in turn, and in each its channels in turn. Time is always an argument; nothing
  * is read, sent or stored.
