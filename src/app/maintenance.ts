@@ -42,33 +42,39 @@ export function startMaintenance(
   let unmatchedUntil = 0;
 
   async function deleteOld(): Promise<void> {
+    const { retention, audit, projects } = store;
     await finishErasures(store);
-    const before = await pruneBefore(store, since(RETENTION_MS));
+    const begun = await retention.prunedBefore();
+    const before = Math.min(since(RETENTION_MS), begun === null ? Number.POSITIVE_INFINITY : begun + MAX_PRUNED_MS);
     await eraseRemoved(store, before + RETENTION_MS - REMOVED_MS, removal);
-    await prune(store, before, () => isStopped);
+    await inSteps(0, (after) => retention.pruneTransfers(before, after));
+    await inSteps(0, (from) => retention.pruneMessages(before, from));
+    while (!isStopped && (await retention.pruneRest(before)));
     if (isStopped) return;
-    await store.retention.setPrunedBefore(before);
+    await retention.setPrunedBefore(before);
     log.debug({ before: new Date(before) }, 'deleted old data');
     const unmatchedBefore = since(UNMATCHED_RETENTION_MS);
-    await pruneUnmatched(store, unmatchedUntil, unmatchedBefore);
+    for (const { scope } of await projects.all())
+      await inSteps(unmatchedUntil, (from) => retention.pruneUnmatched(scope, from, unmatchedBefore));
     unmatchedUntil = unmatchedBefore;
     await pruneWorthless('age', since(WORTHLESS_RETENTION_MS));
     // One step per hour: a clock that is wrong for a while does not delete all entries.
-    await store.audit.prune(since(AUDIT_RETENTION_MS));
+    await audit.prune(since(AUDIT_RETENTION_MS));
+  }
+
+  /** Calls `step` with the place at which the previous one ended, until there is nothing more. */
+  async function inSteps(first: number, step: (from: number) => Promise<number | null>): Promise<void> {
+    for (let from: number | null = first; from !== null && !isStopped; ) from = await step(from);
   }
 
   async function pruneWorthless(reason: 'age' | 'disk', before: number): Promise<void> {
     const isLow = reason === 'disk';
     let total = 0;
-    for (let after: number | null = 0; after !== null && !isStopped && !(isLow && total >= MAX_WORTHLESS); ) {
-      const { deleted, next }: { deleted: number; next: number | null } = await store.retention.pruneWorthless(
-        before,
-        after,
-        isLow,
-      );
+    await inSteps(0, async (after) => {
+      const { deleted, next } = await store.retention.pruneWorthless(before, after, isLow);
       total += deleted;
-      after = next;
-    }
+      return isLow && total >= MAX_WORTHLESS ? null : next;
+    });
     if (total === 0) return;
     forgot(reason, total);
     if (isLow) log.warn({ transfers: total }, 'disk almost full: deleted the oldest transfers of uncataloged tokens');
@@ -104,31 +110,6 @@ export function startMaintenance(
     stopDeleting();
     stopLooking();
   };
-}
-
-/** The time before which data is deleted now: not much later than the last one. */
-async function pruneBefore({ retention }: Pick<Store, 'retention'>, wanted: number): Promise<number> {
-  const begun = await retention.prunedBefore();
-  return begun === null ? wanted : Math.min(wanted, begun + MAX_PRUNED_MS);
-}
-
-/** Deletes what was seen before a time and is done with. */
-async function prune({ retention }: Pick<Store, 'retention'>, before: number, isStopped: () => boolean): Promise<void> {
-  for (let after: number | null = 0; after !== null && !isStopped(); )
-    after = await retention.pruneTransfers(before, after);
-  for (let from: number | null = 0; from !== null && !isStopped(); ) from = await retention.pruneMessages(before, from);
-  while (!isStopped() && (await retention.pruneRest(before)));
-}
-
-/** Deletes transfers of servers' own projects that concern no subscription and were seen in this period. */
-async function pruneUnmatched(
-  { retention, projects }: Pick<Store, 'retention' | 'projects'>,
-  since: number,
-  before: number,
-): Promise<void> {
-  for (const { scope } of await projects.all()) {
-    for (let from: number | null = since; from !== null; ) from = await retention.pruneUnmatched(scope, from, before);
-  }
 }
 
 /**
