@@ -1,14 +1,10 @@
-import type { CommandServices } from '../commands/shared/services.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import type { AppContext, AppOverrides } from './app/context.ts';
 import { type Data, openData } from './app/data.ts';
 import { type Interfaces, networkLabels, openInterfaces } from './app/interfaces.ts';
 import { startOperations } from './app/operations.ts';
 import { type Receiving, startReceiving } from './app/receiving.ts';
-import type { Sending } from './app/sending.ts';
 import { createWork, type Work } from './app/work.ts';
-import type { BalanceWatch } from './completeness/balances.ts';
-import type { Checker } from './completeness/checker.ts';
 import { namesOfFile } from './config/networks.ts';
 import type { Config } from './config.ts';
 import { repeat, SECOND, systemClock } from './domain/clock.ts';
@@ -27,12 +23,7 @@ export interface App {
   internals: {
     store: Store;
     receiver: Receiving['receiver'];
-    deliverer: Sending['deliverer'];
-    services: CommandServices;
-    checkers: Checker[];
-    balances: BalanceWatch | null;
-    /** Routes what was stored or replayed past the receiver. */
-    wakeRouter(): void;
+    working: Work['expected'];
   };
   /**
    * Resolves with the reason once the process cannot go on: its database cannot be used, the lock of the working process is
@@ -115,23 +106,7 @@ export async function startApp(config: Config, overrides: AppOverrides = {}): Pr
   return {
     receiver: receiver.url,
     ops,
-    internals: {
-      store: data.store,
-      wakeRouter: work.wake,
-      receiver,
-      get deliverer() {
-        return work.expected().deliverer;
-      },
-      get services() {
-        return work.expected().services;
-      },
-      get checkers() {
-        return work.expected().checkers;
-      },
-      get balances() {
-        return work.expected().balances;
-      },
-    },
+    internals: { store: data.store, receiver, working: work.expected },
     failed: failed.promise,
     close() {
       receiver.stopAdmitting();

@@ -76,7 +76,7 @@ export async function startWorld(options: WorldOptions = {}) {
   // Everybody reads English, unless a test says otherwise.
   for (const userId of [seed.mia, seed.noa]) discord.act({ do: 'user.update', userId, locale: 'en-US' });
   discord.act({ do: 'guild.update', guildId: seed.orchid.id, locale: 'en-US' });
-  const services = () => pipeline.app.internals.services;
+  const services = () => pipeline.app.internals.working().services;
   await discord.until('the commands are registered', ({ state }) =>
     state.commands.some((list) => list.commands.length > 0),
   );

@@ -66,13 +66,13 @@ async function pay(
 /** Reads what there is to read, and posts. */
 async function settle({ pipeline }: CommandWorld, passed = 10_000): Promise<void> {
   await pipeline.pass(passed);
-  await pipeline.app.internals.balances!.settled();
+  await pipeline.app.internals.working().balances!.settled();
   await pipeline.idle();
 }
 
 /** Mines blocks some time later, compares them, and brings the bot's clock there; returns the latest block's time. */
 async function compare({ pipeline, services }: CommandWorld, seconds = 60): Promise<number> {
-  for (const checker of pipeline.app.internals.checkers) {
+  for (const checker of pipeline.app.internals.working().checkers) {
     await rpcOf(chain.rpcUrl)('evm_increaseTime', [seconds]);
     await rpcOf(chain.rpcUrl)('anvil_mine', ['0x2']);
     await checker.check();

@@ -19,7 +19,8 @@ const COIN = 10n ** 18n;
 const lower = (address: string) => address.toLowerCase() as AddressText;
 const treasury = () => lower(chain.wallets.Treasury);
 const FOUND = 'Found on the chain';
-const statusOf = (pipeline: Pipeline, network = 0): Completeness => pipeline.app.internals.checkers[network]!.status();
+const statusOf = (pipeline: Pipeline, network = 0): Completeness =>
+  pipeline.app.internals.working().checkers[network]!.status();
 
 /** A time after every block there is, and before every later one. */
 async function nextSecond(rpcs = [rpc]): Promise<number> {
@@ -41,7 +42,7 @@ async function start(addresses = [treasury()], rpcUrl = chain.rpcUrl): Promise<P
 
 /** Settles everything on the chain, and compares up to there. */
 async function settle(pipeline: Pipeline, rpcs = [rpc]): Promise<void> {
-  for (const [index, checker] of pipeline.app.internals.checkers.entries()) {
+  for (const [index, checker] of pipeline.app.internals.working().checkers.entries()) {
     await rpcs[index]!('anvil_mine', ['0x2']);
     await checker.check();
     await checker.check();
@@ -292,7 +293,7 @@ it('finds coins of an address that is watched since the last comparison', async 
   await chain.transfer({ kind: 'native', from: 'Alice', to: 'Grants', amount: 7n * COIN });
   await chain.transfer({ kind: 'native', from: 'Alice', to: 'Bob', amount: COIN });
   await rpc('anvil_mine', ['0x2']);
-  await pipeline.app.internals.checkers[0]!.check();
+  await pipeline.app.internals.working().checkers[0]!.check();
   // Not every node may know the latest block yet.
   expect(await alerts(pipeline)).toEqual([]);
   await settle(pipeline);
@@ -332,10 +333,10 @@ it('adds nothing to what was delivered in full', async () => {
     txHash: mined.hash,
     blockNumber: mined.blockNumber,
   });
-  const before = pipeline.app.internals.checkers[0]!.calls();
+  const before = pipeline.app.internals.working().checkers[0]!.calls();
   await settle(pipeline);
   // In each of two rounds the settled block, logs, and balances; once the transaction with its receipt: no search.
-  expect(pipeline.app.internals.checkers[0]!.calls() - before).toBeLessThan(17);
+  expect(pipeline.app.internals.working().checkers[0]!.calls() - before).toBeLessThan(17);
   expect(await alerts(pipeline)).toHaveLength(1);
   await chain.transfer({ kind: 'erc20', from: 'Alice', to: 'Bob', token: 'bell', amount: 5n * COIN });
   await settle(pipeline);
@@ -500,7 +501,7 @@ it('compares each of two networks at its own node, one also while the node of th
 
 it('compares with nothing where no node is configured', async () => {
   const pipeline = await startPipeline();
-  expect(pipeline.app.internals.checkers).toEqual([]);
+  expect(pipeline.app.internals.working().checkers).toEqual([]);
   expect(await pipeline.store.chainChecks.missed(HARBOR, 0)).toEqual([]);
 });
 

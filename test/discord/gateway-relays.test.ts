@@ -138,7 +138,7 @@ beforeAll(async () => {
   await untilReady(bot);
 });
 beforeEach(async () => {
-  for (const guildId of [GUILD, ELSEWHERE]) await bot.app.internals.services.eraseGuild(guildId);
+  for (const guildId of [GUILD, ELSEWHERE]) await bot.app.internals.working().services.eraseGuild(guildId);
   for (const address of [B, TOKEN]) await subscribe(bot, GUILD, CHANNEL, address);
 });
 afterAll(() => stack.disposeAsync());

@@ -72,7 +72,7 @@ export async function startWhole({ clock, environment, discordClock, prepare }: 
       return app.internals.store;
     },
     get services() {
-      return app.internals.services;
+      return app.internals.working().services;
     },
     /** What a path of the operator's server responds. */
     get,

@@ -325,7 +325,7 @@ it('keeps nothing of a server’s own project that is erased while the explorer 
   await until('the explorer gets a request', () => upstream.requests.length > 0);
   // These wait behind those that are being routed.
   await Promise.all([pay(3, own), pay(4, 0)]);
-  await pipeline.app.internals.services.eraseGuild(HARBOR);
+  await pipeline.app.internals.working().services.eraseGuild(HARBOR);
   // The explorer is given up, and what was decided is not stored.
   pipeline.clock.advance(1_500);
   await pipeline.turnUntil('the other server has its alerts', () => pipeline.numbers(ORCHID_ALERTS).length === 2);

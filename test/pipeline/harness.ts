@@ -124,7 +124,7 @@ export async function openPipeline({
       return bot.store;
     },
     get deliverer() {
-      return bot.app.internals.deliverer;
+      return bot.app.internals.working().deliverer;
     },
     /** The database's file. */
     file,
@@ -159,11 +159,11 @@ export type Pipeline = Awaited<ReturnType<typeof openPipeline>>;
 async function startRestartable(start: () => Promise<App>, clock: ManualClock) {
   const begin = async (): Promise<App> => {
     const begun = await start();
-    await begun.internals.deliverer.loaded;
+    await begun.internals.working().deliverer.loaded;
     return begun;
   };
   const stop = async (): Promise<void> => {
-    const sent = app.internals.deliverer.close();
+    const sent = app.internals.working().deliverer.close();
     clock.advance(6_000);
     await sent;
     await app.close();

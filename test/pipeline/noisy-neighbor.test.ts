@@ -72,7 +72,10 @@ describe('another server’s load', () => {
     await expectAlert(11);
     const statuses = new Set(await Promise.all(flood));
     expect([...statuses].sort()).toEqual([200, 503]);
-    expect(pipeline.app.internals.services.receiverQuota(scope).refused).toMatchObject({ reason: 'rate', count: 500 });
+    expect(pipeline.app.internals.working().services.receiverQuota(scope).refused).toMatchObject({
+      reason: 'rate',
+      count: 500,
+    });
   });
 
   it('posts a server’s alert within five seconds although thousands of another server’s deliveries were there first', async () => {
@@ -124,7 +127,8 @@ describe('another server’s load', () => {
 it('accepts deliveries only at the operator’s URL while less than the reserve of the disk is free', async () => {
   // More than any disk has.
   const other = await startPipeline({ environment: { DISK_RESERVE_MB: '999999999' } });
-  const { receiver, services } = other.app.internals;
+  const { receiver, working } = other.app.internals;
+  const { services } = working();
   await until('the receiver keeps the disk’s reserve', () => {
     const admitted = receiver.admission.admitTo(1);
     return 'reason' in admitted && admitted.reason === 'disk-reserve';

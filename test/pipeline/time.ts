@@ -45,7 +45,7 @@ export function createTime(bot: RestartableApp, clock: ManualClock, machine: Mac
   /** Resolves once everything stored has been routed and no request is under way; the clock stands still. */
   async function worked(): Promise<void> {
     await routed();
-    await bot.app.internals.deliverer.idle();
+    await bot.app.internals.working().deliverer.idle();
   }
   /** Lets as much time pass as alerts, and a notice that follows from them, gather; none if nothing is due in it. */
   async function idle(): Promise<void> {

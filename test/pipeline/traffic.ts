@@ -54,7 +54,7 @@ export function createTraffic(bot: RestartableApp, machine: Machine) {
       const texts = events.map((event) => JSON.stringify(event));
       texts.forEach(note);
       await bot.store.inbox.append(texts.map((text) => newDelivery(text, { receivedAt })));
-      bot.app.internals.wakeRouter();
+      bot.app.internals.working().router.wake();
     },
     histories,
     /** The outcome of each decision: `matched`, or the reason why the transfer is hidden. */

@@ -66,7 +66,8 @@ export async function openReceiver({
   });
   stack.defer(app.close);
   stack.defer(routing.giveUp);
-  const { store, receiver, services } = app.internals;
+  const { store, receiver, working } = app.internals;
+  const { services } = working();
   const { admission, intake } = receiver;
   const url = new URL(app.receiver);
   const { get, ...client } = createClient(url, app.ops);

@@ -297,7 +297,7 @@ it('judges replayed deliveries by when they arrived: two equal transfers, and a 
   const { quarantine } = pipeline.store;
   const ids = (await quarantine.list()).map(({ id }) => id);
   expect(await quarantine.replay(ids)).toBe(deliveries.length);
-  pipeline.app.internals.wakeRouter();
+  pipeline.app.internals.working().router.wake();
   await pipeline.pay(7);
   await expectOnly(3);
   const histories = (await pipeline.histories()).slice(0, 2);

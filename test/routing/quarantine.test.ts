@@ -61,7 +61,7 @@ it.each(['looked up', 'matched'])('quarantines an event that cannot be %s, and p
   broken = false;
   const [kept] = await pipeline.store.quarantine.list();
   expect(await pipeline.store.quarantine.replay([kept!.id])).toBe(1);
-  pipeline.app.internals.wakeRouter();
+  pipeline.app.internals.working().router.wake();
   await pipeline.pay(5);
   await pipeline.turnUntil('#alerts shows 5 alerts', () => pipeline.numbers(ALERTS).length === 5, 60);
   expect(pipeline.numbers(ALERTS).toSorted()).toEqual(['1', '2', '3', '4', '5']);
