@@ -4,6 +4,7 @@ import packageJson from '../package.json' with { type: 'json' };
 import { readBackupFolder, readConfig, readDatabaseFile, readDatabaseUrl } from './config.ts';
 import { HOUR } from './domain/units.ts';
 import { ConfigError, EX_CONFIG } from './errors.ts';
+import type * as DeadLetters from './operator/deadletters.ts';
 
 /**
  * The one program: the bot (`npm start`), and what else operators do with an installation (`npm run ledgerbell --
@@ -130,19 +131,21 @@ const deadLetters = add(
   'deadletters -- show d12',
   'deadletters -- replay d12 q3',
 );
-const databaseUrl = () => readDatabaseUrl(process.env.DATABASE_URL, 'DATABASE_URL');
-const loadDeadLetters = () => import('./operator/deadletters.ts');
+/** Runs an action on the dead letters of the database, and prints what it returns. */
+const onDeadLetters =
+  <Given>(act: (tools: typeof DeadLetters, store: DeadLetters.DeadLetterStore, given: Given) => Promise<string>) =>
+  async (given: Given): Promise<void> => {
+    const tools = await import('./operator/deadletters.ts');
+    const url = readDatabaseUrl(process.env.DATABASE_URL, 'DATABASE_URL');
+    print(await tools.withDeadLetters(url, (store) => act(tools, store, given)));
+  };
 
-add(deadLetters, 'list', 'list all of them', 'deadletters -- list').action(async () => {
-  const { list, withDeadLetters } = await loadDeadLetters();
-  print(await withDeadLetters(databaseUrl(), list));
-});
+add(deadLetters, 'list', 'list all of them', 'deadletters -- list').action(
+  onDeadLetters(({ list }, store) => list(store)),
+);
 add(deadLetters, 'show', 'show one of them, with its bytes', 'deadletters -- show q3')
   .argument('<id>', 'an ID such as d12 or q3')
-  .action(async (id: string) => {
-    const { show, withDeadLetters } = await loadDeadLetters();
-    print(await withDeadLetters(databaseUrl(), (store) => show(store, id)));
-  });
+  .action(onDeadLetters(({ show }, store, id: string) => show(store, id)));
 add(
   deadLetters,
   'replay',
@@ -151,10 +154,7 @@ add(
   'deadletters -- replay all',
 )
   .argument('<ids...>', 'IDs such as d12 or q3, or: all')
-  .action(async (ids: string[]) => {
-    const { replay, withDeadLetters } = await loadDeadLetters();
-    print(await withDeadLetters(databaseUrl(), (store) => replay(store, ids)));
-  });
+  .action(onDeadLetters(({ replay }, store, ids: string[]) => replay(store, ids)));
 add(
   deadLetters,
   'discard',
@@ -163,10 +163,7 @@ add(
   'deadletters -- discard channel 123456789012345678',
 )
   .argument('<ids...>', 'IDs; or: all (every delivery that could not be read); or: channel <channel ID>')
-  .action(async (ids: string[]) => {
-    const { discard, withDeadLetters } = await loadDeadLetters();
-    print(await withDeadLetters(databaseUrl(), (store) => discard(store, ids)));
-  });
+  .action(onDeadLetters(({ discard }, store, ids: string[]) => discard(store, ids)));
 
 // The database contains receiver tokens, so only this user may read the files that are created.
 process.umask(0o077);

@@ -9,7 +9,7 @@ import { onFile } from './terminal.ts';
 
 /** Alerts that could not be sent (d1, d2, …) and deliveries that could not be read (q1, q2, …), also while the bot runs. */
 
-type DeadLetterStore = Pick<Store, 'deadLetters' | 'quarantine'>;
+export type DeadLetterStore = Pick<Store, 'deadLetters' | 'quarantine'>;
 
 const ALL = Number.MAX_SAFE_INTEGER;
 
@@ -183,17 +183,11 @@ export async function withDeadLetters<Result>(
   url: string,
   act: (store: DeadLetterStore) => Promise<Result>,
 ): Promise<Result> {
-  if (isPostgres(url)) {
+  const file = isPostgres(url) ? null : databaseFile({ DATABASE_URL: url });
+  const work = async () => {
     await using stack = new AsyncDisposableStack();
-    const { store } = stack.adopt(await postgres.openExisting(url), (it) => it.close());
-    return await act(store);
-  }
-  const file = databaseFile({ DATABASE_URL: url });
-  return onFile(file, actOnFile(file, act));
-}
-
-async function actOnFile<Result>(file: string, act: (store: DeadLetterStore) => Promise<Result>): Promise<Result> {
-  await using stack = new AsyncDisposableStack();
-  const { store } = stack.adopt(sqlite.openExisting(file), (it) => it.close());
-  return await act(store);
+    const opened = file === null ? await postgres.openExisting(url) : sqlite.openExisting(file);
+    return await act(stack.adopt(opened, (it) => it.close()).store);
+  };
+  return file === null ? work() : onFile(file, work());
 }
