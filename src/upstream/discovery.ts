@@ -53,8 +53,8 @@ export type Discovery = ReturnType<typeof createDiscovery>;
 
 /** Creates the client. Categories and rows are cached briefly, and equal requests share one call. */
 export function createDiscovery({ url, now, after, timeoutMs = 8_000, onResponse }: DiscoveryOptions) {
-  let categories: { until: number; keys: string[] } | null = null;
-  let loading: Promise<string[] | null> | null = null;
+  let lastKnown: string[] = [...KNOWN_CATEGORIES];
+  const cachedCategories = createCache<string[] | null>(1, now);
   const cached = createCache<RowsResult>(MAX_CACHED, now);
   const loadRows = createRowsReader(url, timeoutMs);
 
@@ -66,7 +66,7 @@ export function createDiscovery({ url, now, after, timeoutMs = 8_000, onResponse
       return null;
     }
     onResponse?.(null);
-    categories = { until: now() + CATEGORIES_CACHE_MS, keys };
+    lastKnown = keys;
     return keys;
   }
 
@@ -82,12 +82,12 @@ export function createDiscovery({ url, now, after, timeoutMs = 8_000, onResponse
 
     /** The active categories; if the service does not respond `withinMs`, the last known or the specified ones. */
     async categories(withinMs = timeoutMs): Promise<{ keys: string[]; live: boolean }> {
-      if (categories && categories.until > now()) return { keys: categories.keys, live: true };
-      loading ??= loadCategories().finally(() => {
-        loading = null;
+      const loading = cachedCategories('', {
+        load: loadCategories,
+        keepMs: (keys) => (keys ? CATEGORIES_CACHE_MS : 0),
       });
       const keys = await inTime(loading, withinMs, { after });
-      return keys ? { keys, live: true } : { keys: categories?.keys ?? [...KNOWN_CATEGORIES], live: false };
+      return { keys: keys ?? lastKnown, live: keys !== null };
     },
 
     /** Every row that fits, from all of the service's pages. `beforeCall` may throw; cached rows need no call. */
