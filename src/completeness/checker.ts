@@ -16,7 +16,7 @@ import {
   mentions,
   type StoredTransfer,
   type TokenFacts,
-  type UncheckedReason,
+  type Unchecked,
   type WatchedAddress,
 } from '../domain/completeness.ts';
 import type { Inbox, NewDelivery } from '../domain/inbox.ts';
@@ -24,7 +24,7 @@ import type { Network } from '../domain/network.ts';
 import type { Outbox } from '../domain/sender.ts';
 import type { Transfer } from '../domain/transfer.ts';
 import type { Store } from '../store/store.ts';
-import { type ChainFacts, createLogReader, readFacts } from './movements.ts';
+import { type ChainFacts, createLogReader, readFacts, reasonOf } from './movements.ts';
 import { createTokenReader } from './tokens.ts';
 
 /** How often the settled block is read. A round compares up to the one of the round before, which every node knows by now. */
@@ -127,18 +127,9 @@ export function startChecker(options: CheckerOptions) {
       const upTo = Math.min(target.number, current.block + MAX_STEP);
       if (isClosed || upTo < current.block) return;
       const range = { after: current.block, upTo };
-      const { read, reasons } = await compareRange(range, watched, balances);
-      const at = clock.now();
+      const { read, unchecked } = await compareRange(range, watched, balances);
       const blockAt = upTo === target.number ? target.at : (await chain.header(upTo)).at;
-      current = {
-        ...current,
-        block: upTo,
-        blockAt,
-        unchecked: addUnchecked(
-          current.unchecked,
-          reasons.map((one) => ({ ...range, reason: one, at })),
-        ),
-      };
+      current = { ...current, block: upTo, blockAt, unchecked: addUnchecked(current.unchecked, unchecked) };
       balances = read ?? new Map();
       await store.chainChecks.advance(id, current, balances);
       progress = current;
@@ -156,39 +147,31 @@ export function startChecker(options: CheckerOptions) {
       const some = watched.filter(({ address }) => parties.has(address));
       if (some.length === 0) continue;
       const range = { after: upToBlock - 1, upTo: upToBlock };
-      const { reasons } = await compareRange(range, some, new Map());
-      const at = clock.now();
-      unchecked = addUnchecked(
-        unchecked,
-        reasons.map((reason) => ({ ...range, reason, at })),
-      );
+      unchecked = addUnchecked(unchecked, (await compareRange(range, some, new Map())).unchecked);
     }
     // It is stored with the next step.
     progress = { ...progress!, seen: upTo, unchecked };
     return { ...current, seen: upTo, unchecked };
   }
 
-  async function balancesAt(block: number, addresses: AddressText[]) {
-    try {
-      return { read: await chain.balances(block, addresses), reason: null };
-    } catch (error) {
-      if (!(error instanceof ChainError) || error.failure === 'away') throw error;
-      return { read: null, reason: error.failure === 'pruned' ? ('pruned' as const) : ('refused' as const) };
-    }
-  }
+  const balancesAt = (block: number, addresses: AddressText[]) =>
+    chain.balances(block, addresses).then(
+      (read) => ({ read, reason: null }),
+      (error: unknown) => ({ read: null, reason: reasonOf(error) }),
+    );
 
   /**
    * Compares some blocks: hands in what is missing and marks what is wrong. `before`: balances before them, as far as they
-   * are known. Returns those after them, and why something was not checked.
+   * are known. Returns those after them, and what was not checked.
    */
   async function compareRange(
     range: BlockRange,
     watched: WatchedAddress[],
     before: Balances,
-  ): Promise<{ read: Balances | null; reasons: UncheckedReason[] }> {
+  ): Promise<{ read: Balances | null; unchecked: Unchecked[] }> {
     const addresses = [...new Set(watched.map(({ address }) => address))];
     const { read, reason } = await balancesAt(range.upTo, addresses);
-    if (range.after === range.upTo) return { read, reasons: [] };
+    if (range.after === range.upTo) return { read, unchecked: [] };
     const fresh = await balancesAt(
       range.after,
       addresses.filter((address) => !before.has(address)),
@@ -231,20 +214,14 @@ export function startChecker(options: CheckerOptions) {
       await handIn(rows);
       await mark(wrong, range);
     }
-    return { read, reasons };
+    return { read, unchecked: reasons.map((one) => ({ ...range, reason: one, at: clock.now() })) };
   }
 
   /** What a scope's guilds got in another one: their project is a new one, or gone. */
   async function toldBefore(scope: number, stored: StoredTransfer[]): Promise<StoredTransfer[]> {
     const others = stored.filter((one) => one.scope !== scope);
-    if (others.length === 0) return [];
-    const told = new Set(
-      await store.chainChecks.told(
-        id,
-        scope,
-        others.map((one) => one.id),
-      ),
-    );
+    const ids = others.map((one) => one.id);
+    const told = new Set(ids.length === 0 ? [] : await store.chainChecks.told(id, scope, ids));
     return others.filter((one) => told.has(one.id));
   }
 

@@ -5,6 +5,7 @@ import {
   type ChainNode,
   type ChainReceipt,
   type ChainTransaction,
+  refusalOf,
 } from '../domain/chain-node.ts';
 import {
   BATCH_TOPIC,
@@ -229,10 +230,8 @@ export async function readFacts(
 }
 
 /** What the node refuses cannot be checked now or later; when it is away, the caller tries again. */
-function reasonOf(error: unknown): UncheckedReason {
-  if (!(error instanceof ChainError) || error.failure === 'away') throw error;
-  return error.failure === 'pruned' ? 'pruned' : 'refused';
-}
+export const reasonOf = (error: unknown): UncheckedReason =>
+  refusalOf(error).failure === 'pruned' ? 'pruned' : 'refused';
 
 /** Each delivered payment inside of a transaction, as often as the scope says that has it most often. */
 function claimsOf(native: readonly StoredTransfer[], isIn: (block: number) => boolean): Movement[] {

@@ -8,7 +8,7 @@ import {
   type StatementOutcome,
   type StatementRequest,
 } from '../domain/balance.ts';
-import { blockBefore, ChainError, type ChainNode } from '../domain/chain-node.ts';
+import { blockBefore, ChainError, type ChainNode, refusalOf } from '../domain/chain-node.ts';
 import type { BlockRange } from '../domain/completeness.ts';
 import type { Asset } from '../domain/subscription.ts';
 import type { Store } from '../store/store.ts';
@@ -104,7 +104,7 @@ interface SeenTransaction {
 
 /** A node that no longer has a block's state does not have it later, either. */
 function unlessAway(error: unknown): (bigint | null)[] {
-  if (!(error instanceof ChainError) || error.failure === 'away') throw error;
+  refusalOf(error);
   return [];
 }
 

@@ -17,6 +17,12 @@ export class ChainError extends Error {
   }
 }
 
+/** The error of a call that a node refused, which it does again. Throws any other one: a node that is away may respond later. */
+export function refusalOf(error: unknown): ChainError {
+  if (!(error instanceof ChainError) || error.failure === 'away') throw error;
+  return error;
+}
+
 /** A block without its transactions. */
 export interface ChainHead {
   number: number;

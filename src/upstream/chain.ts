@@ -9,6 +9,7 @@ import {
   type ChainPayment,
   type ChainReceipt,
   type ChainTransaction,
+  refusalOf,
 } from '../domain/chain-node.ts';
 import { type Clock, SECOND } from '../domain/clock.ts';
 import type { Balances, BlockRange, ChainLog } from '../domain/completeness.ts';
@@ -101,7 +102,7 @@ export function createChain({ urls, rate, clock, timeoutMs = 15 * SECOND }: Chai
     try {
       return wordsOf(await call<string>('eth_call', [request, tagOf(block)]));
     } catch (error) {
-      if (!(error instanceof ChainError) || error.failure === 'away' || error.failure === 'pruned') throw error;
+      if (refusalOf(error).failure === 'pruned') throw error;
       return [];
     }
   }
@@ -194,9 +195,8 @@ export function createChain({ urls, rate, clock, timeoutMs = 15 * SECOND }: Chai
   };
 }
 
-/** A node that refuses a call does so again; one that is away may respond later. */
 function nullIfRefused(error: unknown): null {
-  if (!(error instanceof ChainError) || error.failure === 'away') throw error;
+  refusalOf(error);
   return null;
 }
 
