@@ -37,8 +37,6 @@ export interface MadeNotice {
   reference: string;
 }
 
-export type BalanceWatch = ReturnType<typeof watchBalances>;
-
 type Waiting = ConcernedBalance & { since: number };
 
 /**
