@@ -4,7 +4,7 @@ import packageJson from '../package.json' with { type: 'json' };
 import { readBackupFolder, readConfig, readDatabaseFile, readDatabaseUrl } from './config.ts';
 import { HOUR } from './domain/units.ts';
 import { ConfigError, EX_CONFIG } from './errors.ts';
-import type * as DeadLetters from './operator/deadletters.ts';
+import type { DeadLetterCommand } from './operator/deadletters.ts';
 
 /**
  * The one program: the bot (`npm start`), and what else operators do with an installation (`npm run ledgerbell --
@@ -131,21 +131,15 @@ const deadLetters = add(
   'deadletters -- show d12',
   'deadletters -- replay d12 q3',
 );
-/** Runs an action on the dead letters of the database, and prints what it returns. */
-const onDeadLetters =
-  <Given>(act: (tools: typeof DeadLetters, store: DeadLetters.DeadLetterStore, given: Given) => Promise<string>) =>
-  async (given: Given): Promise<void> => {
-    const tools = await import('./operator/deadletters.ts');
-    const url = readDatabaseUrl(process.env.DATABASE_URL, 'DATABASE_URL');
-    print(await tools.withDeadLetters(url, (store) => act(tools, store, given)));
-  };
+const onDeadLetters = async (command: DeadLetterCommand, ids: string[] = []): Promise<void> => {
+  const { runOn } = await import('./operator/deadletters.ts');
+  print(await runOn(readDatabaseUrl(process.env.DATABASE_URL, 'DATABASE_URL'), command, ids));
+};
 
-add(deadLetters, 'list', 'list all of them', 'deadletters -- list').action(
-  onDeadLetters(({ list }, store) => list(store)),
-);
+add(deadLetters, 'list', 'list all of them', 'deadletters -- list').action(() => onDeadLetters('list'));
 add(deadLetters, 'show', 'show one of them, with its bytes', 'deadletters -- show q3')
   .argument('<id>', 'an ID such as d12 or q3')
-  .action(onDeadLetters(({ show }, store, id: string) => show(store, id)));
+  .action((id: string) => onDeadLetters('show', [id]));
 add(
   deadLetters,
   'replay',
@@ -154,7 +148,7 @@ add(
   'deadletters -- replay all',
 )
   .argument('<ids...>', 'IDs such as d12 or q3, or: all')
-  .action(onDeadLetters(({ replay }, store, ids: string[]) => replay(store, ids)));
+  .action((ids: string[]) => onDeadLetters('replay', ids));
 add(
   deadLetters,
   'discard',
@@ -163,7 +157,7 @@ add(
   'deadletters -- discard channel 123456789012345678',
 )
   .argument('<ids...>', 'IDs; or: all (every delivery that could not be read); or: channel <channel ID>')
-  .action(onDeadLetters(({ discard }, store, ids: string[]) => discard(store, ids)));
+  .action((ids: string[]) => onDeadLetters('discard', ids));
 
 // The database contains receiver tokens, so only this user may read the files that are created.
 process.umask(0o077);

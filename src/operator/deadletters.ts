@@ -9,7 +9,7 @@ import { onFile } from './terminal.ts';
 
 /** Alerts that could not be sent (d1, d2, …) and deliveries that could not be read (q1, q2, …), also while the bot runs. */
 
-export type DeadLetterStore = Pick<Store, 'deadLetters' | 'quarantine'>;
+type DeadLetterStore = Pick<Store, 'deadLetters' | 'quarantine'>;
 
 const ALL = Number.MAX_SAFE_INTEGER;
 
@@ -41,7 +41,7 @@ function urlOf({ scope, guildId }: { scope: number; guildId: string | null }): s
   return isOperatorScope(scope) ? 'operator' : `removed project ${scope}`;
 }
 
-export async function list({ deadLetters, quarantine }: DeadLetterStore): Promise<string> {
+async function list({ deadLetters, quarantine }: DeadLetterStore): Promise<string> {
   const letters = (await deadLetters.list(ALL)).map(({ id, kind, at: time, channelId, reason }) => {
     const what = kind === 'change' ? 'change of a sent message: ' : '';
     return `d${id}  ${at(time)}  channel ${channelId}  ${what}${oneLine(reason)}`;
@@ -58,7 +58,7 @@ export async function list({ deadLetters, quarantine }: DeadLetterStore): Promis
   ].join('\n');
 }
 
-export async function show({ deadLetters, quarantine }: DeadLetterStore, id: string): Promise<string> {
+async function show({ deadLetters, quarantine }: DeadLetterStore, [id = '']: string[]): Promise<string> {
   const { isLetter, number } = parse(id);
   if (isLetter) {
     const letter = (await deadLetters.list(ALL)).find((one) => one.id === number);
@@ -86,7 +86,7 @@ export async function show({ deadLetters, quarantine }: DeadLetterStore, id: str
 }
 
 /** Queues the given IDs, or `all`, to be tried again. */
-export async function replay(store: DeadLetterStore, ids: string[]): Promise<string> {
+async function replay(store: DeadLetterStore, ids: string[]): Promise<string> {
   const { deadLetters, quarantine } = store;
   const now = systemClock.now();
   if (ids.join() !== 'all') {
@@ -103,7 +103,7 @@ export async function replay(store: DeadLetterStore, ids: string[]): Promise<str
 }
 
 /** Deletes the given IDs, those of a channel, or every unreadable delivery with `all`. */
-export async function discard(store: DeadLetterStore, ids: string[]): Promise<string> {
+async function discard(store: DeadLetterStore, ids: string[]): Promise<string> {
   const { deadLetters, quarantine } = store;
   const now = systemClock.now();
   if (ids.join() === 'all') {
@@ -178,16 +178,16 @@ function parse(id: string): Id {
   return { name: id, isLetter: found[1] === 'd', number: Number(found[2]) };
 }
 
-/** Runs an action on the database at a URL, also while bots are running; rejects when the database cannot be used. */
-export async function withDeadLetters<Result>(
-  url: string,
-  act: (store: DeadLetterStore) => Promise<Result>,
-): Promise<Result> {
+const COMMANDS = { list, show, replay, discard };
+export type DeadLetterCommand = keyof typeof COMMANDS;
+
+/** Runs a command on the database at a URL, also while bots are running; rejects when the database cannot be used. */
+export async function runOn(url: string, command: DeadLetterCommand, ids: string[]): Promise<string> {
   const file = isPostgres(url) ? null : databaseFile({ DATABASE_URL: url });
   const work = async () => {
     await using stack = new AsyncDisposableStack();
     const opened = file === null ? await postgres.openExisting(url) : sqlite.openExisting(file);
-    return await act(stack.adopt(opened, (it) => it.close()).store);
+    return await COMMANDS[command](stack.adopt(opened, (it) => it.close()).store, ids);
   };
   return file === null ? work() : onFile(file, work());
 }
