@@ -1,19 +1,17 @@
 import { type Hex, numberToHex } from 'viem';
-import { hasBloom, type Proof, proveLogs } from './bloom.ts';
 import {
   isHeader,
   isOf,
-  isProvingRoot,
   type Node,
   type NodeBlock,
   NodeBusy,
   type NodeHeader,
   type NodeLog,
   type NodeReceipt,
-  NodeRefused,
   NodeUnreachable,
 } from './node.ts';
 import type { Profile } from './profiles.ts';
+import { hasBloom, type Proof, proveLogs, proveTransactions, proveWithdrawals } from './proof.ts';
 import { COIN_TOPIC, MINT_TOPIC, RECEIVER_TOPIC, TRANSFER_TOPICS, WRAP_TOPICS } from './transfers.ts';
 
 /** The logs of a block's transfers and, where one call returned them, all receipts. */
@@ -28,11 +26,18 @@ const READ_TOPICS = [...TRANSFER_TOPICS, ...WRAP_TOPICS, COIN_TOPIC, MINT_TOPIC,
 /** A node returned no block at a height. */
 export class BlockAbsent extends NodeUnreachable {}
 
-/** How many blocks of a chain contradict their Bloom filter before it proves nothing there. */
+/** How many blocks of a chain contradict their transactions root or Bloom filter before it proves nothing there. */
 const ENOUGH = 3;
+/** How many earlier blocks are compared with their roots each time. */
+const MAX_PROBES = 20;
 
-/** What complete blocks of a chain taught: null until one fits its Bloom filter; false: none ever did. */
+/** What was learned about a chain's blocks by reading complete ones. */
 interface Habits {
+  /** The blocks that contradict their transactions root although each transaction proves its hash; null once one fits. */
+  wrongRoots: Set<number> | null;
+  /** The lowest block that was compared with its root to find out. */
+  lowest?: number;
+  /** null: unknown. false: no block ever fit its Bloom filter. */
   hasBlooms: boolean | null;
   wrongBlooms: number;
 }
@@ -40,49 +45,53 @@ interface Habits {
 const habitsOfNodes = new WeakMap<Node, Habits>();
 
 function habitsOf(node: Node): Habits {
-  const habits = habitsOfNodes.get(node) ?? { hasBlooms: null, wrongBlooms: 0 };
+  const habits = habitsOfNodes.get(node) ?? { wrongRoots: new Set(), hasBlooms: null, wrongBlooms: 0 };
   habitsOfNodes.set(node, habits);
   return habits;
 }
 
-/** Reads one block with its transactions; null lists are empty ones. @throws when no node has it. */
+/** Whether a chain's transactions roots turned out to prove nothing. */
+export const lacksRoots = (node: Node): boolean => (habitsOf(node).wrongRoots?.size ?? 0) > ENOUGH;
+
+/** Compares a block with its transactions root, and learns from it. */
+function proveRoot(node: Node, block: NodeBlock): Proof {
+  const proof = proveTransactions(block);
+  if (block.transactions.length === 0) return proof;
+  if (proof === 'proven') habitsOf(node).wrongRoots = null;
+  if (proof === 'contradicted' && !lacksRoots(node)) habitsOf(node).wrongRoots?.add(Number(block.number));
+  return proof;
+}
+
+/** Reads one block, checked against its roots. @throws when no node has it. */
 export async function readBlock(
   node: Node,
   number: number,
   { withdrawals }: Partial<Profile> = {},
 ): Promise<NodeBlock> {
-  const accept = (block: NodeBlock | null) => {
-    mustBeAt(number, block);
-    if (!Array.isArray(block.transactions)) throw new NodeUnreachable(`The node's block ${number} cannot be read`);
-    block.withdrawals ??= [];
-    if (withdrawals === 'proven coins' && isMissing(block.withdrawals, block.withdrawalsRoot)) {
+  let contradicted: NodeBlock | undefined;
+  const block = await blockAt(node, number, (block) => {
+    if (proveRoot(node, block) === 'contradicted' && !lacksRoots(node)) {
+      contradicted = block;
+      throw new NodeUnreachable(`The node returned only some transactions of block ${number}`);
+    }
+    if (withdrawals === 'proven coins' && proveWithdrawals(block) === 'contradicted') {
       throw new NodeUnreachable(`The node returned only some withdrawals of block ${number}`);
     }
-  };
-  const block = await node.call<NodeBlock>('eth_getBlockByNumber', [numberToHex(number), true], accept);
-  if (isMissing(block.transactions, block.transactionsRoot)) await mustBeEmpty(node, block);
+  }).catch(async (error: Error) => {
+    if (contradicted === undefined || !(await contradictsRoots(node, number))) throw error;
+    return contradicted;
+  });
   return habitsOf(node).hasBlooms === false ? { ...block, logsBloom: '0x' } : block;
 }
 
-/** The roots of an empty list. Kaia's is the hash of no bytes. */
-const EMPTY_ROOTS: readonly unknown[] = [
-  '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421',
-  '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470',
-];
-
-/** Whether a list is empty although its root is not. */
-function isMissing(list: readonly unknown[], root: Hex | undefined): boolean {
-  return list.length === 0 && isProvingRoot(root) && !EMPTY_ROOTS.includes(root.toLowerCase());
-}
-
-/** Some nodes return a new block before its transactions; some chains have roots of their own kind. @throws in the first case. */
-async function mustBeEmpty(node: Node, { hash, number }: NodeBlock): Promise<void> {
-  const count = await node.call<Hex>('eth_getBlockTransactionCountByHash', [hash]).catch((error: Error) => {
-    if (error instanceof NodeRefused) return 0;
-    throw error;
+/** Reads one block and its transactions; null lists are empty ones. */
+async function blockAt(node: Node, number: number, accept: (block: NodeBlock) => void): Promise<NodeBlock> {
+  return await node.call<NodeBlock>('eth_getBlockByNumber', [numberToHex(number), true], (block: NodeBlock | null) => {
+    mustBeAt(number, block);
+    if (!Array.isArray(block.transactions)) throw new NodeUnreachable(`The node's block ${number} cannot be read`);
+    block.withdrawals ??= [];
+    accept(block);
   });
-  if (Number(count) === 0) return;
-  throw new NodeUnreachable(`The node returned only some transactions of block ${Number(number)}`);
 }
 
 /** Reads one block without its transactions. @throws {BlockAbsent} */
@@ -96,6 +105,17 @@ function mustBeAt<Header extends NodeHeader>(number: number, header: Header | nu
   if (!isHeader(header) || Number(header.number) !== number) {
     throw new NodeUnreachable(`The node returned another block than ${number}`);
   }
+}
+
+/** Whether enough blocks contradict their roots and none fits; looks at some more blocks. */
+async function contradictsRoots(node: Node, number: number): Promise<boolean> {
+  const habits = habitsOf(node);
+  habits.lowest ??= number;
+  const isUndecided = () => habits.wrongRoots !== null && !lacksRoots(node) && habits.lowest! > 0;
+  for (let count = 0; count < MAX_PROBES && isUndecided(); count++) {
+    await blockAt(node, --habits.lowest, (earlier) => void proveRoot(node, earlier)).catch(() => undefined);
+  }
+  return lacksRoots(node);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type Hex, isHash } from 'viem';
+import type { Hex } from 'viem';
 
 /** A connection to one or several nodes of a chain, over JSON-RPC. A call is not repeated, except at another node. */
 export interface Node {
@@ -56,6 +56,7 @@ export interface NodeTransaction {
 /** A payment of the consensus layer that no transaction makes (EIP-4895); `amount` in gwei. */
 export interface NodeWithdrawal {
   index: Hex;
+  validatorIndex?: Hex;
   address: Hex;
   amount: Hex;
 }
@@ -74,10 +75,6 @@ export function isHeader(value: unknown): value is NodeHeader {
   const isNumber = typeof number === 'string' && /^0x[0-9a-f]+$/i.test(number);
   return isNumber && typeof hash === 'string' && typeof parentHash === 'string';
 }
-
-/** Whether a root can prove anything: some chains fill every root with zeros. */
-export const isProvingRoot = (root: Hex | undefined): root is Hex =>
-  root !== undefined && isHash(root) && BigInt(root) !== 0n;
 
 /** A block with its transactions as nodes return it; only the fields used here. */
 export interface NodeBlock extends NodeHeader {

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { MINUTE } from '../../src/domain/clock.ts';
+import { lacksRoots } from '../chain/block.ts';
 import { NodeBusy, type NodeHeader, NodeUnreachable } from '../chain/node.ts';
 import type { BlockReader } from '../chain/reader.ts';
 import { TracesFailed } from '../chain/traces.ts';
@@ -126,6 +127,7 @@ function createBlockRun(parts: ChainParts, check: ChainCheck) {
   /** Until when further unreadable blocks are left for later without waiting. */
   let passingUntil = 0;
   let hasTraces = true;
+  let isRootless = false;
 
   /** Notices when the traces of new blocks stop being readable, and when they are again. */
   function noteTraces(failure: TracesFailed | null, blockNumber: number): void {
@@ -158,6 +160,10 @@ function createBlockRun(parts: ChainParts, check: ChainCheck) {
     if (kept === null) return; // The chain was reorganized meanwhile: the next place is another one.
     if (failure === null) reader.done(block.hash);
     if (block.transactions.length > 0) noteTraces(failure, number);
+    if (lacksRoots(node) && !isRootless) {
+      isRootless = true;
+      log.warn('no transactions root of this chain fits its blocks: transactions that a node leaves out go unnoticed');
+    }
     logUnreadable(log, read);
     if (kept.length > 0) onDeliveries(kept);
   }

@@ -2,7 +2,6 @@ import { concat, type Hex, keccak256, numberToHex, slice, stringToHex } from 'vi
 import { describe, expect, it } from 'vitest';
 import { readBlock } from '../../services/chain/block.ts';
 import { innerTransfers, outerTransfers } from '../../services/chain/block-transfers.ts';
-import { proveLogs } from '../../services/chain/bloom.ts';
 import type {
   Node,
   NodeBlock,
@@ -12,6 +11,7 @@ import type {
   NodeWithdrawal,
 } from '../../services/chain/node.ts';
 import { profileOf } from '../../services/chain/profiles.ts';
+import { proveLogs, provenBytes, proveTransactions, proveWithdrawals } from '../../services/chain/proof.ts';
 import { coinMoves } from '../../services/chain/traces.ts';
 import { gasOf } from '../../services/notification/event.ts';
 import { nodeWith } from './fake-node.ts';
@@ -23,6 +23,7 @@ import {
   DEGEN_RETRYABLE,
   GNOSIS_UNWRAP,
   GNOSIS_WRAP,
+  HYPEREVM,
   OP_WRAP,
   POLYGON_STATE_SYNC,
   word,
@@ -32,7 +33,7 @@ import {
 
 /**
  * Transactions and blocks that public chains hold, named by chain and hash. Fields that nothing reads are left out. Where
- * a Bloom filter or a sum can prove a record, the test does.
+ * a root, a hash or a sum can prove a record, the test does.
  */
 
 const TRANSFER: Hex = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
@@ -165,8 +166,9 @@ function shown({ transfers, unreadable }: ReturnType<typeof outerTransfers>): un
 }
 
 describe('deposits of coins from a parent chain', () => {
-  it('Base: the deposit of block 77976 creates coins for its sender', () => {
+  it('Base: block 77976 is proven, and its deposit creates coins for its sender', () => {
     const { block } = BASE_DEPOSIT;
+    expect(proveTransactions(block)).toBe('proven');
     const { from, to, value } = block.transactions[1]!;
     const amount = 19_178_228_000_000_000n;
     expect([to, BigInt(value)]).toEqual([from, amount]);
@@ -174,22 +176,29 @@ describe('deposits of coins from a parent chain', () => {
       ['native', 'mint', ZERO, from, amount],
       ['native', 'transaction', from, to, amount],
     ]);
+    const [own, ...deposits] = block.transactions;
+    expect(proveTransactions({ ...block, transactions: [own!] })).toBe('contradicted');
+    expect(proveTransactions({ ...block, transactions: deposits })).toBe('contradicted');
   });
 
   it('Base: 0x5e5f8578…d2411 creates coins for its sender, and pays them to another address', () => {
+    expect(provenBytes(BASE_DEPOSIT_TO_OTHER)).toBeDefined();
     const { from, to } = BASE_DEPOSIT_TO_OTHER;
     expect(shown(outerTransfers(blockOf([BASE_DEPOSIT_TO_OTHER]), [], profileOf('8453')))).toEqual([
       ['native', 'mint', ZERO, from, 328_155_764_602_950_000n],
       ['native', 'transaction', from, to, 328_155_764_602_950_000n],
     ]);
+    expect(provenBytes({ ...BASE_DEPOSIT_TO_OTHER, mint: '0x1' })).toBeUndefined();
   });
 
-  it('Arbitrum One: the deposit of block 116686799 pays its receiver', () => {
+  it('Arbitrum One: block 116686799 is proven, and its deposit pays its receiver', () => {
     const { block } = ARBITRUM_DEPOSIT;
+    expect(proveTransactions(block)).toBe('proven');
     const { from, to } = block.transactions[1]!;
     expect(shown(outerTransfers(block, [], profileOf('42161')))).toEqual([
       ['native', 'transaction', from, to, 8_374_552_015_335_015n],
     ]);
+    expect(proveTransactions({ ...block, transactions: block.transactions.slice(1) })).toBe('contradicted');
   });
 
   it('zkSync: a deposit creates coins for its sender, who pays the receiver, and gets what remains of the fee', () => {
@@ -215,6 +224,7 @@ describe('retryables of Arbitrum', () => {
   it.each(['42161', '666666666'])(
     'Degen Chain: 0x340dcf42…f78c0 deposits coins, keeps some and refunds the others, read as chain %s',
     async (chainId) => {
+      expect(provenBytes(transaction)).toBeDefined();
       const moves = await coinMoves(node, blockOf([transaction]), profileOf(chainId).traces);
       expect(shown(innerTransfers(moves))).toEqual([
         ['native', 'trace:0', ZERO, sender, 220_673_735_480_050_420_734n],
@@ -229,6 +239,7 @@ describe('retryables of Arbitrum', () => {
   );
 
   it('Degen Chain: 0x39da7c1a…0c307 pays what a retryable kept', () => {
+    expect(provenBytes(DEGEN_RETRY)).toBeDefined();
     expect(shown(outerTransfers(blockOf([DEGEN_RETRY]), [], profileOf('42161')))).toEqual([
       ['native', 'transaction', DEGEN_RETRY.from, DEGEN_RETRY.to, 470_999_993_672_387_790_000n],
     ]);
@@ -331,6 +342,7 @@ describe('wrapped coins', () => {
   ])(
     'reports the wrapping of coins in %s as a payment and a mint',
     (_what, { transaction, receipt }, chainId, amount) => {
+      expect(provenBytes(transaction)).toBeDefined();
       expect(proveLogs(blockOf([], { logsBloom: receipt.logsBloom }), receipt.logs)).toBe('proven');
       const { from, to } = transaction;
       expect(shown(outerTransfers(blockOf([transaction]), receipt.logs, profileOf(chainId)))).toEqual([
@@ -342,11 +354,22 @@ describe('wrapped coins', () => {
 
   it('Gnosis: 0xa6af9ea7…f2369 unwraps coins, which is a burn', () => {
     const { transaction, receipt } = GNOSIS_UNWRAP;
+    expect(provenBytes(transaction)).toBeDefined();
     const amount = 555_374_747_825_771_664_891n;
     expect(BigInt(slice(transaction.input!, 4))).toBe(amount);
     expect(shown(outerTransfers(blockOf([transaction]), receipt.logs, profileOf('100')))).toEqual([
       ['erc20', 'log:51', transaction.from, ZERO, amount],
     ]);
+  });
+});
+
+describe('transactions that a root leaves out', () => {
+  it('HyperEVM: a block is proven with and without the chain’s own transactions, but not without another', () => {
+    const { block, own } = HYPEREVM;
+    expect(proveTransactions(block)).toBe('proven');
+    expect(provenBytes(own)).toBeDefined();
+    expect(proveTransactions({ ...block, transactions: [own, ...block.transactions] })).toBe('proven');
+    expect(proveTransactions({ ...block, transactions: [own, block.transactions[0]!] })).toBe('contradicted');
   });
 });
 
@@ -360,6 +383,7 @@ describe('withdrawals of Ethereum’s block 22263622', () => {
   const withdrawals = AMOUNTS.map(
     (amount, at): NodeWithdrawal => ({
       index: hexOf(0x4fc874b + at),
+      validatorIndex: hexOf(0xbee3f + at),
       address: '0xb9d7934878b5fb9610b3fe8a5e441e8fad7e293f',
       amount: hexOf(amount),
     }),
@@ -375,16 +399,19 @@ describe('withdrawals of Ethereum’s block 22263622', () => {
     withdrawalsRoot: '0x3eec61c2568c5ac2103a25d8256ada0babe8b9c3848410b1f73765c98143a234',
   };
 
-  it('reports the withdrawals of a block as events', () => {
+  it('reports the withdrawals of a block as events and proves them by their root', () => {
+    expect(proveWithdrawals(block)).toBe('proven');
     const { transfers } = outerTransfers(block, [], profileOf('1'));
     expect(transfers).toHaveLength(16);
     expect(transfers[7]).toMatchObject({ from: ZERO, value: 65_564_644n * 10n ** 9n, txHash: hash });
     expect(outerTransfers(block, [], profileOf('100')).transfers).toEqual([]);
   });
 
-  it('asks again for the withdrawals of a block when a node leaves them out', async () => {
-    const bare = { ...block, withdrawals: undefined };
-    const answers: object[] = [bare, block];
+  it.each([
+    ['lacks one', withdrawals.slice(1)],
+    ['lacks all', undefined],
+  ])('asks again for the withdrawals of a block when a node %s', async (_what, given) => {
+    const answers = [{ ...block, withdrawals: given }, block];
     const node: Node = {
       async call(_method, _params, accept) {
         const answer = answers.shift() as never;
@@ -395,7 +422,7 @@ describe('withdrawals of Ethereum’s block 22263622', () => {
     await expect(readBlock(node, 22_263_622, profileOf('1'))).rejects.toThrow(/only some withdrawals/);
     expect(await readBlock(node, 22_263_622, profileOf('1'))).toBe(block);
     // Elsewhere the root may be of something else.
-    answers.push(bare);
+    answers.push({ ...block, withdrawals: given });
     expect(await readBlock(node, 22_263_622, profileOf('10'))).toMatchObject({ hash });
   });
 });
