@@ -27,6 +27,11 @@ async function receive(change: object): Promise<void> {
   await pipeline.idle();
 }
 
+/** A request about the last day, as the command makes it for people who see these channels. */
+const requestOf = (address: `0x${string}`, channelIds: string[], max = 100) => {
+  const until = pipeline.clock.now();
+  return { guildId: HARBOR, address, channelIds, since: until - DAY, until, timezone: 'UTC', max };
+};
 const filesOf = ({ reply }: Shown) => reply!.message.attachments;
 const pictureOf = ({ reply }: Shown) => reply!.message.embeds[0]!.image!.url;
 const load = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer());
@@ -46,15 +51,6 @@ it('shows in /activity one chart, sums, the largest transfers with their message
 
   const image = await loadImage(await load(pictureOf(answer)));
   expect([image.width, image.height]).toEqual([1_100, 540]);
-});
-
-it('shows activity in the number format of the person’s language, and the file in a neutral one', async () => {
-  world.speak('de');
-  const answer = await world.use('activity', { address: TREASURY, period: '7d' });
-  const file = await world.press(answer, 'activity:csv');
-  expect(textOf(answer)).toContain('📥 18.401,75 `USDC` in 2 ');
-  expect(textOf(answer)).toContain('📥 [18.400,75 `USDC`]');
-  expect((await load(filesOf(file)[0]!.url)).toString()).toContain(',18400.75,,1,yes');
 });
 
 it('shows another period of /activity with another chart when its button is pressed', async () => {
@@ -103,19 +99,10 @@ describe('visibility', () => {
     await pipeline.watch(address, ALERTS);
     await pipeline.watch(address, treasury, { direction: 'outgoing' });
     await receive({ from: `0x${'4'.repeat(40)}`, to: address });
-    const now = pipeline.clock.now();
     const seen = async (...channelIds: string[]) => {
-      const question = {
-        guildId: HARBOR,
-        address,
-        channelIds,
-        since: now - DAY,
-        until: now,
-        timezone: 'UTC',
-        max: 100,
-      };
-      const { largest, messages } = await readActivity(pipeline.store, question, []);
-      const { csv } = await readActivityFile(pipeline.store, question);
+      const request = requestOf(address, channelIds);
+      const { largest, messages } = await readActivity(pipeline.store, request, []);
+      const { csv } = await readActivityFile(pipeline.store, request);
       const reported = csv.split('\r\n').slice(1);
       return [
         ...largest.map(({ transferId }) => messages.get(transferId)?.channelId),
@@ -174,16 +161,7 @@ it('links each of the largest transfers to its message and marks only imitations
   pipeline.deliverer.wake([{ channelId: ALERTS }]);
   await pipeline.idle();
   const [three, four, five] = pipeline.discord.messages(ALERTS).slice(-3);
-  const question = {
-    guildId: HARBOR,
-    address,
-    channelIds: [ALERTS],
-    since: now - DAY,
-    until: now,
-    timezone: 'UTC',
-    max: 9,
-  };
-  const { largest, messages } = await readActivity(pipeline.store, question, []);
+  const { largest, messages } = await readActivity(pipeline.store, requestOf(address, [ALERTS]), []);
   expect(largest.map(({ transferId, imitation }) => [messages.get(transferId)?.messageId, imitation])).toEqual(
     [five, four, three].map((one) => [one!.message.id, false]),
   );
@@ -222,25 +200,16 @@ it('removes the first period’s chart when the other period has no transfers', 
 });
 
 it('reads only the latest of very many transfers for /activity, and reports that', async () => {
-  const channelIds = [ALERTS];
-  const now = pipeline.clock.now();
-  const question = {
-    guildId: HARBOR,
-    address: TREASURY,
-    channelIds,
-    since: now - 7 * DAY,
-    until: now,
-    timezone: 'UTC',
-  } as const;
-  const all = await readActivity(pipeline.store, { ...question, max: 100 }, []);
-  const some = await readActivity(pipeline.store, { ...question, max: 2 }, []);
+  const request = requestOf(TREASURY, [ALERTS]);
+  const limited = requestOf(TREASURY, [ALERTS], 2);
+  const all = await readActivity(pipeline.store, request, []);
+  const some = await readActivity(pipeline.store, limited, []);
   expect([all.cut, some.cut]).toEqual([null, 2]);
   expect(some.incoming + some.outgoing).toBeLessThan(all.incoming + all.outgoing);
-  const [whole, part] = await Promise.all(
-    [100, 2].map((max) => readActivityFile(pipeline.store, { ...question, max })),
-  );
-  const [, ...latest] = part!.csv.split('\r\n');
-  expect(whole!.csv.split('\r\n').slice(-latest.length)).toEqual(latest);
+  const whole = await readActivityFile(pipeline.store, request);
+  const part = await readActivityFile(pipeline.store, limited);
+  const [, ...latest] = part.csv.split('\r\n');
+  expect(whole.csv.split('\r\n').slice(-latest.length)).toEqual(latest);
 });
 
 it('puts the latest transfers into the CSV file, as many as Discord accepts, and counts the others', async () => {
@@ -295,10 +264,8 @@ it('finds an address by its name, and never takes one of two whose names differ 
   expect(textOf(await world.use('activity', { address: 'élan' }))).toMatch(/Several addresses have that name/);
 });
 
-it('shows pieces and the chart in the number format of the person’s language', async () => {
-  const address = `0x${'b'.repeat(40)}` as const;
-  await pipeline.watch(address, ALERTS);
-  await receive({ to: address, tokenType: 'ERC-1155', tokenId: 7, value: '1234', tokenDecimals: null });
+it('shows sums, pieces and the chart in the number format of the person’s language, and the file in a neutral one', async () => {
+  await receive({ tokenType: 'ERC-1155', tokenId: 7, value: '1234', tokenDecimals: null });
   const drawn: string[] = [];
   const { chart } = world.services;
   world.replace({
@@ -308,9 +275,13 @@ it('shows pieces and the chart in the number format of the person’s language',
     },
   });
   world.speak('de');
-  const answer = await world.use('activity', { address });
-  expect(textOf(answer)).toContain('📥 1.234 × `USD Coin` in 1 ');
+  const answer = await world.use('activity', { address: TREASURY, period: '7d' });
+  const text = textOf(answer);
+  for (const part of ['📥 1.234 × `USD Coin` in 1 ', '📥 18.401,75 `USDC` in 2 ', '📥 [18.400,75 `USDC`]'])
+    expect(text).toContain(part);
   expect(drawn).toEqual(['de']);
+  const file = await world.press(answer, 'activity:csv');
+  expect((await load(filesOf(file)[0]!.url)).toString()).toContain(',18400.75,,1,yes');
 });
 
 it('shows activity as text when the chart cannot be drawn', async () => {
