@@ -277,7 +277,9 @@ describe('the operator’s project', () => {
   it('lets only the operator’s servers manage the operator’s project', async () => {
     expect(textOf(await world.use('webhook list'))).toContain('1 webhook');
     const before = upstream.requests.length;
-    expect(textOf(await world.use('webhook list', {}, orchids))).toMatch(/bot’s own notification project/);
+    const listed = await world.use('webhook list', {}, orchids);
+    expect(textOf(listed)).toMatch(/bot’s own notification project/);
+    expect([buttonsOf(listed), JSON.stringify(listed).includes('/hooks/')]).toEqual([[], false]);
     const remove = await world.use('webhook remove', { webhook: WEBHOOK, addresses: A }, orchids);
     expect(textOf(remove)).toMatch(/bot’s own notification project/);
     expect(await world.choices('webhook remove', 'webhook', {}, orchids)).toEqual([]);

@@ -222,15 +222,12 @@ describe('the receiver URL', () => {
     expect(await tokens()).toEqual(before.filter((token) => !inUse.endsWith(token)));
   });
 
-  it('shows the operator’s receiver URL only in the operator’s servers, and refuses a change when the environment sets it', async () => {
+  it('shows the operator’s receiver URL in private, and offers no change when the environment sets it', async () => {
     const shown = await world.press(await world.use('webhook list'), 'setup:receiver');
     expect(shown).toSatisfy(isPrivate);
     expect(textOf(shown)).toContain(RECEIVER_URL);
     expect(textOf(shown)).toContain('`RECEIVER_TOKEN`');
     expect(buttonsOf(shown)).toEqual(['webhook:create']);
-    const elsewhere = await world.use('webhook list', {}, HERE);
-    expect(textOf(elsewhere)).not.toContain('/hooks/');
-    expect(buttonsOf(elsewhere)).toEqual([]);
   });
 
   it('changes the operator’s receiver URL when the database keeps it', async () => {
@@ -253,8 +250,6 @@ describe('the receiver URL', () => {
       textOf(await world.press(await old(action, who.in), `setup:${action}`, who));
     for (const action of ['revoke', 'revoked']) expect(await pressed(action, {})).toMatch(/no old URL to revoke/);
     expect(await pressed('rotate', {})).toMatch(/set by `RECEIVER_TOKEN`/);
-    for (const action of ['remove', 'removed', 'rotate', 'kept'])
-      expect(await pressed(action)).toMatch(/no longer has a project of its own/);
     await store();
     await world.press(await panel(), 'setup:rotate', HERE);
     const before = await tokens();

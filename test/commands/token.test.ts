@@ -1,7 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { tokenChoices } from '../../commands/shared/tokens.ts';
 import type { Asset } from '../../src/domain/subscription.ts';
-import { translator } from '../../src/languages/index.ts';
 import { forFile } from '../for-file.ts';
 import { type Given, startUpstream } from '../upstream/server.ts';
 import { storeTransfers } from './stored.ts';
@@ -189,49 +187,37 @@ describe('/token', () => {
   });
 });
 
-it('suggests a genuine token by its symbol first, also one that is watched under another name', async () => {
+it('suggests genuine tokens first, by symbol and name, and calls one that copies a cataloged symbol an imitation', async () => {
   await world.use('subscription add', { address: TOKEN, label: 'Dollar' });
-  world.replace({
-    tokens: {
-      ...world.services.tokens,
-      known: async () => [
-        { token: `0x${'f'.repeat(40)}`, network: 0, symbol: 'HUSD', cataloged: false, seen: true },
-        { token: lower(TOKEN), network: 0, symbol: 'HUSD', cataloged: true, seen: false },
-      ],
-    },
+  const known = (token: string, symbol: string | null, cataloged: boolean) => ({
+    token: (token.length > 1 ? token : `0x${token.repeat(40)}`) as Asset,
+    network: 0,
+    symbol,
+    cataloged,
+    seen: true,
   });
-  const offered = await world.choices('token', 'address', { address: 'husd' });
-  expect(offered.map(({ name }) => name)).toEqual([
-    expect.stringMatching(/^Dollar · HUSD · 0x5Df2/),
-    expect.stringMatching(/^⚠️ Imitation! HUSD/),
-  ]);
-  expect(await world.choices('subscription add', 'token', { token: 'husd' })).toMatchObject([{ value: TOKEN }, {}]);
-});
-
-it('calls a token an imitation only if it copies a cataloged symbol and is neither cataloged nor the coin', () => {
-  const known = (token: string, symbol: string | null, cataloged: boolean) => {
-    return {
-      token: (token === 'native' ? token : `0x${token.repeat(40)}`) as Asset,
-      network: 0,
-      symbol,
-      cataloged,
-      seen: true,
-    };
-  };
   const tokens = [
-    known('1', 'USDC', true),
-    known('2', 'USDС', false),
-    known('3', 'USDC', true),
+    known('2', 'HUSD', false),
+    known(lower(TOKEN), 'HUSD', true),
+    known('3', 'HUSD', true),
     known('4', null, true),
     known('5', null, false),
     known('6', 'ETH', true),
     known('native', 'ETH', false),
     known('7', 'DAI', false),
+    known('8', 'USDC', true),
+    // With a Cyrillic letter.
+    known('9', 'USD\u0421', false),
   ];
-  const choices = tokenChoices(tokens, translator('en-US'), new Map([[`0x${'3'.repeat(40)}`, 'Dollar'] as const])).map(
-    ({ choice }) => choice.name,
-  );
-  expect(choices.filter((name) => name.includes('Imitation!'))).toEqual([choices.at(-1)]);
-  // Genuine ones are first, with the server's name and the symbol.
-  expect(choices.indexOf('Dollar · USDC · 0x3333…3333')).toBe(1);
+  world.replace({ tokens: { ...world.services.tokens, known: async () => tokens } });
+  const namesFor = async (command: string, option: string, typed: string) =>
+    (await world.choices(command, option, { [option]: typed })).map(({ name }) => name);
+  expect(await namesFor('token', 'address', 'husd')).toEqual([
+    expect.stringMatching(/^Dollar · HUSD · 0x5Df2/),
+    'HUSD · 0x3333…3333',
+    '⚠️ Imitation! HUSD · 0x2222…2222',
+  ]);
+  const marked = (await namesFor('subscription add', 'token', '')).filter((name) => name.includes('Imitation!'));
+  expect(marked.map((name) => name.slice(-11))).toEqual(['0x2222…2222', '0x9999…9999']);
+  expect(await world.choices('subscription add', 'token', { token: 'husd' })).toMatchObject([{ value: TOKEN }, {}, {}]);
 });
