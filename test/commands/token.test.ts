@@ -197,6 +197,7 @@ it('suggests genuine tokens first, by symbol and name, and calls one that copies
     seen: true,
   });
   const tokens = [
+    known('1', 'HUSDX', false),
     known('2', 'HUSD', false),
     known(lower(TOKEN), 'HUSD', true),
     known('3', 'HUSD', true),
@@ -215,9 +216,15 @@ it('suggests genuine tokens first, by symbol and name, and calls one that copies
   expect(await namesFor('token', 'address', 'husd')).toEqual([
     expect.stringMatching(/^Dollar · HUSD · 0x5Df2/),
     'HUSD · 0x3333…3333',
+    'HUSDX · 0x1111…1111',
     '⚠️ Imitation! HUSD · 0x2222…2222',
   ]);
   const marked = (await namesFor('subscription add', 'token', '')).filter((name) => name.includes('Imitation!'));
   expect(marked.map((name) => name.slice(-11))).toEqual(['0x2222…2222', '0x9999…9999']);
-  expect(await world.choices('subscription add', 'token', { token: 'husd' })).toMatchObject([{ value: TOKEN }, {}, {}]);
+  expect(await world.choices('subscription add', 'token', { token: 'husd' })).toMatchObject([
+    { value: TOKEN },
+    {},
+    {},
+    {},
+  ]);
 });
