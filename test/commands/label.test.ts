@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { ALERTS, ALICE, payment, TREASURY, WHALES } from '../pipeline/harness.ts';
 import { post as postAlert, send } from '../store/contract/given.ts';
 import { storeTransfers } from './stored.ts';
@@ -42,16 +42,14 @@ it('takes an ENS name, and shows it', async () => {
   expect(textOf(await world.use('subscription add', { address: B, label: 'vitalik.eth' }))).toContain('vitalik.eth');
 });
 
-describe('refused names', () => {
-  it.each([
-    ['\u200b\u2800', /no visible characters/],
-    ['https://vitalik.eth', /looks like a link/],
-    ['claim-now.example', /You entered `claim-now.example`.*looks like a link/],
-    ['x'.repeat(61), /at most 60 characters/],
-  ])('refuses the name %j', async (name, reason) => {
-    expect(textOf(await set(A, name))).toMatch(reason);
-    expect(await labels()).toEqual([]);
-  });
+it.each([
+  ['\u200b\u2800', /no visible characters/],
+  ['https://vitalik.eth', /looks like a link/],
+  ['claim-now.example', /You entered `claim-now.example`.*looks like a link/],
+  ['x'.repeat(61), /at most 60 characters/],
+])('refuses the name %j', async (name, reason) => {
+  expect(textOf(await set(A, name))).toMatch(reason);
+  expect(await labels()).toEqual([]);
 });
 
 it('asks before it removes a name, by address or by name, and removes it once', async () => {
@@ -128,18 +126,17 @@ it('lists every name in pages, also after a restart, and refuses more than 1,000
 });
 
 it('shows a new name in the last day’s alerts, and removes it from them', async () => {
-  const beside = await startWorld();
-  const { pipeline } = beside;
-  onTestFinished(beside.close);
+  const { pipeline } = world;
   await pipeline.watch(TREASURY, ALERTS);
   await pipeline.receive(payment());
   await pipeline.idle();
   const line = () => pipeline.alerts(ALERTS)[0]!.text;
   expect(line()).not.toContain('Alice’s wallet');
-  const set = await beside.use('label set', { address: ALICE, name: 'Alice’s wallet' });
-  expect(textOf(set)).toContain('1 message from the last day that shows it is being updated too.');
+  expect(textOf(await set(ALICE, 'Alice’s wallet'))).toContain(
+    '1 message from the last day that shows it is being updated too.',
+  );
   await pipeline.turnUntil('the alert shows the label', () => line().includes('Alice’s wallet'));
-  const gone = await beside.press(await beside.use('label remove', { address: ALICE }), 'label:drop');
+  const gone = await world.press(await world.use('label remove', { address: ALICE }), 'label:drop');
   expect(textOf(gone)).toContain('1 message from the last day');
   await pipeline.turnUntil('the alert no longer shows the label', () => !line().includes('Alice’s wallet'));
   // More of them than are changed, in a channel that the deliverer does not look for now.
@@ -150,8 +147,7 @@ it('shows a new name in the last day’s alerts, and removes it from them', asyn
     await postAlert(pipeline.store, [n], { guildId: HARBOR, channelId: WHALES, now, transfer: { from: ALICE } });
     await send(pipeline.store, { channelId: WHALES, reference: `message-${n}` }, now);
   }
-  const most = await beside.use('label set', { address: ALICE, name: 'Alice' });
-  expect(textOf(most)).toMatch(/The latest 200 messages .* Older ones stay as they are/);
+  expect(textOf(await set(ALICE, 'Alice'))).toMatch(/The latest 200 messages .* Older ones stay as they are/);
 });
 
 it('offers watched and labeled addresses for a new name, and only labeled ones for removal', async () => {
