@@ -10,16 +10,17 @@ import { newDelivery, WEBHOOK } from './new-delivery.ts';
 import { startReceiver } from './receiver.ts';
 
 const here = limitedSurroundings();
+const { pay, scan } = here;
 
 const settled = ({ type }: DeliveryProgress) => type === 'scheduled' || type === 'ended';
 
 /** Mines a transfer to Treasury and scans it; resolves with what came after the first attempt. */
-async function mineOne(amount?: bigint): Promise<DeliveryProgress> {
+async function mineOne(amount = 1n): Promise<DeliveryProgress> {
   const after = here.services.step(settled);
   let matched = 0;
   const stop = here.services.notification.onProgress(({ type }) => type === 'matched' && matched++);
-  await here.chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', ...(amount && { amount }) });
-  await here.services.notification.scan();
+  await pay(amount);
+  await scan();
   stop();
   expect(matched).toBe(1);
   return await after;
@@ -50,12 +51,12 @@ it('retries a failed delivery on schedule with the same bytes, seven attempts in
     expect(outcome).toMatchObject({ type: 'scheduled', reason: 'retry', dueAt });
     await turn();
     const after = here.services.step(settled);
-    here.services.clock.advance(delay);
+    here.advance(delay);
     expect(attempts.at(-1)).toBe(dueAt);
     outcome = await after;
   }
   expect(outcome).toMatchObject({ type: 'ended', outcome: 'exhausted' });
-  here.services.clock.advance(30 * day);
+  here.advance(30 * day);
   expect(new Set(here.receiver.received.map(({ body }) => body)).size).toBe(1);
   expect(here.receiver.received).toHaveLength(7);
   expect(here.services.notification.pending()).toBe(0);
@@ -66,7 +67,7 @@ it('ends a delivery that succeeds on a retry', async () => {
   await mineOne();
   here.receiver.answer(200);
   const after = here.services.step(settled);
-  here.services.clock.advance(15_000);
+  here.advance(15_000);
   expect(await after).toMatchObject({ type: 'ended', outcome: 'delivered' });
   expect(here.services.notification.pending()).toBe(0);
 });
@@ -84,14 +85,14 @@ it('gives a receiver 3 s to respond before the attempt fails', async () => {
   here.receiver.answer(null);
   const inTime = mineOne();
   await here.receiver.until(1);
-  here.services.clock.advance(2_999);
+  here.advance(2_999);
   here.receiver.release(200);
   expect(await inTime).toMatchObject({ type: 'ended', outcome: 'delivered' });
 
   const late = mineOne();
   await here.receiver.until(2);
   const answered = here.services.step(({ type }) => type === 'answered');
-  here.services.clock.advance(3_000);
+  here.advance(3_000);
   here.receiver.release(200);
   expect(await answered).toMatchObject({ status: null, error: 'no response within 3000 ms' });
   expect(await late).toMatchObject({ type: 'scheduled', dueAt: here.services.clock.now() + 15_000 });
@@ -107,7 +108,7 @@ it('delivers to other receivers while one hangs or is gone', async () => {
   const attempted = new Set<string>();
   here.services.notification.onProgress(({ type, webhookId }) => type === 'attempted' && attempted.add(webhookId));
   await here.chain.burst(10, { from: 'Alice', to: 'Treasury' });
-  await here.services.notification.scan();
+  await scan();
   expect(attempted).toEqual(webhooks);
   expect(await healthy.until(10)).toHaveLength(10);
   expect(here.receiver.received.length).toBeLessThanOrEqual(1);
@@ -115,13 +116,13 @@ it('delivers to other receivers while one hangs or is gone', async () => {
   here.receiver.answer(200);
   await here.receiver.until(1);
   const answered = here.services.step(({ type }) => type === 'answered');
-  here.services.clock.advance(3_000);
+  here.advance(3_000);
   await answered;
 });
 
 it('sends a user and password in the URL as credentials', async () => {
   const webhookUrl = here.receiver.url.replace('//', '//harbor:p%40ss@');
-  await here.services.call('PUT', '/webhook', { webhookId: here.webhookId, webhookUrl });
+  await here.call('PUT', '/webhook', { webhookId: here.webhookId, webhookUrl });
   await mineOne(1n);
   const authorization = `Basic ${Buffer.from('harbor:p@ss').toString('base64')}`;
   expect(here.receiver.received).toMatchObject([{ authorization }]);
@@ -129,9 +130,8 @@ it('sends a user and password in the URL as credentials', async () => {
 
 it('sends the newest events first', async () => {
   here.services.notification.setFaults({ paused: true });
-  for (const amount of [1n, 2n, 3n])
-    await here.chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount });
-  await here.services.notification.scan();
+  for (const amount of [1n, 2n, 3n]) await pay(amount);
+  await scan();
   expect(here.receiver.received).toHaveLength(0);
   here.services.notification.setFaults({ paused: false });
   await here.services.sent();
@@ -152,13 +152,13 @@ it('repeats and delays deliveries on request', async () => {
   const first = mineOne();
   await here.services.step(({ type }) => type === 'matched');
   await turn();
-  here.services.clock.advance(5_000);
+  here.advance(5_000);
   expect(attempts).toEqual([begun + 5_000]);
   expect(await first).toMatchObject({ type: 'scheduled', reason: 'repeat', dueAt: begun + 25_000 });
   for (const type of ['scheduled', 'ended']) {
     await turn();
     const after = here.services.step(settled);
-    here.services.clock.advance(20_000);
+    here.advance(20_000);
     expect(attempts.at(-1)).toBe(here.services.clock.now());
     expect(await after).toMatchObject({ type });
   }
@@ -170,7 +170,7 @@ it('loses and invents events on request', async () => {
   const hashes = async (faults: Partial<Faults>) => {
     here.services.notification.setFaults(faults);
     const mined = await here.chain.burst(6, { from: 'Alice', to: 'Treasury' });
-    await here.services.notification.scan();
+    await scan();
     await here.services.sent();
     const sent = here.receiver.events().map(({ txHash }) => txHash);
     here.receiver.received.length = 0;
@@ -185,7 +185,7 @@ it('loses and invents events on request', async () => {
 it('sends deliveries in random order on request', async () => {
   here.services.notification.setFaults({ paused: true, reorder: true });
   const mined = await here.chain.burst(40, { from: 'Alice', to: 'Treasury' });
-  await here.services.notification.scan();
+  await scan();
   here.services.notification.setFaults({ paused: false });
   await here.services.sent();
   const order = here.receiver.events().map(({ txHash }) => txHash);
@@ -199,17 +199,17 @@ it('loses and repeats nothing over a restart', async () => {
   here.receiver.answer(500);
   await mineOne(1n);
   await here.services.close();
-  await here.chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: 2n });
+  await pay(2n);
   here.receiver.answer(200);
 
   await here.restart();
   if (here.services.notification.pending() > 1) await here.services.step(settled);
-  here.services.clock.advance(15_000);
+  here.advance(15_000);
   await here.services.sent();
   expect(here.receiver.events().map(({ value }) => value)).toEqual(['1', '2', '1']);
   await here.restart();
   expect(here.services.notification.pending()).toBe(0);
-  const { body } = await here.services.call('GET', '/webhooks/harbor');
+  const { body } = await here.call('GET', '/webhooks/harbor');
   expect(body).toHaveLength(1);
 });
 
@@ -220,13 +220,13 @@ it('refuses a second process on the same folder with a clear message', async () 
 });
 
 it('reports a block to other webhooks when one is deleted while the block is read', async () => {
-  const deleted = await here.services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
+  const deleted = await here.watch();
   here.node.change('trace_block', async (traces) => {
-    await here.services.call('DELETE', `/webhook/${deleted}`);
+    await here.call('DELETE', `/webhook/${deleted}`);
     return traces;
   });
-  await here.chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury' });
-  await here.services.notification.scan();
+  await pay(1n);
+  await scan();
   await here.services.sent();
   expect(here.receiver.received).toHaveLength(1);
 });
@@ -253,14 +253,14 @@ it('gives up the oldest deliveries of a receiver that never responds, after twic
   const attempt = async (count: number, ms: number) => {
     await here.receiver.until(count);
     const after = here.services.step(settled);
-    here.services.clock.advance(ms);
+    here.advance(ms);
     await after;
   };
   await here.chain.burst(3, { from: 'Alice', to: 'Treasury' });
-  await here.services.notification.scan();
+  await scan();
   await attempt(1, 3_000);
   await here.chain.burst(2, { from: 'Alice', to: 'Treasury' });
-  await here.services.notification.scan();
+  await scan();
   const twice = 2 * (15_000 + 60_000 + 600_000 + 3_600_000 + 2 * 86_400_000);
   await attempt(2, twice - 3_000);
   expect(here.services.notification.pending()).toBe(5);
@@ -269,18 +269,18 @@ it('gives up the oldest deliveries of a receiver that never responds, after twic
   expect(here.services.notification.pending()).toBe(2);
   expect(JSON.parse(lines[0]!)).toMatchObject({ count: 3, msg: expect.stringContaining('given up') });
   here.receiver.answer(200);
-  here.services.clock.advance(3_000);
+  here.advance(3_000);
 });
 
 it('keeps the deliveries of a receiver that accepted one in between', async () => {
   here.receiver.answer(null);
   await here.chain.burst(3, { from: 'Alice', to: 'Treasury' });
-  await here.services.notification.scan();
+  await scan();
   const ends = [
-    () => here.services.clock.advance(3_000),
+    () => here.advance(3_000),
     () => here.receiver.release(200),
-    () => here.services.clock.advance(3 * 86_400_000),
-    () => here.services.clock.advance(3 * 86_400_000),
+    () => here.advance(3 * 86_400_000),
+    () => here.advance(3 * 86_400_000),
   ];
   for (const [index, end] of ends.entries()) {
     await here.receiver.until(index + 1);
@@ -291,14 +291,14 @@ it('keeps the deliveries of a receiver that accepted one in between', async () =
   expect(here.services.notification.pending()).toBe(2);
   await here.receiver.until(5);
   here.receiver.answer(200);
-  here.services.clock.advance(3_000);
+  here.advance(3_000);
 });
 
 it('waits for the current attempt when it stops, and starts no other', async () => {
   const attempts = attemptsFromNow();
   here.receiver.answer(null);
   await here.chain.burst(2, { from: 'Alice', to: 'Treasury' });
-  await here.services.notification.scan();
+  await scan();
   await here.receiver.until(1);
   const closed = here.services.close();
   await turn();

@@ -1,9 +1,9 @@
 import { pino } from 'pino';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Mined } from '../../sandbox/chain/index.ts';
 import { rpcOf } from '../../sandbox/chain/rpc.ts';
 import { type DeliveryProgress, EVENT_TYPES } from '../../services/notification/types.ts';
-import { type Harness, limitedSurroundings, startHarness, surroundings } from './harness.ts';
+import { limitedSurroundings } from './harness.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
 const SENTINEL = '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE';
@@ -11,18 +11,13 @@ const MISSING = { code: -32601, message: 'the method does not exist' };
 const NOBODY = '0x0000000000000000000000000000000000000000';
 
 describe('events of a chain', () => {
-  const here = surroundings();
-  let services: Harness;
-
-  beforeEach(async () => {
-    services = await startHarness({ rpcUrl: here.chain.rpcUrl, dir: here.dir });
-  });
-  afterEach(() => services.close());
+  const here = limitedSurroundings({ watches: false });
+  const { scan } = here;
 
   /** Scans and returns the bodies that arrive, oldest event first. */
   async function delivered(): Promise<string[]> {
-    await services.notification.scan();
-    await services.sent();
+    await scan();
+    await here.services.sent();
     return here.receiver.received.map(({ body }) => body).reverse();
   }
   const events = async () => (await delivered()).map((body) => JSON.parse(body));
@@ -54,7 +49,7 @@ describe('events of a chain', () => {
 
   it('reports a native transfer', async () => {
     const { Alice, Treasury } = here.chain.wallets;
-    await services.watch(here.receiver.url, [Treasury]);
+    await here.services.watch(here.receiver.url, [Treasury]);
     const mined = await here.chain.transfer({
       kind: 'native',
       from: 'Alice',
@@ -78,8 +73,8 @@ describe('events of a chain', () => {
   it('reports an internal transfer as coming from the contract', async () => {
     const { Alice, Treasury } = here.chain.wallets;
     const { splitter } = here.chain.contracts;
-    await services.watch(here.receiver.url, [Treasury, splitter]);
-    const mined = await here.chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury', amount: 7n });
+    await here.services.watch(here.receiver.url, [Treasury, splitter]);
+    const mined = await here.pay(7n, 'internal');
     const bodies = await events();
     const same = {
       ...(await common(mined)),
@@ -98,8 +93,8 @@ describe('events of a chain', () => {
   it('reports an ERC-20 transfer for its token, receiver and sender', async () => {
     const { Alice, Treasury } = here.chain.wallets;
     const { address } = here.chain.tokens.dollar;
-    await services.watch(here.receiver.url, [Alice, Treasury, address]);
-    const mined = await here.chain.transfer({ kind: 'erc20', from: 'Alice', to: 'Treasury', amount: 12_500_000n });
+    await here.services.watch(here.receiver.url, [Alice, Treasury, address]);
+    const mined = await here.pay(12_500_000n, 'erc20');
     const bodies = await events();
     const same = {
       ...(await common(mined)),
@@ -121,7 +116,7 @@ describe('events of a chain', () => {
 
   it('writes an NFT’s id beyond 2^53 with every digit, as a bare integer', async () => {
     const { Alice, Treasury } = here.chain.wallets;
-    await services.watch(here.receiver.url, [Treasury]);
+    await here.services.watch(here.receiver.url, [Treasury]);
     const id = 2n ** 255n + 12345n;
     const mined = await here.chain.transfer({ kind: 'erc721', token: 'names', from: 'Alice', to: 'Treasury', id });
     const [body = '', ...more] = await delivered();
@@ -141,7 +136,7 @@ describe('events of a chain', () => {
 
   it('reports single and batched ERC-1155 transfers with id and quantity', async () => {
     const { Alice, Treasury } = here.chain.wallets;
-    await services.watch(here.receiver.url, [Treasury]);
+    await here.services.watch(here.receiver.url, [Treasury]);
     const single = await here.chain.transfer({ kind: 'erc1155', from: 'Alice', to: 'Treasury', id: 2n, amount: 3n });
     const batch = await here.chain.transfer({
       kind: 'erc1155',
@@ -167,9 +162,9 @@ describe('events of a chain', () => {
   });
 
   it('reports a mint from and a burn to the zero address', async () => {
-    await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
+    await here.services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
     await here.chain.mint({ to: 'Treasury', token: 'bell' });
-    await services.notification.scan();
+    await scan();
     await here.chain.burn({ from: 'Treasury', token: 'bell' });
     const bodies = await events();
     expect(bodies).toHaveLength(2);
@@ -180,13 +175,13 @@ describe('events of a chain', () => {
   it('sends a webhook only events of its eventType', async () => {
     const receivers = { NATIVE: here.receiver, ERC20: await startReceiver(), ERC721: await startReceiver() };
     for (const eventType of ['NATIVE', 'ERC20', 'ERC721'] as const) {
-      await services.watch(receivers[eventType].url, [here.chain.wallets.Grants], { eventType });
+      await here.services.watch(receivers[eventType].url, [here.chain.wallets.Grants], { eventType });
     }
     for (const kind of ['native', 'internal', 'erc20', 'erc721', 'erc1155'] as const) {
       await here.chain.transfer({ kind, from: 'Alice', to: 'Grants' });
     }
-    await services.notification.scan();
-    await services.sent();
+    await scan();
+    await here.services.sent();
     const typesOf = (one: Receiver) => one.received.map(({ body }) => JSON.parse(body).tokenType).sort();
     expect(typesOf(receivers.NATIVE)).toEqual(['NATIVE', 'NATIVE']);
     expect(typesOf(receivers.ERC20)).toEqual(['ERC-20']);
@@ -254,7 +249,7 @@ describe('a chain with anvil', () => {
     const call = { from: Alice, to, data: `0x${words.join('')}`, gas: '0x100000' };
     const hash = await rpc<string>('eth_sendTransaction', [call]);
     await rpc('evm_mine');
-    await here.services.notification.scan();
+    await here.scan();
     expect(types).toEqual(heard);
     const arrived = await events();
     expect(arrived).toMatchObject([event, event].map((one) => ({ ...one, from: Alice, to: Grants, txHash: hash })));
@@ -270,7 +265,7 @@ describe('a chain with anvil', () => {
     const { address } = here.chain.tokens.dollar;
     await expect(here.chain.transfer({ kind: 'native', from: 'Alice', to: address })).rejects.toThrow(/reverted/);
     const mined = await here.chain.transfer({ kind: 'native', from: 'Bob', to: 'Treasury' });
-    await here.services.notification.scan();
+    await here.scan();
     expect(matched.map(({ txHash }) => txHash)).toEqual([mined.hash]);
   });
 
@@ -281,25 +276,25 @@ describe('a chain with anvil', () => {
     const log = pino({ level: 'warn' }, { write: (line) => lines.push(line) });
     await here.restart({ log });
     await here.chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury' });
-    await here.chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: 11n });
-    await here.services.notification.scan();
+    await here.pay(11n);
+    await here.scan();
     expect(await events()).toMatchObject([{ value: '11' }]);
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain('coins sent by contracts are reported later');
   });
 
   it('waits for a node that limits eth_call, and reports internal transfers later where it limits traces alone', async () => {
-    await here.chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury', amount: 9n });
-    await here.chain.transfer({ kind: 'erc20', token: 'dollar', from: 'Alice', to: 'Treasury', amount: 8n });
+    await here.pay(9n, 'internal');
+    await here.pay(8n, 'erc20');
     const busy = { code: -32000, message: 'Too many requests, please retry' };
     for (const method of ['trace_block', 'debug_traceBlockByNumber', 'eth_call']) here.node.refuse(method, busy);
-    await here.services.notification.scan();
-    here.services.clock.advance(600_000);
-    await here.services.notification.scan();
+    await here.scan();
+    here.advance(600_000);
+    await here.scan();
     expect(here.receiver.received).toEqual([]);
     for (const method of ['trace_block', 'debug_traceBlockByNumber', 'eth_call']) here.node.refuse(method, null);
-    here.services.clock.advance(600_000);
-    await here.services.notification.scan();
+    here.advance(600_000);
+    await here.scan();
     const arrived = await events();
     expect(arrived).toHaveLength(2);
     expect(arrived).toContainEqual(expect.objectContaining({ value: '9', isInternalTransaction: true }));

@@ -1,55 +1,49 @@
 import { zeroAddress } from 'viem';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { createManualClock } from '../../sandbox/discord/clock.ts';
 import type { NodeBlock } from '../../services/chain/node.ts';
 import type { Transfer } from '../../services/chain/transfers.ts';
 import { deliveriesOf, type Match } from '../../services/notification/match.ts';
-import { HARBOR, type Harness, startHarness, surroundings } from './harness.ts';
+import { HARBOR, limitedSurroundings } from './harness.ts';
 
-const here = surroundings();
-let services: Harness;
+const here = limitedSurroundings({ watches: false });
+const { pay, scan, watch } = here;
 
-beforeEach(async () => {
-  services = await startHarness({ rpcUrl: here.chain.rpcUrl, dir: here.dir });
-});
-afterEach(() => services.close());
-
-const watch = (parallel: number) => services.watch(here.receiver.url, [here.chain.wallets.Treasury], { parallel });
 /** Counts the attempts from now on. */
 const attempts = () => {
   const counted = { count: 0 };
-  services.notification.onProgress(({ type }) => {
+  here.services.notification.onProgress(({ type }) => {
     if (type === 'attempted') counted.count++;
   });
   return counted;
 };
-const paused = async () => (await services.ready()).pausedReceivers;
+const paused = async () => (await here.services.ready()).pausedReceivers;
 
 it.each([1, 3])('sends %i deliveries of a webhook at the same time when it allows that many', async (parallel) => {
-  await watch(parallel);
+  await watch({ parallel });
   here.receiver.answer(null);
   const made = attempts();
   await here.chain.burst(8, { from: 'Alice', to: 'Treasury' });
-  await services.notification.scan();
+  await scan();
   await here.receiver.until(parallel);
   expect(made.count).toBe(parallel);
   here.receiver.answer(200);
   here.receiver.release(200);
-  await services.sent();
+  await here.services.sent();
   expect(here.receiver.received).toHaveLength(8);
 });
 
 it('pauses a receiver after five timeouts, then tries it with one delivery at a time', async () => {
-  await watch(5);
+  await watch({ parallel: 5 });
   here.receiver.answer(null);
   const made = attempts();
   await here.chain.burst(20, { from: 'Alice', to: 'Treasury' });
-  await services.notification.scan();
+  await scan();
   await here.receiver.until(5);
-  services.clock.advance(3_000);
+  here.advance(3_000);
   await expect.poll(paused, { message: 'one webhook is paused', timeout: 60_000 }).toBe(1);
   expect(made.count).toBe(5);
-  services.clock.advance(5_000);
+  here.advance(5_000);
   await here.receiver.until(6);
   expect(made.count).toBe(6);
   here.receiver.answer(200);
@@ -81,21 +75,20 @@ it('puts the first 16 events of each transaction before the rest', () => {
 });
 
 it('reads new blocks while the explorer has used up its share of the calls', async () => {
-  await services.close();
   // The clock stands still, so what is used up stays so.
-  services = await startHarness({ chains: [{ nodes: [{ url: here.chain.rpcUrl }], perSecond: 1_000 }], dir: here.dir });
-  await watch(1);
+  await here.restart({ chains: [{ nodes: [{ url: here.chain.rpcUrl }], perSecond: 1_000 }] });
+  await watch();
   const { address } = here.chain.tokens.dollar;
   const query = `module=token&action=getToken&contractaddress=${address}`;
   let answered = 0;
   const lookups = Array.from({ length: 60 }, async () => {
-    const response = await fetch(`${services.explorerApiUrl}?${query}`).catch(() => null);
+    const response = await fetch(`${here.services.explorerApiUrl}?${query}`).catch(() => null);
     if (response?.ok) answered++;
   });
-  await here.chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury' });
-  await services.notification.scan();
+  await pay(1n);
+  await scan();
   await here.receiver.until(1);
   expect(answered).toBeLessThan(60);
-  await services.close();
+  await here.services.close();
   await Promise.all(lookups);
 });

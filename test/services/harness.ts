@@ -72,6 +72,16 @@ export interface LimitedSurroundings extends Surroundings {
   webhookId: string;
   /** Starts the services again over the same folder, after those that ran were closed. */
   restart(options?: Partial<ServicesOptions>): Promise<void>;
+  /** Mines a block in which Alice pays Treasury. */
+  pay(amount: bigint, kind?: 'native' | 'internal' | 'erc20'): ReturnType<Chain['transfer']>;
+  /** Reads all blocks up to the newest. */
+  scan(): Promise<void>;
+  /** Advances the services' clock. */
+  advance(ms: number): void;
+  /** Makes a management call. */
+  call: Harness['call'];
+  /** Creates a webhook that watches Treasury for the receiver; returns its id. */
+  watch(settings?: WatchSettings): Promise<string>;
   /** The bodies that have arrived, once nothing is left to send. */
   events(): Promise<Event[]>;
   /** The amounts in {@link events}, sorted as texts. */
@@ -81,30 +91,38 @@ export interface LimitedSurroundings extends Surroundings {
 }
 
 /** As {@link surroundings}, with services that read the chain through a node. They watch Treasury, unless `watches` is false. */
-export function limitedSurroundings({ watches = true } = {}): LimitedSurroundings {
+export function limitedSurroundings({
+  watches = true,
+  ...given
+}: { watches?: boolean } & Partial<ServicesOptions> = {}): LimitedSurroundings {
   const here = surroundings() as LimitedSurroundings;
   let stack: AsyncDisposableStack;
   beforeEach(async () => {
     stack = new AsyncDisposableStack();
     here.node = stack.adopt(await startLimitedNode(here.chain.rpcUrl, []), (it) => it.close());
-    here.services = await startHarness({ rpcUrl: here.node.url, dir: here.dir });
+    here.services = await startHarness({ rpcUrl: here.node.url, dir: here.dir, ...given });
     stack.defer(() => here.services.close());
-    if (watches) here.webhookId = await here.services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
+    if (watches) here.webhookId = await here.watch();
   });
   afterEach(() => stack.disposeAsync());
   return Object.assign(here, {
     async restart(options = {}) {
       await here.services.close();
       const source = options.chains === undefined ? { rpcUrl: here.node.url } : {};
-      here.services = await startHarness({ ...source, dir: here.dir, ...options });
+      here.services = await startHarness({ ...source, dir: here.dir, ...given, ...options });
     },
+    pay: (amount, kind = 'native') => here.chain.transfer({ kind, from: 'Alice', to: 'Treasury', amount }),
+    scan: () => here.services.notification.scan(),
+    advance: (ms) => here.services.clock.advance(ms),
+    call: (...request) => here.services.call(...request),
+    watch: (settings) => here.services.watch(here.receiver.url, [here.chain.wallets.Treasury], settings),
     async events() {
       await here.services.sent();
       return here.receiver.events();
     },
     values: async () => (await here.events()).map(({ value }) => String(value)).sort(),
     async arrived() {
-      await here.services.notification.scan();
+      await here.scan();
       return await here.values();
     },
   } satisfies Partial<LimitedSurroundings>);

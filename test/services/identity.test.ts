@@ -1,31 +1,24 @@
 import { createHmac } from 'node:crypto';
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { HARBOR, type Harness, startHarness, surroundings } from './harness.ts';
+import { expect, it } from 'vitest';
+import { HARBOR, limitedSurroundings } from './harness.ts';
 
-const here = surroundings();
 const SECRETS = [24, 32].map((size) => `whsec_${Buffer.alloc(size, size).toString('base64')}`);
-let services: Harness;
-
-beforeEach(async () => {
-  const project = { ...HARBOR, signingSecrets: SECRETS };
-  services = await startHarness({ rpcUrl: here.chain.rpcUrl, dir: here.dir, projects: [project] });
-  await services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
-});
-afterEach(() => services.close());
+const here = limitedSurroundings({ projects: [{ ...HARBOR, signingSecrets: SECRETS }] });
+const { pay, scan } = here;
 
 const received = async () => {
-  await services.notification.scan();
-  await services.sent();
+  await scan();
+  await here.services.sent();
   return here.receiver.received;
 };
 
 it('names the delivery, chain, place, matched address, attempt and time in headers', async () => {
-  await here.chain.transfer({ kind: 'erc20', from: 'Alice', to: 'Treasury', amount: 5n });
-  await here.chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury', amount: 6n });
+  await pay(5n, 'erc20');
+  await pay(6n, 'internal');
   const [internal, token] = (await received()).map(({ headers }) => headers);
   expect(token).toMatchObject({
     'webhook-id': expect.stringMatching(/^msg_[0-9a-f]{12}_\d+$/),
-    'webhook-timestamp': String(services.clock.now() / 1000),
+    'webhook-timestamp': String(here.services.clock.now() / 1000),
     'ledgerbell-chain-id': '31337',
     'ledgerbell-place': 'log:0',
     'ledgerbell-matched-address': here.chain.wallets.Treasury,
@@ -45,20 +38,20 @@ it('gives two identical transfers of one transaction different ids and places, a
 
 it('keeps the id of a delivery over its retries and counts its attempts', async () => {
   here.receiver.answer(500);
-  const retried = services.step(({ type }) => type === 'scheduled');
-  await here.chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury' });
-  await services.notification.scan();
+  const retried = here.services.step(({ type }) => type === 'scheduled');
+  await pay(1n);
+  await scan();
   await retried;
   here.receiver.answer(200);
-  services.clock.advance(15_000);
-  await services.sent();
+  here.advance(15_000);
+  await here.services.sent();
   const [first, second] = here.receiver.received.map(({ headers }) => headers);
   expect(second!['webhook-id']).toBe(first!['webhook-id']);
   expect([first, second].map((headers) => headers!['ledgerbell-attempt'])).toEqual(['1', '2']);
 });
 
 it('signs deliveries with both secrets of a project as Standard Webhooks does', async () => {
-  await here.chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury' });
+  await pay(1n);
   const [{ headers, body }] = (await received()) as [(typeof here.receiver.received)[number]];
   const content = [headers['webhook-id'], headers['webhook-timestamp'], body].join('.');
   const signatures = SECRETS.map((secret) => {

@@ -14,11 +14,11 @@ beforeEach(async () => {
   await here.restart({ log });
 });
 
-const scan = () => here.services.notification.scan();
+const { scan } = here;
 const pay = async (...amounts: bigint[]) => {
   const blocks: number[] = [];
   for (const amount of amounts) {
-    const { blockNumber } = await here.chain.transfer({ kind: 'erc20', from: 'Alice', to: 'Treasury', amount });
+    const { blockNumber } = await here.pay(amount, 'erc20');
     blocks.push(blockNumber);
   }
   return blocks;
@@ -54,7 +54,7 @@ it.each(['blocks', 'receipts'] as const)(
     const blocks = await pay(1n, 2n, 3n, 4n, 5n, 6n, 7n);
     prune(what, blocks[5]!);
     await expect(scan()).rejects.toThrow(/does not have/);
-    here.services.clock.advance(PATIENCE_MS);
+    here.advance(PATIENCE_MS);
     await scan();
     expect(await values()).toEqual([6, 7]);
     const error = lines.find((line) => line.includes('RPC_URL'));
@@ -64,12 +64,12 @@ it.each(['blocks', 'receipts'] as const)(
     expect(numbersOf(lines.at(-1))).toEqual({ level: 50, first: blocks[0], last: blocks[4] });
     keepAll();
     await pay(8n);
-    here.services.clock.advance(PATIENCE_MS);
+    here.advance(PATIENCE_MS);
     await scan();
     // Advancing the clock times out a pending attempt, which is then repeated: each payment arrives at least once.
     const arrived = () => [...new Set(here.receiver.events().map(({ value }) => Number(value)))];
     const repeated = () => {
-      here.services.clock.advance(20_000);
+      here.advance(20_000);
       return arrived().sort((a, b) => a - b);
     };
     await expect
@@ -84,12 +84,12 @@ it('reports a hundred missed blocks at each look until all are reported', async 
   const [, newest] = await pay(2n, 3n);
   prune('blocks', newest!);
   await expect(scan()).rejects.toThrow(/does not have/);
-  here.services.clock.advance(PATIENCE_MS);
+  here.advance(PATIENCE_MS);
   await scan();
   expect(await values()).toEqual([3]);
   expect(numbersOf(lines.find((line) => line.includes('RPC_URL')))).toMatchObject({ first, last: newest! - 1 });
   keepAll();
-  here.services.clock.advance(PATIENCE_MS);
+  here.advance(PATIENCE_MS);
   for (let look = 0; look < 2; look++) await scan();
   expect(await values()).toEqual([1, 2, 3]);
 });
@@ -99,13 +99,13 @@ it('reports single unreadable blocks later, and waits for the newest one', async
   const broken = new Set([first, third, last]);
   here.node.change('eth_getBlockByNumber', (block, [number]) => (broken.has(Number(number)) ? null : block));
   await expect(scan()).rejects.toThrow(/does not have/);
-  here.services.clock.advance(PATIENCE_MS);
+  here.advance(PATIENCE_MS);
   await expect(scan()).rejects.toThrow(/does not have/);
   broken.delete(last);
   await scan();
   expect(await values()).toEqual([2, 4, 5]);
   broken.clear();
-  here.services.clock.advance(PATIENCE_MS);
+  here.advance(PATIENCE_MS);
   await scan();
   expect(await values()).toEqual([1, 2, 3, 4, 5]);
 });
@@ -117,7 +117,7 @@ it('reports every block of a reorganization around a missed block once', async (
   here.node.change('eth_getBlockByNumber', (block, [number]) => (Number(number) === second ? null : block));
   await expect(scan()).rejects.toThrow(/does not have/);
   expect(await values()).toEqual([1]);
-  here.services.clock.advance(PATIENCE_MS);
+  here.advance(PATIENCE_MS);
   await scan();
   expect(await values()).toEqual([1, 3]);
   await rpc('evm_revert', [fork]);
@@ -125,7 +125,7 @@ it('reports every block of a reorganization around a missed block once', async (
   await scan();
   expect(await values()).toEqual([1, 3, 6, 7]);
   here.node.change('eth_getBlockByNumber', null);
-  here.services.clock.advance(PATIENCE_MS);
+  here.advance(PATIENCE_MS);
   await scan();
   await scan();
   expect(await values()).toEqual([1, 3, 4, 5, 6, 7]);

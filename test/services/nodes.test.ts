@@ -12,10 +12,7 @@ const METHODS = ['trace_block', 'debug_traceBlockByNumber'] as const;
 
 const here = limitedSurroundings();
 
-const pay = (amount: bigint, kind: 'native' | 'internal' | 'erc20' = 'native') =>
-  here.chain.transfer({ kind, from: 'Alice', to: 'Treasury', amount });
-const scan = () => here.services.notification.scan();
-const { values, events, arrived } = here;
+const { arrived, events, pay, scan, values } = here;
 
 it('reads a response of many megabytes', async () => {
   here.node.change('trace_block', ([first, ...more]: object[]) => [{ ...first, output: 'f'.repeat(12e6) }, ...more]);
@@ -125,7 +122,7 @@ it('reports internal transfers later when the node returns the traces of another
     await pay(amount, 'internal');
     expect(await arrived()).not.toContain(String(amount));
     here.node.change('trace_block', null);
-    here.services.clock.advance(1_000);
+    here.advance(1_000);
     expect(await arrived()).toContain(String(amount));
   }
 });
@@ -143,7 +140,7 @@ it('rejects a receipt or traces of another block that holds the same transaction
   await pay(9n, 'internal');
   expect(await arrived()).toEqual(['8']);
   here.node.change('trace_block', null);
-  here.services.clock.advance(1_000);
+  here.advance(1_000);
   expect(await arrived()).toEqual(['8', '9']);
 });
 
@@ -221,8 +218,8 @@ it('passes heights without a block at once, and still notices a reorganization a
   await pay(3n);
   expect(await arrived()).toEqual(['1', '2', '3']);
   // A replay passes them, too.
-  const [webhook] = (await here.services.call('GET', `/webhooks/${HARBOR.id}?full=1`)).body as { _id: string }[];
-  await here.services.call('POST', '/webhook/replay', { webhookId: webhook!._id, fromBlock: empty - 1 });
+  const [webhook] = (await here.call('GET', `/webhooks/${HARBOR.id}?full=1`)).body as { _id: string }[];
+  await here.call('POST', '/webhook/replay', { webhookId: webhook!._id, fromBlock: empty - 1 });
   await scan();
   expect((await values()).length).toBe(5);
 });
@@ -232,7 +229,7 @@ it('reports a scanner that has not moved for a minute while the chain grew', asy
   await pay(1n);
   await expect(scan()).rejects.toThrow();
   await pay(2n);
-  here.services.clock.advance(61_000);
+  here.advance(61_000);
   await expect(scan()).rejects.toThrow();
   const response = await fetch(`${here.services.url}/readyz`);
   expect(response.status).toBe(503);
@@ -352,7 +349,7 @@ it('ends without waiting for an unresponsive node', async () => {
     asked.resolve();
     return new Promise(() => undefined);
   });
-  here.services.clock.advance(1000);
+  here.advance(1000);
   await inTime('the node is asked for a block', asked.promise);
   const { promise: late, resolve } = Promise.withResolvers<string>();
   // The node would be waited for half a minute.
@@ -387,7 +384,7 @@ it('continues at the same block of a node that does not keep the first block', a
   expect(await values()).toEqual(['1']);
   here.dir = join(here.dir, 'another');
   await here.restart();
-  await here.services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
+  await here.watch();
   await here.services.close();
   await pay(2n);
   here.node.change('eth_getBlockByNumber', null);
@@ -401,11 +398,11 @@ it('accepts addresses only once it knows the block to begin with, and reports ev
   await here.restart();
   const webhook = { projectId: HARBOR.id, webhookUrl: here.receiver.url, eventType: 'ALL' };
   const { Treasury } = here.chain.wallets;
-  const created = await here.services.call('POST', '/webhook', webhook);
+  const created = await here.call('POST', '/webhook', webhook);
   const { webhookId } = created.body as { webhookId: string };
-  const add = () => here.services.call('POST', '/webhook/add-addresses', { webhookId, addresses: [Treasury] });
+  const add = () => here.call('POST', '/webhook/add-addresses', { webhookId, addresses: [Treasury] });
   expect(await add()).toMatchObject({ status: 503, body: { statusCode: 503, error: 'Service Unavailable' } });
-  expect(await here.services.call('POST', '/webhook', { ...webhook, addresses: [Treasury] })).toMatchObject({
+  expect(await here.call('POST', '/webhook', { ...webhook, addresses: [Treasury] })).toMatchObject({
     status: 503,
   });
   // The newest block is unreadable, so no place is known either.
@@ -414,8 +411,8 @@ it('accepts addresses only once it knows the block to begin with, and reports ev
   expect(await add()).toMatchObject({ status: 503 });
   here.node.change('eth_getBlockByNumber', null);
   await pay(1n);
-  expect(await here.services.call('GET', `/webhook/addresses/${webhookId}`)).toMatchObject({ body: [] });
-  expect(await here.services.call('GET', `/webhooks/${HARBOR.id}`)).toMatchObject({ body: [webhook] });
+  expect(await here.call('GET', `/webhook/addresses/${webhookId}`)).toMatchObject({ body: [] });
+  expect(await here.call('GET', `/webhooks/${HARBOR.id}`)).toMatchObject({ body: [webhook] });
   expect(await add()).toMatchObject({ status: 201 });
   here.node.setAway(true);
   await pay(2n);
@@ -430,7 +427,7 @@ it('reports what happened while the node was away right after the first addresse
   await here.restart();
   await pay(1n);
   await scan();
-  await here.services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
+  await here.watch();
   here.node.setAway(true);
   await pay(2n);
   await expect(scan()).rejects.toThrow();
@@ -512,7 +509,7 @@ it('notices a block that lacks a transaction by its transactions root', async ()
     isFull && block !== null ? { ...block, transactions: block.transactions.slice(1) } : block,
   );
   await mineSigned(here.chain, await signedPayment(here.chain, here.chain.wallets.Treasury, 7n));
-  await expect(here.services.notification.scan()).rejects.toThrow(/only some transactions/);
+  await expect(scan()).rejects.toThrow(/only some transactions/);
   here.node.change('eth_getBlockByNumber', null);
   expect(await arrived()).toEqual(['7']);
 });
@@ -525,7 +522,7 @@ it('notices traces that lack a transaction, and reports its internal transfer la
   await pay(7n, 'internal');
   expect(await arrived()).toEqual([]);
   here.node.change('trace_block', null);
-  here.services.clock.advance(1_000);
+  here.advance(1_000);
   expect(await arrived()).toEqual(['7']);
 });
 
@@ -538,10 +535,10 @@ it('notices traces that end inside a transaction, and reports its internal trans
   here.node.change('trace_block', (traces: { traceAddress: number[] }[]) =>
     traces.filter(({ traceAddress }) => traceAddress.length !== 1),
   );
-  here.services.clock.advance(1_000);
+  here.advance(1_000);
   expect(await arrived()).toEqual([]);
   here.node.change('trace_block', null);
-  here.services.clock.advance(2_000);
+  here.advance(2_000);
   expect(await arrived()).toEqual(['7']);
 });
 
@@ -557,7 +554,7 @@ it('reads no debug trace that its node gave up in the middle', async () => {
   await pay(7n, 'internal');
   expect(await arrived()).toEqual([]);
   here.node.change('debug_traceBlockByNumber', null);
-  here.services.clock.advance(1_000);
+  here.advance(1_000);
   expect(await arrived()).toEqual(['7']);
 });
 

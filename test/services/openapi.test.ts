@@ -2,17 +2,11 @@ import { execFile } from 'node:child_process';
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { responses, responsesOf } from '../../services/openapi.ts';
-import { HARBOR, type Harness, startHarness, surroundings } from './harness.ts';
+import { HARBOR, limitedSurroundings } from './harness.ts';
 
-const here = surroundings();
-let services: Harness;
-
-beforeEach(async () => {
-  services = await startHarness({ rpcUrl: here.chain.rpcUrl, dir: here.dir });
-});
-afterEach(() => services.close());
+const here = limitedSurroundings({ watches: false });
 
 interface Document {
   openapi: string;
@@ -25,7 +19,7 @@ interface DocumentedOperation {
 }
 
 it('serves an OpenAPI document that names every documented operation', async () => {
-  const document = (await (await fetch(`${services.url}/openapi.json`)).json()) as Document;
+  const document = (await (await fetch(`${here.services.url}/openapi.json`)).json()) as Document;
   expect(document.openapi).toBe('3.1.0');
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
@@ -36,14 +30,13 @@ it('serves an OpenAPI document that names every documented operation', async () 
 });
 
 it('describes the interfaces of each chain below its prefix, with the name of its coin as an eventType', async () => {
-  await services.close();
   const nodes = [{ url: here.chain.rpcUrl }];
   const chains = [
     { name: 'one', nodes, nativeSymbol: 'ONE' },
     { name: 'two', nodes },
   ];
-  services = await startHarness({ dir: here.dir, chains });
-  const document = (await (await fetch(`${services.url}/openapi.json`)).json()) as Document;
+  await here.restart({ chains });
+  const document = (await (await fetch(`${here.services.url}/openapi.json`)).json()) as Document;
   const paths = Object.keys(document.paths);
   expect(paths).toEqual(expect.arrayContaining(['/one/notification/v0/webhook', '/two/explorer/v0']));
   expect(paths.filter((path) => path.startsWith('/notification') || path.startsWith('/explorer'))).toEqual([]);
@@ -98,7 +91,7 @@ console.log(JSON.stringify({ answers, symbol: result!.symbol, rows: rows.length 
 
 it('lints clean, and a client that is generated from it gets what it describes from every call', async () => {
   const file = (name: string) => join(here.dir, name);
-  writeFileSync(file('openapi.json'), await (await fetch(`${services.url}/openapi.json`)).text());
+  writeFileSync(file('openapi.json'), await (await fetch(`${here.services.url}/openapi.json`)).text());
   const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
   const lint = [join(MODULES, '@redocly/cli/bin/cli.js'), 'lint', file('openapi.json'), '--extends', 'recommended'];
   const { stdout: problems } = await run(process.execPath, [...lint, '--format', 'json'], { env });
@@ -113,7 +106,7 @@ it('lints clean, and a client that is generated from it gets what it describes f
   await run(join(MODULES, '.bin/tsc'), [...options, ...types, file('client.ts')], { cwd: here.dir });
   const { Alice } = here.chain.wallets;
   const { address, symbol } = here.chain.tokens.dollar;
-  const given = [services.url, HARBOR.key, HARBOR.secret, HARBOR.id, here.receiver.url, Alice, address];
+  const given = [here.services.url, HARBOR.key, HARBOR.secret, HARBOR.id, here.receiver.url, Alice, address];
   const { stdout } = await run(process.execPath, [file('client.ts'), ...given]);
   const { answers, ...found } = JSON.parse(stdout) as { answers: [Operation, number, unknown][] };
   expect(found).toEqual({ symbol, rows: expect.any(Number) });
@@ -143,10 +136,10 @@ it('names faults in words, whatever has the wrong type', async () => {
     '/webhook/replay': ['webhookId', 'fromBlock', 'toBlock', 'failed'],
     '/webhook/test': ['webhookId'],
   };
-  const webhookId = await services.watch(here.receiver.url, [here.chain.wallets.Alice]);
+  const webhookId = await here.watch();
   const said = new Set<string>();
   const call = async (method: string, path: string, body?: unknown) => {
-    const response = await services.call(method, path, body);
+    const response = await here.call(method, path, body);
     if (response.status === 400) said.add((response.body as { errorMessage: string }).errorMessage);
   };
   for (const [path, fields] of Object.entries(bodies)) {
@@ -189,13 +182,13 @@ const refused: [
 it.each(refused)('documents what %s gets: %i, for %s', async (_why, status, operation, more = {}) => {
   const { path, body, secret = HARBOR.secret, type = 'application/json' } = more;
   const [method = '', shown = ''] = operation.split(' ');
-  const target = new URL(path ?? shown, services.url);
+  const target = new URL(path ?? shown, here.services.url);
   target.searchParams.set('apiKey', HARBOR.key);
   const headers = { 'API-SECRET': secret, ...(body === undefined ? {} : { 'content-type': type }) };
   const response = await fetch(target, { method, headers, ...(body === undefined ? {} : { body }) });
   expect(response.status).toBe(status);
   const shape = responsesOf(operation)[status]!;
   expect(shape.safeParse(await response.json()).error).toBeUndefined();
-  const document = (await (await fetch(`${services.url}/openapi.json`)).json()) as Document;
+  const document = (await (await fetch(`${here.services.url}/openapi.json`)).json()) as Document;
   expect(document.paths[shown]![method.toLowerCase()]!.responses).toHaveProperty(String(status));
 });

@@ -9,9 +9,7 @@ import { startLimitedNode } from './limited-node.ts';
 
 const here = limitedSurroundings({ watches: false });
 
-const pay = (amount: bigint, chain: Chain = here.chain) =>
-  chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount });
-const watch = () => here.services.watch(here.receiver.url, [here.chain.wallets.Treasury]);
+const { arrived, call, pay, scan, watch } = here;
 /** A chain with another first block: two that start in the same second have the same one. */
 async function startOver(): Promise<Chain> {
   const firstOf = ({ rpcUrl }: Chain) => rpcOf(rpcUrl)('eth_getBlockByNumber', ['0x0', false]);
@@ -22,19 +20,17 @@ async function startOver(): Promise<Chain> {
     await chain.close();
   }
 }
-const { arrived } = here;
 const ready = () => here.services.ready();
 
 it('keeps its position when the node reports another first block, and stops scanning until the node is right again', async () => {
   await watch();
-  here.services.clock.advance(60_000);
+  here.advance(60_000);
   const other = (block: object, [number]: readonly unknown[]) =>
     number === '0x0' ? { ...block, hash: `0x${'9'.repeat(64)}` } : block;
   here.node.change('eth_chainId', () => '0x5');
   here.node.change('eth_getBlockByNumber', other);
   await pay(1n);
-  for (let times = 0; times < 4; times++)
-    await expect(here.services.notification.scan()).rejects.toThrow(/another chain \(id 5,/);
+  for (let times = 0; times < 4; times++) await expect(scan()).rejects.toThrow(/another chain \(id 5,/);
   expect(await ready()).toMatchObject({ status: 503, problems: [expect.stringContaining('another chain')] });
   here.node.change('eth_chainId', null);
   here.node.change('eth_getBlockByNumber', null);
@@ -46,7 +42,7 @@ it('rejects a height without a block while nobody watches', async () => {
   here.node.change('eth_getBlockByNumber', (block: object, [tag]) =>
     tag === 'latest' ? { ...block, number: '0x3b9aca00' } : block,
   );
-  await expect(here.services.notification.scan()).rejects.toThrow(/does not have block 1000000000/);
+  await expect(scan()).rejects.toThrow(/does not have block 1000000000/);
   here.node.change('eth_getBlockByNumber', null);
   await watch();
   await pay(1n);
@@ -59,9 +55,9 @@ it('reads a developer’s chain that started over from its newest blocks', async
   expect(await arrived()).toEqual(['1', '2', '3']);
   const restarted = await startOver();
   const forward = await startLimitedNode(restarted.rpcUrl, []);
-  await pay(4n, restarted);
+  await restarted.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: 4n });
   await here.restart({ rpcUrl: forward.url });
-  for (let times = 0; times < 3; times++) await here.services.notification.scan().catch(() => undefined);
+  for (let times = 0; times < 3; times++) await scan().catch(() => undefined);
   expect(await arrived()).toContain('4');
   await forward.close();
   await restarted.close();
@@ -70,9 +66,9 @@ it('reads a developer’s chain that started over from its newest blocks', async
 it('is not ready when the chain was unreadable for a minute, and shows why', async () => {
   expect((await ready()).status).toBe(200);
   here.node.setAway(true);
-  await here.services.notification.scan().catch(() => undefined);
-  here.services.clock.advance(60_000);
-  await here.services.notification.scan().catch(() => undefined);
+  await scan().catch(() => undefined);
+  here.advance(60_000);
+  await scan().catch(() => undefined);
   expect(await ready()).toMatchObject({ status: 503, problems: [expect.stringContaining('cannot read the chain')] });
   expect((await fetch(`${here.services.url}/healthz`)).status).toBe(200);
 });
@@ -141,11 +137,11 @@ it('closes a gap with the traces of another node', async () => {
   const nodes = [{ url: here.node.url }, { url: archive.url, tracesOnly: true }];
   await here.restart({ chains: [{ nodes }] });
   await watch();
-  await here.chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury', amount: 7n });
+  await pay(7n, 'internal');
   expect(await arrived()).toEqual([]);
   for (const method of ['trace_block', 'debug_traceBlockByNumber']) archive.refuse(method, null);
-  here.services.clock.advance(2_000);
-  await here.services.notification.scan();
+  here.advance(2_000);
+  await scan();
   expect(await arrived()).toEqual(['7']);
   await archive.close();
 });
@@ -156,10 +152,10 @@ it('serves neither calls nor deliveries of a removed project', async () => {
   await watch();
   here.services.notification.setFaults({ paused: true });
   await pay(1n);
-  await here.services.notification.scan();
+  await scan();
   projects = [];
   await pay(2n);
-  await here.services.notification.scan();
+  await scan();
   expect(here.services.notification.pending()).toBe(1);
   const steps: string[] = [];
   const stop = here.services.notification.onProgress(({ type }) => steps.push(type));
@@ -167,10 +163,10 @@ it('serves neither calls nor deliveries of a removed project', async () => {
   stop();
   // Attempts begin in the same moment.
   expect(steps).toEqual([]);
-  expect((await here.services.call('GET', '/webhooks/harbor')).status).toBe(403);
+  expect((await call('GET', '/webhooks/harbor')).status).toBe(403);
   projects = [{ ...HARBOR, secret: 'new', otherSecrets: [HARBOR.secret] }];
-  expect((await here.services.call('GET', '/webhooks/harbor')).status).toBe(200);
-  here.services.clock.advance(60_000);
+  expect((await call('GET', '/webhooks/harbor')).status).toBe(200);
+  here.advance(60_000);
   expect(await arrived()).toEqual(['1']);
 });
 

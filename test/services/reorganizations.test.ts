@@ -1,26 +1,18 @@
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { rpcOf } from '../../sandbox/chain/rpc.ts';
-import type { Confirmations } from '../../services/notification/types.ts';
-import { type Harness, startHarness, surroundings } from './harness.ts';
+import { limitedSurroundings } from './harness.ts';
 import { mineSigned, signedPayment } from './signed.ts';
 
-const here = surroundings();
-let services: Harness;
-afterEach(() => services?.close());
+const here = limitedSurroundings({ watches: false });
+const { pay, scan, watch } = here;
 
-const start = async (settings: { confirmations?: Confirmations; withdrawals?: boolean } = {}) => {
-  services = await startHarness({ rpcUrl: here.chain.rpcUrl, dir: here.dir });
-  await services.watch(here.receiver.url, [here.chain.wallets.Treasury], settings);
-};
 const rpc = <Result = string>(method: string, params: unknown[] = []) =>
   rpcOf(here.chain.rpcUrl)<Result>(method, params);
-const pay = (amount: bigint) => here.chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount });
 const mine = (count: number) => rpc('anvil_mine', [`0x${count.toString(16)}`]);
 /** Amounts that arrived so far, oldest first; a withdrawn one is negative. */
 const delivered = async () => {
-  await services.notification.scan();
-  await services.sent();
-  return here.receiver.events().map(({ value, removed }) => (removed === true ? -Number(value) : Number(value)));
+  await scan();
+  return (await here.events()).map(({ value, removed }) => (removed === true ? -Number(value) : Number(value)));
 };
 /** Remembers the chain; returns what goes back to it. */
 const fork = async (): Promise<() => Promise<unknown>> => {
@@ -32,7 +24,7 @@ it.each([
   ['longer', [4n, 5n, 6n]],
   ['shorter', [4n]],
 ])('reports the blocks of a reorganization to a %s chain, and nothing twice', async (_length, amounts) => {
-  await start();
+  await watch();
   await pay(1n);
   const back = await fork();
   for (const amount of [2n, 3n]) await pay(amount);
@@ -43,7 +35,7 @@ it.each([
 });
 
 it('notices a reorganization at the same height without a new block', async () => {
-  await start({ withdrawals: true });
+  await watch({ withdrawals: true });
   const back = await fork();
   await pay(1n);
   expect(await delivered()).toEqual([1]);
@@ -55,7 +47,7 @@ it('notices a reorganization at the same height without a new block', async () =
 });
 
 it('sends no follow-up to a webhook that did not ask for withdrawals', async () => {
-  await start();
+  await watch();
   const back = await fork();
   await pay(1n);
   expect(await delivered()).toEqual([1]);
@@ -66,7 +58,7 @@ it('sends no follow-up to a webhook that did not ask for withdrawals', async () 
 });
 
 it('repeats the body of a withdrawn event with removed: true', async () => {
-  await start({ withdrawals: true });
+  await watch({ withdrawals: true });
   const back = await fork();
   await pay(1n);
   await delivered();
@@ -80,39 +72,39 @@ it('repeats the body of a withdrawn event with removed: true', async () => {
 });
 
 it('drops deliveries of an orphaned block that were not sent yet', async () => {
-  await start({ withdrawals: true });
-  services.notification.setFaults({ paused: true });
+  await watch({ withdrawals: true });
+  here.services.notification.setFaults({ paused: true });
   const back = await fork();
   await pay(1n);
-  await services.notification.scan();
+  await scan();
   await back();
   await pay(2n);
-  await services.notification.scan();
-  services.notification.setFaults({ paused: false });
+  await scan();
+  here.services.notification.setFaults({ paused: false });
   await mine(3);
   expect(await delivered()).toEqual([2]);
 });
 
 it('waits for the confirmations of a webhook and never sends an event that lost its block before', async () => {
-  await start({ confirmations: 3 });
+  await watch({ confirmations: 3 });
   const back = await fork();
   await pay(1n);
   await mine(1);
-  await services.notification.scan();
+  await scan();
   expect(here.receiver.received).toEqual([]);
   await back();
   await pay(2n);
   await mine(2);
-  await services.notification.scan();
+  await scan();
   expect(here.receiver.received).toEqual([]);
   await mine(1);
   expect(await delivered()).toEqual([2]);
 });
 
 it.each(['safe', 'finalized'] as const)('waits for the %s block of the chain', async (tag) => {
-  await start({ confirmations: tag });
+  await watch({ confirmations: tag });
   await pay(1n);
-  await services.notification.scan();
+  await scan();
   expect(here.receiver.received).toEqual([]);
   // Anvil's safe block is 32 blocks behind its newest, and the finalized one 64.
   await mine(70);
@@ -120,7 +112,7 @@ it.each(['safe', 'finalized'] as const)('waits for the %s block of the chain', a
 });
 
 it('reports a transaction mined again in another block as moved, without a withdrawal', async () => {
-  await start({ withdrawals: true });
+  await watch({ withdrawals: true });
   const back = await fork();
   const bytes = await signedPayment(here.chain, here.chain.wallets.Treasury, 1n);
   const { hash } = await mineSigned(here.chain, bytes);
@@ -134,7 +126,7 @@ it('reports a transaction mined again in another block as moved, without a withd
 });
 
 it('reports a block again only if it was withdrawn before the chain came back to it', async () => {
-  await start({ withdrawals: true });
+  await watch({ withdrawals: true });
   let back = await fork();
   const bytes = await signedPayment(here.chain, here.chain.wallets.Treasury, 1n);
   const block = await mineSigned(here.chain, bytes);
@@ -160,7 +152,7 @@ it('reports a block again only if it was withdrawn before the chain came back to
 it.each([true, false])(
   'leaves one copy of a transfer on A, then B, then A again (withdrawals: %s)',
   async (withdrawals) => {
-    await start({ withdrawals });
+    await watch({ withdrawals });
     let back = await fork();
     const bytes = await signedPayment(here.chain, here.chain.wallets.Treasury, 1n);
     const follow = async (next: () => Promise<unknown>) => {

@@ -5,15 +5,12 @@ import { limitedSurroundings } from './harness.ts';
 
 const here = limitedSurroundings({ watches: false });
 
-const pay = (amount: bigint) => here.chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount });
-const watch = (settings: { fromBlock?: number } = {}) =>
-  here.services.watch(here.receiver.url, [here.chain.wallets.Treasury], settings);
-const { arrived } = here;
+const { arrived, call, pay, scan, watch } = here;
 
 it('replays earlier blocks for a webhook made with fromBlock, and nothing twice', async () => {
   const { blockNumber } = await pay(1n);
   await pay(2n);
-  await here.services.notification.scan();
+  await scan();
   await watch({ fromBlock: blockNumber });
   expect(await arrived()).toEqual(['1', '2']);
   await pay(3n);
@@ -25,7 +22,7 @@ it('sends the events of a block range again on request, marked as a replay', asy
   const { blockNumber } = await pay(1n);
   expect(await arrived()).toEqual(['1']);
   const request = { webhookId, fromBlock: blockNumber, toBlock: blockNumber };
-  expect((await here.services.call('POST', '/webhook/replay', request)).status).toBe(202);
+  expect((await call('POST', '/webhook/replay', request)).status).toBe(202);
   expect(await arrived()).toEqual(['1', '1']);
   expect(here.receiver.received[1]!.headers['ledgerbell-replay']).toBe('true');
 });
@@ -33,21 +30,21 @@ it('sends the events of a block range again on request, marked as a replay', asy
 it('continues the replays of others when one cannot read its block, and shows why', async () => {
   const { blockNumber: first } = await pay(1n);
   const { blockNumber: second } = await pay(2n);
-  await here.services.notification.scan();
+  await scan();
   here.node.change('eth_getBlockByNumber', (block, [tag, isFull]) => (isFull && Number(tag) === first ? null : block));
   const webhookId = await watch({ fromBlock: first });
   await watch({ fromBlock: second });
   expect(await arrived()).toEqual(['2']);
-  const { body } = await here.services.call('GET', `/webhook/${webhookId}`);
+  const { body } = await call('GET', `/webhook/${webhookId}`);
   expect(body).toMatchObject({ replays: [{ next: first, error: expect.stringContaining('does not have block') }] });
   here.node.change('eth_getBlockByNumber', null);
-  here.services.clock.advance(1_000);
+  here.advance(1_000);
   expect(await arrived()).toEqual(['1', '2', '2']);
 });
 
 it('replays no block that differs from the one that was read before', async () => {
   const { blockNumber } = await pay(1n);
-  await here.services.notification.scan();
+  await scan();
   await watch();
   await pay(2n);
   expect(await arrived()).toEqual(['2']);
@@ -58,20 +55,20 @@ it('replays no block that differs from the one that was read before', async () =
   await watch({ fromBlock: blockNumber + 1 });
   expect(await arrived()).toEqual(['2']);
   here.node.change('eth_getBlockByNumber', null);
-  here.services.clock.advance(1_000);
+  here.advance(1_000);
   expect(await arrived()).toEqual(['2', '2']);
 });
 
 it('continues a replay after 10 minutes without the traces that no node has', async () => {
   const { blockNumber } = await pay(1n);
-  await here.chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury', amount: 2n });
+  await pay(2n, 'internal');
   await pay(3n);
-  await here.services.notification.scan();
+  await scan();
   for (const method of ['trace_block', 'debug_traceBlockByNumber']) here.node.refuse(method, 503);
   await watch({ fromBlock: blockNumber });
   expect(await arrived()).toEqual([]);
-  here.services.clock.advance(600_000);
-  await here.services.notification.scan();
+  here.advance(600_000);
+  await scan();
   expect(await arrived()).toEqual(['1', '3']);
 });
 
@@ -80,18 +77,18 @@ it('lists deliveries that were given up and sends them again on request', async 
   here.receiver.answer(500);
   let settled = here.services.step(({ type }) => type === 'scheduled' || type === 'ended');
   await pay(1n);
-  await here.services.notification.scan();
+  await scan();
   for (const delay of [15_000, 60_000, 600_000, 3_600_000, 86_400_000, 86_400_000]) {
     await settled;
     await new Promise((resolve) => setImmediate(resolve));
     settled = here.services.step(({ type }) => type === 'scheduled' || type === 'ended');
-    here.services.clock.advance(delay);
+    here.advance(delay);
   }
   expect(await settled).toMatchObject({ type: 'ended', outcome: 'exhausted' });
-  const { body: failed } = await here.services.call('GET', `/webhook/failed/${webhookId}`);
+  const { body: failed } = await call('GET', `/webhook/failed/${webhookId}`);
   expect(failed).toMatchObject([{ attempts: 7, error: 'HTTP 500', body: expect.stringContaining('"value":"1"') }]);
   here.receiver.answer(200);
-  expect((await here.services.call('POST', '/webhook/replay', { webhookId, failed: 'all' })).status).toBe(202);
+  expect((await call('POST', '/webhook/replay', { webhookId, failed: 'all' })).status).toBe(202);
   await here.services.sent();
-  expect((await here.services.call('GET', `/webhook/failed/${webhookId}`)).body).toEqual([]);
+  expect((await call('GET', `/webhook/failed/${webhookId}`)).body).toEqual([]);
 });

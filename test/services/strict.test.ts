@@ -1,24 +1,19 @@
-import { afterEach, expect, it } from 'vitest';
-import { HARBOR, type Harness, startHarness, surroundings } from './harness.ts';
+import { expect, it } from 'vitest';
+import { HARBOR, limitedSurroundings } from './harness.ts';
 
 /** What the specification requires, and where the default follows live services instead. */
 
-const here = surroundings();
-let services: Harness;
-afterEach(() => services.close());
+const here = limitedSurroundings({ watches: false });
+const { call, pay, scan } = here;
 
 /** The bodies about one token transfer whose token and wallets are all watched. */
 const bodies = async (strict: boolean) => {
-  services = await startHarness({ rpcUrl: here.chain.rpcUrl, dir: here.dir, strict });
+  await here.restart({ strict });
   const { Alice, Treasury } = here.chain.wallets;
-  await services.watch(here.receiver.url, [Alice, Treasury, here.chain.tokens.dollar.address]);
-  await here.chain.transfer({ kind: 'erc20', from: 'Alice', to: 'Treasury' });
-  await services.notification.scan();
-  await services.sent();
-  return here.receiver
-    .events()
-    .map(({ addressType, direction }) => `${String(addressType)} ${direction}`)
-    .sort();
+  await here.services.watch(here.receiver.url, [Alice, Treasury, here.chain.tokens.dollar.address]);
+  await pay(1n, 'erc20');
+  await scan();
+  return (await here.events()).map(({ addressType, direction }) => `${String(addressType)} ${direction}`).sort();
 };
 
 it('sends one body each for token, receiver and sender, and no direction for the token, as live services do', async () => {
@@ -30,14 +25,13 @@ it('sends one body for the token and one for the wallet, each with a direction, 
 });
 
 it('takes the coin’s brand as eventType and as tokenType, and lists only what is documented', async () => {
-  services = await startHarness({ rpcUrl: here.chain.rpcUrl, dir: here.dir, nativeSymbol: 'FUSE' });
+  await here.restart({ nativeSymbol: 'FUSE' });
   const addresses = [here.chain.wallets.Treasury];
   const webhook = { projectId: HARBOR.id, webhookUrl: here.receiver.url, eventType: 'FUSE' };
-  expect((await services.call('POST', '/webhook', { ...webhook, addresses })).status).toBe(201);
-  await here.chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury' });
-  await here.chain.transfer({ kind: 'erc20', from: 'Alice', to: 'Treasury' });
-  await services.notification.scan();
-  await services.sent();
-  expect(here.receiver.events().map(({ tokenType }) => tokenType)).toEqual(['FUSE']);
-  expect((await services.call('GET', '/webhooks/harbor')).body).toEqual([webhook]);
+  expect((await call('POST', '/webhook', { ...webhook, addresses })).status).toBe(201);
+  await pay(1n);
+  await pay(1n, 'erc20');
+  await scan();
+  expect((await here.events()).map(({ tokenType }) => tokenType)).toEqual(['FUSE']);
+  expect((await call('GET', '/webhooks/harbor')).body).toEqual([webhook]);
 });

@@ -11,11 +11,10 @@ import { limitedSurroundings } from './harness.ts';
 
 const PATIENCE_MS = 2 * MINUTE;
 const here = limitedSurroundings();
-const { events } = here;
+const { events, scan } = here;
 
 const pay = (token: 'dollar' | 'bell' | 'fake', amount: bigint) =>
   here.chain.transfer({ kind: 'erc20', token, from: 'Alice', to: 'Treasury', amount });
-const scan = () => here.services.notification.scan();
 /** The values and decimals of the events that arrived, smallest value first. */
 const delivered = async () => (await events()).map(({ value, tokenDecimals }) => [value, tokenDecimals]).sort();
 
@@ -54,11 +53,11 @@ it('does not cache a response that lacks one of three facts', async () => {
   const decimals = '0x313ce567';
   here.node.change('eth_call', (result, [call]) => ((call as { data: string }).data === decimals ? EMPTY : result));
   await scan();
-  here.services.clock.advance(120_000);
+  here.advance(120_000);
   await scan();
   await delivered();
   here.node.change('eth_call', null);
-  here.services.clock.advance(600_000);
+  here.advance(600_000);
   await pay('dollar', 2n);
   await scan();
   expect(await delivered()).toEqual([
@@ -71,7 +70,7 @@ it('sends the events of unresponsive tokens without their facts after 2 minutes'
   here.node.refuse('eth_call', 504);
   for (let count = 0; count < 60; count++) await pay('dollar', 1n);
   await scan();
-  here.services.clock.advance(PATIENCE_MS);
+  here.advance(PATIENCE_MS);
   await scan();
   const all = await events();
   expect(all).toHaveLength(60);
@@ -92,13 +91,13 @@ it.each(TIMEOUTS)('pauses for 10 minutes after a token wasted the node’s time 
   here.node.refuse('eth_call', refusal);
   await pay('bell', 1n);
   await scan();
-  here.services.clock.advance(PATIENCE_MS);
+  here.advance(PATIENCE_MS);
   await scan();
   here.node.refuse('eth_call', null);
   await pay('bell', 2n);
   await scan();
   await delivered();
-  here.services.clock.advance(600_000);
+  here.advance(600_000);
   await pay('bell', 3n);
   await scan();
   expect(await delivered()).toEqual([
@@ -113,7 +112,7 @@ it('waits for a node that limits calls, however long', async () => {
   here.node.refuse('eth_call', 429);
   for (let times = 0; times < 3; times++) {
     await scan();
-    here.services.clock.advance(PATIENCE_MS);
+    here.advance(PATIENCE_MS);
   }
   expect(here.receiver.received).toEqual([]);
   here.node.refuse('eth_call', null);
@@ -177,8 +176,8 @@ it('reports a block without waiting for a call to a token that hangs', async () 
   const first = scan();
   await inTime('the token is asked', asked.promise);
   const matched = here.services.step(({ type }) => type === 'matched');
-  await here.chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: 2n });
-  here.services.clock.advance(1_000);
+  await here.pay(2n);
+  here.advance(1_000);
   await matched;
   release();
   await first;
@@ -221,7 +220,7 @@ it('reads a token’s facts again after a day and keeps the old ones when that f
   await pay('dollar', 1n);
   await scan();
   await delivered();
-  here.services.clock.advance(86_400_001);
+  here.advance(86_400_001);
   here.node.refuse('eth_call', 504);
   await pay('dollar', 2n);
   await scan();
