@@ -238,32 +238,3 @@ it.each([
   expect(posted()).toEqual([[[1]], [[2]], [[3]]]);
   expect(await pipeline.backlog()).toMatchObject(NOTHING_WAITS);
 });
-
-it('reads alerts that join a message again if another equal transfer was counted since they were read', async () => {
-  const txHash = hash();
-  const [first, second] = [payment({ txHash, value: '1000000' }), payment({ txHash, value: '2000000' })];
-  await pipeline.receive(first);
-  await pipeline.turnUntilSettled();
-  await pipeline.deliverer.close();
-  const receive = async (event: object) => {
-    await pipeline.receive(event);
-    await pipeline.routed();
-  };
-  const now = pipeline.clock.now();
-  const claimed = async () => {
-    const take = { limit: 10, alone: false, mayChange: false };
-    const { next } = await pipeline.store.outbox.claim(ALERTS, take, now);
-    if (next.status !== 'alerts' || next.joins.length === 0) throw new Error(next.status);
-    return () => pipeline.store.outbox.join(ALERTS, next.joins[0]!, next.alerts, '{}', now);
-  };
-  await receive(second);
-  for (const body of [second, first]) {
-    const join = await claimed();
-    await receive(body);
-    expect(await join()).toBeNull();
-  }
-  const join = await claimed();
-  expect(await join()).toEqual(expect.any(Number));
-  // Alerts that join a message cannot join another one.
-  expect(await join()).toBeNull();
-});

@@ -48,31 +48,23 @@ it('waits for a channel’s Retry-After whatever else happens there, while other
   expect(pipeline.numbers(ALERTS)).toEqual(['1', '2', '3', '4', '5', '6', '7', '8', '9']);
 });
 
-it('waits for the Retry-After of a 503', async () => {
-  const { asked, sender } = scripted({ status: 'unconfirmed', reason: 'HTTP 503', retryAfterMs: 90 * SECOND });
-  const pipeline = await startPipeline({ sender });
-  await pipeline.watch(TREASURY, ALERTS);
-  await pipeline.pay(1);
-  await pipeline.pass(89 * SECOND);
-  expect(asked).toHaveLength(1);
-  await pipeline.pass(2 * SECOND);
-  expect(pipeline.numbers(ALERTS)).toEqual(['1']);
-});
-
-it('waits for a channel’s Retry-After although it cannot be stored that the message was not sent', async () => {
-  const { asked, sender } = scripted(limited(false));
+it.each([
+  ['a 503', { status: 'unconfirmed', reason: 'HTTP 503', retryAfterMs: 90 * SECOND } as const],
+  ['a channel’s 429, although it cannot be stored that the message was not sent', limited(false)],
+])('waits for the Retry-After of %s', async (_name, outcome) => {
+  const { asked, sender } = scripted(outcome);
+  const fails = () => Promise.reject(new StoreError('disk full', 'SQLITE_FULL'));
   const pipeline = await startPipeline({
     sender,
-    store: ({ outbox, ...others }) => ({
-      ...others,
-      outbox: { ...outbox, markNotSent: () => Promise.reject(new StoreError('disk full', 'SQLITE_FULL')) },
-    }),
+    store: ({ outbox, ...others }) => ({ ...others, outbox: { ...outbox, markNotSent: fails } }),
   });
   await pipeline.watch(TREASURY, ALERTS);
   await pipeline.pay(1);
   await pipeline.pass(89 * SECOND);
   expect(asked).toHaveLength(1);
-  expect(pipeline.deliverer.pauses(HARBOR)).toMatchObject([{ channelId: ALERTS, reason: 'rate' }]);
+  expect(pipeline.deliverer.pauses(HARBOR)).toMatchObject([
+    { channelId: ALERTS, reason: outcome.status === 'unconfirmed' ? 'retry' : 'rate' },
+  ]);
   await pipeline.pass(2 * SECOND);
   expect(pipeline.numbers(ALERTS)).toEqual(['1']);
 });

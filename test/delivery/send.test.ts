@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type RequestRecord, seed } from '../../sandbox/discord/index.ts';
 import { HOUR, MINUTE, SECOND } from '../../src/domain/clock.ts';
-import type { SendOutcome } from '../../src/domain/sender.ts';
 import { StoreError } from '../../src/errors.ts';
 import {
   ALERTS,
@@ -205,45 +204,4 @@ describe('an alert that Discord refuses', () => {
     await pipeline.turnUntil('#alerts shows 5 alerts', () => pipeline.numbers(ALERTS).length === 5);
     expect(pipeline.numbers(ALERTS).at(-1)).toBe('2');
   });
-});
-
-it('serves channels in turn, so that none gets a round ahead of others, with at most 40 requests per second', async () => {
-  const limited: SendOutcome = { status: 'rate-limited', global: true, local: false, retryAfterMs: 5_000 };
-  let first = true;
-  pipeline = await startPipeline({
-    sender: (real) => ({
-      ...real,
-      create: (...message) => {
-        if (!first) return real.create(...message);
-        first = false;
-        return Promise.resolve(limited);
-      },
-    }),
-  });
-  const channels = Array.from({ length: 45 }, (_, n) => {
-    const { id } = pipeline.discord.act({ do: 'channel.create', guildId: HARBOR, name: `channel-${n}` });
-    return id!;
-  });
-  for (const id of channels) await pipeline.watch(TREASURY, id);
-  // A global limit stops all requests for a while. Then every channel has the same number of alerts to post.
-  await pipeline.pay(1);
-  await pipeline.idle();
-  for (let units = 2; units <= 25; units++) await pipeline.pay(units);
-  await pipeline.routed();
-  const before = pipeline.discord.requests().at(-1)!.number;
-  await pipeline.turnUntilSettled(300);
-  const posts = pipeline.discord.requests(before).filter(({ method }) => method === 'POST');
-  const rounds = new Map<string, number>();
-  const order = posts.map(({ path }) => {
-    const round = (rounds.get(path) ?? 0) + 1;
-    rounds.set(path, round);
-    return round;
-  });
-  expect(rounds.size).toBe(channels.length);
-  expect(posts.length).toBeGreaterThanOrEqual(2 * channels.length);
-  // Requests in flight at once may overtake each other, which blurs the border between two rounds and no more.
-  expect(order.map((round, n) => round - Math.floor(n / channels.length) - 1).filter((ahead) => ahead > 1)).toEqual([]);
-  const seconds = Map.groupBy(posts, ({ at }) => Math.floor(Date.parse(at) / 1_000));
-  expect(Math.max(...[...seconds.values()].map((list) => list.length))).toBeLessThanOrEqual(40);
-  for (const id of channels) expect(pipeline.numbers(id)).toHaveLength(25);
 });

@@ -77,11 +77,15 @@ describe('the verdict', () => {
   });
 
   it.each([
+    ['are stored', 0, 'stored'],
     ['could not be stored', 0, 'busy'],
     ['are too old to be stored', 2_001, 'late'],
-  ])('admits no more than 16 MiB of one URL, until bodies that %s are refused', async (_why, age, result) => {
+  ])('admits no more than 16 MiB of one URL, until its bodies %s', async (_why, age, result) => {
     const { admission, storage, state, verdict, ticket } = open();
-    const append = () => Promise.reject(new Error('disk I/O error'));
+    const append = async (bodies: unknown[]) => {
+      if (result !== 'stored') throw new Error('disk I/O error');
+      return bodies.map((_, n) => n);
+    };
     const intake = createIntake({
       store: { inbox: { append } } as unknown as Store,
       inbox: { wake: () => undefined },

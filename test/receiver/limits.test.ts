@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createOps } from '../../src/receiver/ops.ts';
 import type { Store } from '../../src/store/store.ts';
 import { inTime, until } from '../until.ts';
-import { firstLine, head, OTHER_TOKEN, type Receiver, startReceiver, TOKEN } from './harness.ts';
+import { firstLine, head, type Receiver, startReceiver, TOKEN } from './harness.ts';
 
 const HOOK = `/hooks/${TOKEN}`;
 const MIB = 1024 * 1024;
@@ -64,19 +64,6 @@ describe('overload', () => {
     expect((await receiver.post(HOOK, 'after')).status).toBe(200);
     const bodies = (await receiver.stored()).map(([, body]) => body);
     expect(bodies).toEqual(['burst', 'xyyy', 'taken', 'after']);
-  });
-});
-
-describe('overload of one server’s URL', () => {
-  it('keeps other servers’ URLs open while one is overloaded', async () => {
-    const receiver = await startReceiver();
-    const other = `/hooks/${OTHER_TOKEN}`;
-    for (let n = 0; n < 64; n++) (await receiver.open()).write(`${head(4, other)}x`);
-    await until('64 requests are open', () => receiver.admission.openRequests() === 64);
-    receiver.age(101);
-    expect((await receiver.post(other, 'refused')).status).toBe(503);
-    expect((await receiver.post(HOOK, 'taken')).status).toBe(200);
-    expect(await receiver.stored()).toEqual([[0, 'taken']]);
   });
 });
 

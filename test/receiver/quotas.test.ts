@@ -1,14 +1,11 @@
 import { expect, it } from 'vitest';
 import { DAY } from '../../src/domain/clock.ts';
 import type { QuotaLimits } from '../../src/domain/inbox.ts';
-import type { Ticket } from '../../src/receiver/admission.ts';
 import { createQuotas } from '../../src/receiver/quotas.ts';
-import { until } from '../until.ts';
 import { OTHER_SCOPE, OTHER_TOKEN, startReceiver, TOKEN } from './harness.ts';
 
 const LIMITS: QuotaLimits = { rate: 2, burst: 3, waiting: 5, waitingBytes: 100, dayBytes: 1_000, operatorRate: null };
 const [OPERATOR, OWN, OTHER] = [0, 3, 4];
-const THIRD_TOKEN = 'the-token-of-a-third-url';
 
 function open(limits: Partial<QuotaLimits> = {}) {
   let time = 20_000 * DAY;
@@ -60,30 +57,6 @@ it('accepts deliveries at a URL again on the day after it used its daily bytes',
   expect([admit(OWN), admit(OTHER), admit(OPERATOR)]).toEqual(['daily', null, null]);
   pass(DAY);
   expect([admit(OWN), usage(OWN).storedToday]).toEqual([null, 0]);
-});
-
-it('refuses deliveries at a URL with 16 MiB in memory until those are stored, without an effect on others', async () => {
-  const disk = Promise.withResolvers<void>();
-  const receiver = await startReceiver({
-    projects: [{ token: OTHER_TOKEN }, { token: THIRD_TOKEN }],
-    between: (store) => ({
-      ...store,
-      inbox: { ...store.inbox, append: (rows) => disk.promise.then(() => store.inbox.append(rows)) },
-    }),
-  });
-  const post = async (token: string) => (await receiver.post(`/hooks/${token}`, 'x')).status;
-  const body = Buffer.alloc(1024 * 1024);
-  const results = Array.from({ length: 17 }, () => {
-    const ticket = receiver.admission.admitTo(OTHER_SCOPE) as Ticket;
-    return new Promise((resolve) => receiver.intake.store(ticket, body, resolve));
-  });
-  expect([await post(OTHER_TOKEN), await receiver.refused()]).toEqual([503, ['overload']]);
-  const others = [post(THIRD_TOKEN), post(TOKEN)];
-  await until('17 bodies and 2 requests wait', () => receiver.admission.openRequests() === 19);
-  disk.resolve();
-  expect(await Promise.all(others)).toEqual([200, 200]);
-  expect(new Set(await Promise.all(results))).toEqual(new Set(['stored']));
-  expect(await post(OTHER_TOKEN)).toBe(200);
 });
 
 it('returns 503 at a URL beyond its quota, counts the reason, and accepts every delivery at the operator’s URL', async () => {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { METHODS } from 'node:http';
 import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
@@ -66,20 +67,22 @@ describe('a delivery to the right path', () => {
 
 describe('refused requests', () => {
   it.each([
-    ['/hooks/wrong-token-of-this-test'],
-    ['/hooks/'],
-    ['/hooks'],
-    ['/'],
-    [`/hooks/${TOKEN}/`],
-    [`/hooks/${TOKEN}/more`],
-    [`/HOOKS/${TOKEN}`],
-    [`/hooks/${TOKEN.toUpperCase()}`],
-    ['/hooks/%00%ff'],
-  ])('returns 404 to %s without echoing the path', async (path) => {
+    '/hooks/wrong-token-of-this-test',
+    '/hooks/',
+    '/hooks',
+    '/',
+    `/hooks/${TOKEN}/`,
+    `/hooks/${TOKEN}/more`,
+    `/HOOKS/${TOKEN}`,
+    `/hooks/${TOKEN.toUpperCase()}`,
+    '/hooks/%00%ff',
+  ])('returns 404 to %s before the body is read, without echoing the path', async (path) => {
     const receiver = await startReceiver();
-    const { status, text } = await receiver.post(path, 'x');
-    expect(status).toBe(404);
-    expect(text).not.toContain('hooks');
+    const socket = await receiver.open();
+    socket.write(head(100, path));
+    const [response] = (await once(socket, 'data')) as [Buffer];
+    expect(response.toString()).toMatch(/^HTTP\/1.1 404 /);
+    expect(response.toString()).not.toContain('hooks');
     expect(await receiver.stored()).toEqual([]);
   });
 
@@ -104,16 +107,6 @@ describe('refused requests', () => {
     const response = await request(`${receiver.url}/hooks/${TOKEN}`, { method: 'GET' });
     expect([response.statusCode, response.headers.allow]).toEqual([405, 'POST, PUT, PATCH']);
   });
-
-  it.each(['/hooks/some-other-token', '/hooks/', '/hooks', '/', `/hooks/${TOKEN}/`])(
-    'returns 404 to an unknown or missing token (%s) before the body is read',
-    async (path) => {
-      const receiver = await startReceiver();
-      const socket = await receiver.open();
-      socket.write(head(100, path));
-      expect(await firstLine(socket)).toContain('404');
-    },
-  );
 });
 
 it('lets the probe of the public address distinguish the receiver from a proxy that forwards a wrong path', async () => {

@@ -40,10 +40,14 @@ describe('a URL with a signing secret', () => {
     expect(await receiver.store.inbox.next(9)).toMatchObject([{ identity: { id: 'msg_1' } }]);
   });
 
-  it('accepts signed bytes that are not text', async () => {
-    const receiver = await start();
-    const body = Buffer.from([0xff, 0x00, 0xfe]);
-    expect(await receiver.post(URL, body, signed(body))).toMatchObject({ status: 200 });
+  const bytes = Buffer.from([0xff, 0x00, 0xfe]);
+  const lastOfEight = [...Array<string>(7).fill(FOREIGN), NEW];
+  it.each([
+    ['over bytes that are not text', bytes, signed(bytes)],
+    ['five minutes ago', BODY, signed(BODY, { at: NOW - 300_000 })],
+    ['after seven others', BODY, signed(BODY, { secrets: lastOfEight })],
+  ])('accepts a right signature %s', async (_which, body, given) => {
+    expect(await (await start()).post(URL, body, given)).toMatchObject({ status: 200 });
   });
 
   const headers = signed(BODY).headers;
@@ -72,17 +76,6 @@ describe('a URL with a signing secret', () => {
     expect(await receiver.refused()).toEqual(['signature']);
     expect(receiver.services.lastBadSignature(0)).toEqual({ fault, at: NOW, count: 1 });
     expect(await receiver.stored()).toEqual([]);
-  });
-
-  it('accepts a signature from five minutes ago', async () => {
-    const receiver = await start();
-    expect(await receiver.post(URL, BODY, signed(BODY, { at: NOW - 300_000 }))).toMatchObject({ status: 200 });
-  });
-
-  it('accepts a right signature after seven others', async () => {
-    const receiver = await start();
-    const secrets = [...Array<string>(7).fill(FOREIGN), NEW];
-    expect(await receiver.post(URL, BODY, signed(BODY, { secrets }))).toMatchObject({ status: 200 });
   });
 
   it('accepts either of two secrets, and a delivery that is signed with both, during a rotation', async () => {

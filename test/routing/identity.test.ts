@@ -239,44 +239,6 @@ describe('unreadable deliveries', () => {
   });
 });
 
-it('does not freeze an alert that was rendered before another equal transfer was counted', async () => {
-  await pipeline.watch(TREASURY, ALERTS);
-  await pipeline.deliverer.close();
-  const claimed = async () => {
-    const { next } = await pipeline.store.outbox.claim(
-      ALERTS,
-      { limit: 10, alone: false, mayChange: true },
-      pipeline.clock.now(),
-    );
-    if (next.status !== 'alerts') throw new Error(next.status);
-    return next.alerts;
-  };
-  const message = {
-    channelId: ALERTS,
-    kind: 'create',
-    reason: null,
-    nonce: 'n',
-    reference: 'r',
-    payload: '{}',
-    plainText: false,
-    isSignificant: false,
-  } as const;
-  const freeze = (alerts: Awaited<ReturnType<typeof claimed>>) =>
-    pipeline.store.outbox.freeze({ ...message, attachment: null, alerts, mentioning: [] }, pipeline.clock.now());
-
-  await pipeline.receive(event);
-  await pipeline.routed();
-  const before = await claimed();
-  await pipeline.receive(event);
-  await pipeline.routed();
-  expect(await freeze(before)).toBeNull();
-  const after = await claimed();
-  expect(after.map(({ count }) => count)).toEqual([2]);
-  expect(await freeze(after)).toEqual(expect.any(Number));
-  // A frozen alert cannot be frozen into another message.
-  expect(await freeze(after)).toBeNull();
-});
-
 it('judges replayed deliveries by when they arrived: two equal transfers, and a retry', async () => {
   await pipeline.watch(TREASURY, ALERTS);
   const [equal, repeated] = [payment({ value: '1' }), payment({ value: '2' })];
