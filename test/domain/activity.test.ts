@@ -4,6 +4,7 @@ import type { AddressText } from '../../src/domain/address.ts';
 import { DAY, HOUR } from '../../src/domain/clock.ts';
 import type { Movement } from '../../src/domain/movements.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
+import { transfer as transferOf } from '../store/contract/given.ts';
 
 const ME: AddressText = '0x1111111111111111111111111111111111111111';
 const YOU: AddressText = '0x2222222222222222222222222222222222222222';
@@ -15,25 +16,8 @@ function movement(
   change: Partial<Movement> & { value?: string; out?: boolean; move?: Partial<Transfer> } = {},
 ): Movement {
   const { value = '1', out = false, move, ...rest } = change;
-  const transfer: Transfer = {
-    kind: 'erc20',
-    txHash: '0x0',
-    from: out ? ME : YOU,
-    to: out ? YOU : ME,
-    token: USDC,
-    value,
-    tokenId: null,
-    tokenIdExact: true,
-    tokenType: 'ERC-20',
-    tokenName: null,
-    tokenSymbol: 'USDC',
-    decimals: 6,
-    internal: false,
-    blockNumber: null,
-    blockHash: null,
-    gasFee: null,
-    ...move,
-  };
+  const [from, to] = out ? [ME, YOU] : [YOU, ME];
+  const transfer = transferOf(1, { from, to, token: USDC, value, ...move });
   return { transferId: 1, network: 0, at: NOW - HOUR, count: 1, hidden: null, imitation: false, transfer, ...rest };
 }
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { imitatedBy, isLure } from '../../src/domain/guard.ts';
 import type { KnownToken } from '../../src/domain/token.ts';
-import type { Transfer } from '../../src/domain/transfer.ts';
+import { transfer as transferOf } from '../store/contract/given.ts';
 
 const REAL = `0x${'1'.repeat(40)}` as const;
 const FAKE = `0x${'2'.repeat(40)}` as const;
@@ -31,25 +31,6 @@ it('finds an imitation of the native coin rather than of a cataloged token with 
   expect(imitatedBy(FAKE, 'ETH', known)).toBe('native');
 });
 
-const TRANSFER: Transfer = {
-  kind: 'erc20',
-  txHash: '0x1',
-  from: REAL,
-  to: REAL,
-  token: FAKE,
-  value: '5',
-  tokenId: null,
-  tokenIdExact: true,
-  tokenType: 'ERC-20',
-  tokenName: null,
-  tokenSymbol: 'FISH',
-  decimals: 6,
-  internal: false,
-  blockNumber: 1,
-  blockHash: null,
-  gasFee: null,
-};
-
 it.each([
   ['Claim it', true],
   ['visit us', true],
@@ -62,5 +43,5 @@ it.each([
   ['Proclaim', false],
   ['Claimant', false],
 ])('decides whether the token name %s is a lure (%s)', (tokenName, expected) => {
-  expect(isLure({ ...TRANSFER, tokenName })).toBe(expected);
+  expect(isLure(transferOf(1, { tokenName, tokenSymbol: 'FISH' }))).toBe(expected);
 });

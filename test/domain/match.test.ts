@@ -11,15 +11,11 @@ import {
   styleOf,
 } from '../../src/domain/subscription.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
+import { transfer as transferOf } from '../store/contract/given.ts';
 
 const address = (digit: string): AddressText => `0x${digit.repeat(40)}`;
-const [WALLET, ALICE, BOB, TOKEN, OTHER] = ['1', '2', '3', '4', '5'].map(address) as [
-  AddressText,
-  AddressText,
-  AddressText,
-  AddressText,
-  AddressText,
-];
+const [WALLET, ALICE, BOB] = [address('1'), address('2'), address('3')];
+const [TOKEN, OTHER] = [address('4'), address('5')];
 const ZERO = address('0');
 
 const CONTEXT: MatchContext = { now: 1_000, cataloged: () => null, isNamed: () => false, tokenMuted: () => false };
@@ -45,27 +41,8 @@ function subscription(change: Partial<Subscription> = {}, filters: Partial<Filte
 }
 
 /** Two units of a token with 6 decimals, from Alice to the wallet. */
-function transfer(change: Partial<Transfer> = {}): Transfer {
-  return {
-    kind: 'erc20',
-    txHash: '0xabc',
-    from: ALICE,
-    to: WALLET,
-    token: TOKEN,
-    value: '2000000',
-    tokenId: null,
-    tokenIdExact: true,
-    tokenType: 'ERC-20',
-    tokenName: 'Token',
-    tokenSymbol: 'TKN',
-    decimals: 6,
-    internal: false,
-    blockNumber: 1,
-    blockHash: null,
-    gasFee: null,
-    ...change,
-  };
-}
+const transfer = (change: Partial<Transfer> = {}): Transfer =>
+  transferOf(1, { from: ALICE, to: WALLET, token: TOKEN, value: '2000000', ...change });
 
 const NATIVE = { kind: 'native', token: null, decimals: 18, value: '1000000000000000000' } as const;
 const OUTGOING = { from: WALLET, to: ALICE };

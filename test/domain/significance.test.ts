@@ -2,16 +2,11 @@ import { expect, it } from 'vitest';
 import { isSignificant, mayMention, type TokenTrust } from '../../src/domain/significance.ts';
 import { DEFAULT_CHOICES, DEFAULT_FILTERS, type Filters, type Watcher } from '../../src/domain/subscription.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
+import { transfer as transferOf } from '../store/contract/given.ts';
 
 const at = (digit: string) => `0x${digit.repeat(40)}` as const;
-const [WALLET, ALICE, GENUINE, UNKNOWN, NAMED, WORTHLESS] = ['1', '2', '3', '4', '5', '6'].map(at) as [
-  `0x${string}`,
-  `0x${string}`,
-  `0x${string}`,
-  `0x${string}`,
-  `0x${string}`,
-  `0x${string}`,
-];
+const [WALLET, ALICE, GENUINE] = [at('1'), at('2'), at('3')];
+const [UNKNOWN, NAMED, WORTHLESS] = [at('4'), at('5'), at('6')];
 /** GENUINE is cataloged, WORTHLESS is not; nobody can tell about the others, of which the guild has named one. */
 const TRUST: TokenTrust = {
   cataloged: (token) => (token === GENUINE ? true : token === WORTHLESS ? false : null),
@@ -28,25 +23,8 @@ const watcher = (change: Partial<Watcher> = {}, filters: Partial<Filters> = {}):
   ...change,
   filters: { ...DEFAULT_FILTERS, ...filters },
 });
-const transfer = (token: `0x${string}` | null, change: Partial<Transfer> = {}): Transfer => ({
-  kind: token === null ? 'native' : 'erc20',
-  txHash: '0x',
-  from: WALLET,
-  to: ALICE,
-  token,
-  value: '5000000',
-  tokenId: null,
-  tokenIdExact: true,
-  tokenType: null,
-  tokenName: null,
-  tokenSymbol: null,
-  decimals: 6,
-  internal: false,
-  blockNumber: null,
-  blockHash: null,
-  gasFee: null,
-  ...change,
-});
+const transfer = (token: `0x${string}` | null, change: Partial<Transfer> = {}): Transfer =>
+  transferOf(1, { kind: token === null ? 'native' : 'erc20', from: WALLET, to: ALICE, token, ...change });
 
 it.each([
   ['the coin leaves', transfer(null), true, {}, {}, true],

@@ -7,6 +7,7 @@ import {
   type TransferKind,
   transferKey,
 } from '../../src/domain/transfer.ts';
+import { transfer as transferOf } from '../store/contract/given.ts';
 
 it.each<[TransferKind, string | null, string | null, boolean, bigint]>([
   ['native', '5', null, false, 5n],
@@ -28,24 +29,7 @@ it.each<[TransferKind, string | null, string | null, boolean, bigint]>([
 
 describe('the keys of transfers and deliveries', () => {
   const event: TransferEvent = {
-    transfer: {
-      kind: 'erc20',
-      txHash: '0x1',
-      from: '0x1111111111111111111111111111111111111111',
-      to: '0x2222222222222222222222222222222222222222',
-      token: '0x3333333333333333333333333333333333333333',
-      value: '5',
-      tokenId: null,
-      tokenIdExact: true,
-      tokenType: 'ERC-20',
-      tokenName: 'One',
-      tokenSymbol: 'ONE',
-      decimals: 18,
-      internal: false,
-      blockNumber: 1,
-      blockHash: '0xb1',
-      gasFee: '1',
-    },
+    transfer: transferOf(1),
     direction: 'incoming',
     addressType: 'wallet',
     projectId: 'p',
