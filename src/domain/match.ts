@@ -5,26 +5,6 @@ import { isKnownAsset, isSignificant, leaves, minimumFor, type TokenTrust } from
 import { type Asset, asksFor, isMuted, type Perspective, type Watcher } from './subscription.ts';
 import { isLessThan, isZero, mergedKind, type Transfer } from './transfer.ts';
 
-/** Why a subscription gets no alert for a transfer of its address. `/why` explains each word. */
-export type HiddenReason =
-  | 'paused'
-  | 'muted'
-  | 'token-muted'
-  | 'direction'
-  | 'kind'
-  | 'token'
-  | 'denied-token'
-  | 'token-list'
-  | 'internal'
-  | 'self'
-  | 'zero'
-  | 'cataloged'
-  | 'denied-counterparty'
-  | 'counterparty'
-  | 'minimum'
-  | 'minimum-usd'
-  | 'guard';
-
 /** Whether a subscription gets an alert for a transfer. */
 export type Match =
   | { outcome: 'matched'; perspective: Perspective; isKnown: boolean; isSignificant: boolean }
@@ -49,49 +29,41 @@ interface Case {
 }
 
 /** Each rule returns whether it hides the transfer. The first one that does is the reason. */
-const RULES: [HiddenReason, (given: Case) => boolean][] = [
-  ['paused', ({ subscription }) => subscription.paused],
-  ['muted', ({ subscription, context }) => isMuted(subscription, context.now)],
-  [
-    'token-muted',
-    (given) =>
-      !passesHolds(given) && !!given.asset && given.context.tokenMuted(given.subscription.guildId, given.asset),
-  ],
-  ['direction', isOtherDirection],
-  ['kind', ({ subscription, transfer }) => !isOfKind(subscription, transfer)],
-  ['token', ({ subscription: { token }, transfer }) => token !== null && token !== transfer.token],
-  ['denied-token', ({ subscription: { filters }, asset }) => !!asset && filters.deniedTokens.includes(asset)],
-  ['token-list', ({ subscription: { filters }, asset }) => filters.tokens.length > 0 && !isIn(filters.tokens, asset)],
-  ['internal', ({ subscription: { filters }, transfer }) => !filters.internal && isInternal(transfer)],
-  ['self', ({ subscription: { filters }, transfer }) => !filters.self && isSelf(transfer)],
-  ['zero', ({ subscription: { filters }, transfer }) => !filters.zero && isZero(transfer)],
-  ['cataloged', ({ subscription: { filters }, transfer, context }) => filters.cataloged && isStray(transfer, context)],
-  [
-    'denied-counterparty',
-    ({ subscription, transfer }) =>
-      otherSides(subscription, transfer).some((party) => isIn(subscription.filters.deniedCounterparties, party)),
-  ],
-  [
-    'counterparty',
-    ({ subscription, transfer }) => {
-      const wanted = subscription.filters.counterparties;
-      return wanted.length > 0 && !otherSides(subscription, transfer).some((party) => isIn(wanted, party));
-    },
-  ],
-  ['minimum', isBelowMinimum],
-  ['minimum-usd', ({ subscription: { minimumUsd }, transfer }) => isWorthLess(minimumUsd, transfer)],
-  [
-    'guard',
-    (given) =>
-      given.perspective === 'incoming' &&
-      isStray(given.transfer, given.context) &&
-      isLure(given.transfer) &&
-      !asksFor(given.subscription, given.transfer),
-  ],
-];
+const RULES = {
+  paused: ({ subscription }) => subscription.paused,
+  muted: ({ subscription, context }) => isMuted(subscription, context.now),
+  'token-muted': (given) =>
+    !passesHolds(given) && !!given.asset && given.context.tokenMuted(given.subscription.guildId, given.asset),
+  direction({ subscription: { direction }, perspective }) {
+    const isDirected = perspective === 'incoming' || perspective === 'outgoing';
+    return direction !== 'any' && isDirected && perspective !== direction;
+  },
+  kind: ({ subscription: { kind }, transfer }) => kind !== 'any' && kind !== mergedKind(transfer.kind),
+  token: ({ subscription: { token }, transfer }) => token !== null && token !== transfer.token,
+  'denied-token': ({ subscription: { filters }, asset }) => isIn(filters.deniedTokens, asset),
+  'token-list': ({ subscription: { filters }, asset }) => filters.tokens.length > 0 && !isIn(filters.tokens, asset),
+  internal: ({ subscription: { filters }, transfer }) =>
+    !filters.internal && transfer.internal && transfer.kind === 'native',
+  self: ({ subscription: { filters }, transfer: { from, to } }) => !filters.self && from !== null && from === to,
+  zero: ({ subscription: { filters }, transfer }) => !filters.zero && isZero(transfer),
+  cataloged: ({ subscription: { filters }, transfer, context }) => filters.cataloged && isStray(transfer, context),
+  'denied-counterparty': ({ subscription, transfer }) =>
+    otherSides(subscription, transfer).some((party) => isIn(subscription.filters.deniedCounterparties, party)),
+  counterparty({ subscription, transfer }) {
+    const wanted = subscription.filters.counterparties;
+    return wanted.length > 0 && !otherSides(subscription, transfer).some((party) => isIn(wanted, party));
+  },
+  minimum: ({ subscription, transfer }) => isLessThan(minimumFor(subscription, transfer), transfer),
+  'minimum-usd': ({ subscription: { minimumUsd }, transfer }) => isWorthLess(minimumUsd, transfer),
+  guard: ({ subscription, transfer, perspective, context }) =>
+    perspective === 'incoming' && isStray(transfer, context) && isLure(transfer) && !asksFor(subscription, transfer),
+} satisfies Record<string, (given: Case) => boolean>;
+
+/** Why a subscription gets no alert for a transfer of its address. `/why` explains each word. */
+export type HiddenReason = keyof typeof RULES;
 
 /** Every reason, in the order of checking: a later one means that no earlier one applied. */
-export const REASONS: readonly HiddenReason[] = RULES.map(([reason]) => reason);
+export const REASONS = Object.keys(RULES) as HiddenReason[];
 
 /**
  * Decides about one subscription. A transfer that cannot be judged (an amount without decimals, a token whose catalog
@@ -108,8 +80,8 @@ export function matchTransfer(
   const asset: Asset | null = transfer.token ?? (transfer.kind === 'native' ? 'native' : null);
   const significant = isSignificant(subscription, transfer, isSenderWatched || leaves(perspective), context);
   const given = { subscription, transfer, perspective, asset, isSignificant: significant, context };
-  const rule = RULES.find(([, hides]) => hides(given));
-  if (rule) return { outcome: 'hidden', reason: rule[0] };
+  const reason = REASONS.find((one) => RULES[one](given));
+  if (reason) return { outcome: 'hidden', reason };
   const isKnown = isKnownAsset(subscription, transfer, context);
   return { outcome: 'matched', perspective, isKnown, isSignificant: significant };
 }
@@ -135,19 +107,5 @@ export function otherSides(
 }
 
 const isIn = <T>(list: readonly T[], item: T | null): boolean => item !== null && list.includes(item);
-const isInternal = ({ internal, kind }: Transfer): boolean => internal && kind === 'native';
-const isSelf = ({ from, to }: Transfer): boolean => from !== null && from === to;
 const isStray = ({ token }: Transfer, context: MatchContext): boolean =>
   token !== null && context.cataloged(token) === false;
-
-function isOtherDirection({ subscription: { direction }, perspective }: Case): boolean {
-  const directed = perspective === 'incoming' || perspective === 'outgoing';
-  return direction !== 'any' && directed && perspective !== direction;
-}
-
-function isBelowMinimum({ subscription, transfer }: Case): boolean {
-  return isLessThan(minimumFor(subscription, transfer), transfer);
-}
-
-const isOfKind = ({ kind }: Watcher, transfer: Transfer): boolean =>
-  kind === 'any' || kind === mergedKind(transfer.kind);
