@@ -1,9 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import {
   CHANNEL,
   decision,
   frozen,
   GUILD,
+  matchOf,
   NOW,
   newAlert,
   notice,
@@ -13,13 +14,12 @@ import {
   subscribe,
   TREASURY,
 } from './given.ts';
-import type { OpenEmpty } from './index.ts';
+import type { StoreTest } from './index.ts';
 
 /** Balances that transfers left, and what was decided about them. */
-export function balancesContract(open: OpenEmpty): void {
+export function balancesContract(it: StoreTest): void {
   describe('balances', () => {
-    it('finds what concerns them since a decision, and keeps them with their transfers', async () => {
-      const store = await open();
+    it('finds what concerns them since a decision, and keeps them with their transfers', async ({ store }) => {
       const { balances } = store;
       const shown = await subscribe(store, { showBalance: true });
       const warned = await subscribe(store, { channelId: '1009', warnBelow: '5' });
@@ -30,9 +30,9 @@ export function balancesContract(open: OpenEmpty): void {
       const { last, concerned } = await balances.concerned(null);
       expect(concerned).toEqual([]);
       const decisions = [decided(2, shown), decided(2, warned, 'muted'), decided(2, other), decided(3, shown, 'muted')];
-      const matches = [{ ...newAlert(2).matches[0]!, subscription: shown.id }];
       const transfers = [storedTransfer(2), storedTransfer(3)];
-      await store.routing.commit(routed({ transfers, decisions, alerts: [newAlert(2, { matches })] }));
+      const alerts = [newAlert(2, { matches: [matchOf(shown.id)] })];
+      await store.routing.commit(routed({ transfers, decisions, alerts }));
       const found = await balances.concerned(last);
       expect(found.last).toBeGreaterThan(last);
       expect(found.concerned).toMatchObject([
@@ -52,8 +52,7 @@ export function balancesContract(open: OpenEmpty): void {
       });
     });
 
-    it('posts each statement once, where the guild’s alerts go', async () => {
-      const store = await open();
+    it('posts each statement once, where the guild’s alerts go', async ({ store }) => {
       const { balances } = store;
       await subscribe(store, { createdAt: NOW, label: 'T' });
       await subscribe(store, { createdAt: NOW - 5, channelId: '1009' });
@@ -79,8 +78,7 @@ export function balancesContract(open: OpenEmpty): void {
       expect(await balances.statements()).toEqual([{ ...plan, period: 'monthly' }]);
     });
 
-    it('records whether a balance is low, with one notice for each change', async () => {
-      const store = await open();
+    it('records whether a balance is low, with one notice for each change', async ({ store }) => {
       const { balances } = store;
       const { id: subscription } = await subscribe(store, { warnBelow: '5', network: 3 });
       await subscribe(store, { channelId: '1009', warnBelow: '5', network: 4 });

@@ -1,14 +1,17 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import {
   ALICE,
   address,
   CHANNEL,
+  contextOf,
   decision,
   GUILD,
   keyOf,
   NOW,
   newAlert,
+  PROGRESS,
   routed,
+  saveProject,
   send,
   storedTransfer,
   subscribe,
@@ -16,34 +19,31 @@ import {
   transfer,
   txHash,
 } from './given.ts';
-import type { OpenEmpty } from './index.ts';
+import type { StoreTest } from './index.ts';
 
 /** What the comparison with the chain keeps and reads. */
-export function chainChecksContract(open: OpenEmpty): void {
+export function chainChecksContract(it: StoreTest): void {
   describe('chain checks', () => {
-    it('keep how far a network was compared, and the balances there', async () => {
-      const { chainChecks } = await open();
+    it('keep how far a network was compared, and the balances there', async ({ store: { chainChecks } }) => {
       expect(await chainChecks.progress(0)).toBeNull();
-      const progress = { chainId: '1', block: 7, blockAt: NOW, unchecked: [] };
       const balances = new Map([
         [ALICE, 10n ** 30n],
         [TREASURY, 0n],
       ]);
-      await chainChecks.advance(0, progress, balances);
-      await chainChecks.advance(10, progress, new Map());
-      expect(await chainChecks.progress(0)).toEqual({ progress, balances });
-      await chainChecks.advance(0, { ...progress, block: 8 }, new Map([[ALICE, 5n]]));
+      await chainChecks.advance(0, PROGRESS, balances);
+      await chainChecks.advance(10, PROGRESS, new Map());
+      expect(await chainChecks.progress(0)).toEqual({ progress: PROGRESS, balances });
+      await chainChecks.advance(0, { ...PROGRESS, block: 8 }, new Map([[ALICE, 5n]]));
       expect(await chainChecks.progress(0)).toMatchObject({
         progress: { block: 8 },
         balances: new Map([[ALICE, 5n]]),
       });
     });
 
-    it('know every watched address with its scope, since its first subscription', async () => {
-      const store = await open();
+    it('know every watched address with its scope, since its first subscription', async ({ store }) => {
       await subscribe(store, { createdAt: NOW });
       await subscribe(store, { createdAt: NOW - 5, channelId: '1009' });
-      const scope = await store.projects.save({ guildId: '2000', projectId: 'p', sealed: Buffer.alloc(0) }, 'token');
+      const scope = await saveProject(store, '2000');
       await subscribe(store, { guildId: '2000', channelId: '2001', createdAt: NOW });
       const watched = (await store.chainChecks.watched(0)).toSorted((one, other) => one.scope - other.scope);
       expect(watched).toEqual([
@@ -52,23 +52,23 @@ export function chainChecksContract(open: OpenEmpty): void {
       ]);
     });
 
-    it('know what every guild of a scope was told before its project changed', async () => {
-      const store = await open();
+    it('know what every guild of a scope was told before its project changed', async ({ store }) => {
       const guildId = '2000';
       const { id } = await subscribe(store);
       const other = await subscribe(store, { guildId, channelId: '2001' });
       const decisions = [decision(1, { subscription: id }), decision(2, { subscription: id })];
       decisions.push(decision(2, { subscription: other.id, guildId, channelId: '2001' }));
       await store.routing.commit(routed({ transfers: [1, 2].map((n) => storedTransfer(n)), decisions }));
-      const own = await store.projects.save({ guildId, projectId: 'p', sealed: Buffer.alloc(0) }, 'token');
+      const own = await saveProject(store, guildId);
       const told = (scope: number) => store.chainChecks.told(0, scope, [1, 2]);
       expect([await told(own), await told(0)]).toEqual([[2], [1, 2]]);
       await store.projects.remove(guildId);
       expect(await told(0)).toEqual([2]);
     });
 
-    it('find transfers by their blocks and by their transactions, and correct how many there are', async () => {
-      const store = await open();
+    it('find transfers by their blocks and by their transactions, and correct how many there are', async ({
+      store,
+    }) => {
       await subscribe(store);
       const at = (n: number, blockNumber: number) => storedTransfer(n, { transfer: transfer(n, { blockNumber }) });
       const transfers = [at(1, 10), at(2, 11), at(3, 12)];
@@ -84,8 +84,9 @@ export function chainChecksContract(open: OpenEmpty): void {
       expect(corrected).toMatchObject({ count: 0, transfer: { settled: 0 } });
     });
 
-    it('list what was delivered after a transfer, of blocks up to one, and tell routing how far was compared', async () => {
-      const store = await open();
+    it('list what was delivered after a transfer, of blocks up to one, and tell routing how far was compared', async ({
+      store,
+    }) => {
       await subscribe(store);
       const at = (n: number, blockNumber: number, more = {}) =>
         storedTransfer(n, { transfer: transfer(n, { blockNumber }), ...more });
@@ -100,15 +101,14 @@ export function chainChecksContract(open: OpenEmpty): void {
       const [last] = await late(0);
       expect(await late(0)).toEqual([last, [txHash(1), txHash(4)]]);
       expect(await late(Number(last))).toEqual([last, []]);
-      const query = { transferKey: keyOf(9), deliveryKey: keyOf(9), scope: 0, at: NOW, transfer: transfer(9) };
-      expect((await store.routing.context([query], NOW)).compared.size).toBe(0);
-      const progress = { chainId: '1', block: 7, blockAt: NOW, unchecked: [] };
-      await chainChecks.advance(0, progress, new Map());
-      expect((await store.routing.context([query], NOW)).compared.get(0)).toEqual(progress);
+      expect((await contextOf(store, 9)).compared.size).toBe(0);
+      await chainChecks.advance(0, PROGRESS, new Map());
+      expect((await contextOf(store, 9)).compared.get(0)).toEqual(PROGRESS);
     });
 
-    it('list what was posted because it was found on the chain, and what was delivered around it', async () => {
-      const store = await open();
+    it('list what was posted because it was found on the chain, and what was delivered around it', async ({
+      store,
+    }) => {
       const { id } = await subscribe(store);
       const decided = (n: number) => decision(n, { subscription: id });
       await store.routing.commit(
@@ -135,13 +135,10 @@ export function chainChecksContract(open: OpenEmpty): void {
       expect(await chainChecks.deliveredAround(0, NOW)).toEqual({ before: NOW - 9, after: NOW + 9 });
     });
 
-    it('recognize a transfer that was found on the chain when it is delivered in another form', async () => {
-      const store = await open();
+    it('recognize a transfer that was found on the chain when it is delivered in another form', async ({ store }) => {
       const piece = transfer(1, { kind: 'erc1155', tokenId: '5', value: '3' });
       await store.routing.commit(routed({ transfers: [{ ...storedTransfer(1, { transfer: piece }), minedAt: NOW }] }));
-      const delivered = { ...piece, kind: 'erc721', value: null } as const;
-      const query = { transferKey: keyOf(9), deliveryKey: keyOf(9), scope: 0, at: NOW, transfer: delivered };
-      const context = await store.routing.context([query], NOW);
+      const context = await contextOf(store, 9, { transfer: { ...piece, kind: 'erc721', value: null } });
       expect([...context.aliases]).toEqual([[keyOf(9), keyOf(1)]]);
       expect(context.transfers).toMatchObject([{ key: keyOf(1) }]);
       expect(context.watched).toEqual([]);

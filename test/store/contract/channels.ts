@@ -1,21 +1,25 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { Store } from '../../../src/store/store.ts';
 import {
   ADA,
   ALICE,
   CHANNEL,
+  change,
   frozen,
   GUILD,
   NOW,
+  name,
   next,
   notice,
   OTHER_CHANNEL,
   OTHER_GUILD,
+  PARKED,
   post,
+  saveProject,
   subscribe,
   TAKE,
 } from './given.ts';
-import type { OpenEmpty } from './index.ts';
+import type { StoreTest } from './index.ts';
 
 /** What may be the only thing that is stored about a guild. */
 const TRACES: Record<string, (store: Store) => Promise<unknown>> = {
@@ -24,11 +28,10 @@ const TRACES: Record<string, (store: Store) => Promise<unknown>> = {
     await subscribe(store);
     await subscribe(store, { channelId: OTHER_CHANNEL });
   },
-  'its labels': ({ labels }) => labels.set(GUILD, { address: ALICE, name: 'Alice', createdBy: ADA, at: NOW }),
-  'its project': ({ projects }) => projects.save({ guildId: GUILD, projectId: 'p', sealed: new Uint8Array() }, 'token'),
+  'its labels': (store) => name(store, ALICE, 'Alice'),
+  'its project': (store) => saveProject(store),
   'its channels': ({ channels }) => channels.postNotice(notice()),
-  'its audit log': ({ audit }) =>
-    audit.record({ guildId: GUILD, userId: ADA, action: 'label.set', detail: {}, at: NOW }),
+  'its audit log': (store) => change(store),
   'its questions': ({ confirmations }) =>
     confirmations.ask(
       { guildId: GUILD, userId: ADA, action: 'webhook.remove', detail: { webhook: 'w', addresses: [] }, askedAt: NOW },
@@ -36,51 +39,49 @@ const TRACES: Record<string, (store: Store) => Promise<unknown>> = {
     ),
 };
 
-export function channelsContract(open: OpenEmpty): void {
+export function channelsContract(it: StoreTest): void {
   describe('channels', () => {
-    const blocked = { dueAt: NOW + 5, attempts: 1, since: NOW, reason: '50001' };
     const head = async ({ outbox }: Store, channelId = CHANNEL) => (await outbox.claim(channelId, TAKE, NOW)).head;
 
-    it('remembers the state of a channel and lists a guild’s blocked ones', async () => {
-      const store = await open();
+    it('remembers the state of a channel and lists a guild’s blocked ones', async ({ store }) => {
       await post(store, [1]);
       expect(await head(store)).toMatchObject({ channelId: CHANNEL, guildId: GUILD, state: 'ready' });
-      await store.channels.setState({ channelId: CHANNEL, state: 'parked', ...blocked });
+      await store.channels.setState({ ...PARKED, dueAt: NOW + 5 });
       expect(await head(store)).toMatchObject({ state: 'parked', dueAt: NOW + 5, attempts: 1, since: NOW });
       expect(await store.channels.blocked(GUILD)).toEqual([{ channelId: CHANNEL, state: 'parked', reason: '50001' }]);
       expect(await store.channels.blocked(OTHER_GUILD)).toEqual([]);
     });
 
-    it('freezes the notice that reports a blocked channel elsewhere, and withdraws it when the channel opens', async () => {
-      const store = await open();
+    it('freezes the notice that reports a blocked channel elsewhere, and withdraws it when the channel opens', async ({
+      store,
+    }) => {
       await post(store, [1]);
       const elsewhere = notice({ channelId: OTHER_CHANNEL, aboutChannelId: CHANNEL });
-      await store.channels.setState({ channelId: CHANNEL, state: 'parked', ...blocked }, elsewhere);
+      await store.channels.setState(PARKED, elsewhere);
       expect(await next(store, NOW, OTHER_CHANNEL)).toMatchObject({ status: 'batch', batch: { kind: 'notice' } });
-      await store.channels.setState({ channelId: CHANNEL, state: 'ready', ...blocked, reason: null });
+      await store.channels.setState({ ...PARKED, state: 'ready', reason: null });
       expect(await next(store, NOW, OTHER_CHANNEL)).toMatchObject({ status: 'nothing' });
     });
 
-    it('keeps a notice that Discord may have when the channel that it is about opens', async () => {
-      const store = await open();
+    it('keeps a notice that Discord may have when the channel that it is about opens', async ({ store }) => {
       const elsewhere = notice({ channelId: OTHER_CHANNEL, aboutChannelId: CHANNEL });
-      await store.channels.setState({ channelId: CHANNEL, state: 'parked', ...blocked }, elsewhere);
+      await store.channels.setState(PARKED, elsewhere);
       const { id } = await frozen(store, NOW, OTHER_CHANNEL);
       await store.outbox.countAttempt(id, NOW);
-      await store.channels.setState({ channelId: CHANNEL, state: 'ready', ...blocked, reason: null });
+      await store.channels.setState({ ...PARKED, state: 'ready', reason: null });
       expect(await frozen(store, NOW, OTHER_CHANNEL)).toMatchObject({ id, kind: 'notice' });
     });
 
-    it('posts a notice about no transfer', async () => {
-      const store = await open();
+    it('posts a notice about no transfer', async ({ store }) => {
       await store.channels.postNotice(notice());
       const found = await next(store);
       expect(found).toMatchObject({ status: 'batch', batch: { kind: 'notice', attempts: 0 } });
       expect(JSON.stringify(found)).toContain('Text');
     });
 
-    it('chooses the guild’s default channel for notices, otherwise another one in use, never the troubled one', async () => {
-      const store = await open();
+    it('chooses the guild’s default channel for notices, otherwise another one in use, never the troubled one', async ({
+      store,
+    }) => {
       const place = () => store.channels.channelForNotices(GUILD, CHANNEL);
       await subscribe(store);
       expect(await place()).toBeNull();
@@ -92,11 +93,12 @@ export function channelsContract(open: OpenEmpty): void {
       expect(await place()).toBe(OTHER_CHANNEL);
     });
 
-    it('restores a guild’s channels when it takes the bot back, except those that were gone on their own', async () => {
-      const store = await open();
+    it('restores a guild’s channels when it takes the bot back, except those that were gone on their own', async ({
+      store,
+    }) => {
       await post(store, [1]);
       await post(store, [2], { channelId: OTHER_CHANNEL });
-      await store.channels.setState({ channelId: OTHER_CHANNEL, state: 'unreachable', ...blocked, reason: '10003' });
+      await store.channels.setState({ ...PARKED, channelId: OTHER_CHANNEL, state: 'unreachable', reason: '10003' });
       await store.channels.guildRemoved(GUILD, NOW, NOW + 9);
       expect((await store.channels.blocked(GUILD)).map(({ channelId }) => channelId)).toEqual([CHANNEL, OTHER_CHANNEL]);
       await store.channels.guildReturned(GUILD);
@@ -104,22 +106,22 @@ export function channelsContract(open: OpenEmpty): void {
       expect(await store.channels.blocked(GUILD)).toEqual(left);
     });
 
-    it('leaves a channel blocked that was found to be gone after its guild had removed the bot', async () => {
-      const store = await open();
+    it('leaves a channel blocked that was found to be gone after its guild had removed the bot', async ({ store }) => {
       await post(store, [1]);
       await store.channels.guildRemoved(GUILD, NOW, NOW + 9);
       const [{ reason } = { reason: null }] = await store.channels.blocked(GUILD);
-      await store.channels.setState({ channelId: CHANNEL, state: 'unreachable', ...blocked, reason });
+      await store.channels.setState({ ...PARKED, state: 'unreachable', reason });
       await store.channels.guildReturned(GUILD);
       expect(await store.channels.blocked(GUILD)).toEqual([{ channelId: CHANNEL, state: 'unreachable', reason }]);
     });
 
-    it('closes a channel with its guild’s removal of the bot, and opens it as if nothing had failed', async () => {
-      const store = await open();
+    it('closes a channel with its guild’s removal of the bot, and opens it as if nothing had failed', async ({
+      store,
+    }) => {
       await post(store, [1]);
       await post(store, [2], { guildId: OTHER_GUILD, channelId: OTHER_CHANNEL });
       const untouched = await head(store, OTHER_CHANNEL);
-      await store.channels.setState({ channelId: CHANNEL, state: 'parked', ...blocked });
+      await store.channels.setState(PARKED);
       await store.channels.guildRemoved(GUILD, NOW + 1, NOW + 9);
       const closed = { state: 'unreachable', dueAt: NOW + 9, attempts: 0, since: NOW + 1 };
       expect(await head(store)).toEqual({ channelId: CHANNEL, guildId: GUILD, ...closed });
@@ -129,8 +131,7 @@ export function channelsContract(open: OpenEmpty): void {
       expect(await head(store, OTHER_CHANNEL)).toEqual(untouched);
     });
 
-    it('compares the guilds of a session with the known ones', async () => {
-      const store = await open();
+    it('compares the guilds of a session with the known ones', async ({ store }) => {
       for (const guildId of [GUILD, OTHER_GUILD]) await store.guilds.changeSettings(guildId, { language: 'de' });
       const sync = (present: string[], now: number) => store.channels.syncGuilds(new Set(present), [0, 1], now);
       expect(await sync([GUILD, OTHER_GUILD, '3000'], NOW)).toEqual({ gone: [], back: [] });
@@ -142,8 +143,7 @@ export function channelsContract(open: OpenEmpty): void {
       expect(await store.erasure.removed(NOW + 9)).toEqual([]);
     });
 
-    it('compares a session’s guilds with the known ones of its own shard', async () => {
-      const store = await open();
+    it('compares a session’s guilds with the known ones of its own shard', async ({ store }) => {
       // The guilds that Discord reports to the first and to the second of two shards.
       const [even, odd, present] = [String(2n << 22n), String(3n << 22n), String(4n << 22n)];
       for (const guildId of [even, odd, present]) await store.guilds.changeSettings(guildId, { language: 'de' });
@@ -154,8 +154,9 @@ export function channelsContract(open: OpenEmpty): void {
       expect(await sync([odd, present], [0, 1])).toEqual({ gone: [even], back: [odd] });
     });
 
-    it('counts a guild’s erasure from the first report of its removal, or an earlier time that is reported', async () => {
-      const { channels, erasure, guilds } = await open();
+    it('counts a guild’s erasure from the first report of its removal, or an earlier time that is reported', async ({
+      store: { channels, erasure, guilds },
+    }) => {
       await guilds.changeSettings(GUILD, { language: 'de' });
       const isRemoved = async (before: number) => (await erasure.removed(before)).includes(GUILD);
       await channels.syncGuilds(new Set(), [0, 1], NOW);
@@ -168,8 +169,7 @@ export function channelsContract(open: OpenEmpty): void {
       expect(await erasure.removed(NOW + 1)).toEqual([GUILD]);
     });
 
-    it.each(Object.keys(TRACES))('knows a guild by %s alone', async (trace) => {
-      const store = await open();
+    it.for(Object.keys(TRACES))('knows a guild by %s alone', async (trace, { store }) => {
       expect(await store.channels.syncGuilds(new Set(), [0, 1], NOW)).toEqual({ gone: [], back: [] });
       await TRACES[trace]!(store);
       expect(await store.channels.syncGuilds(new Set(), [0, 1], NOW)).toEqual({ gone: [GUILD], back: [] });

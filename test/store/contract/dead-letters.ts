@@ -1,43 +1,45 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
+import type { DeadLetter } from '../../../src/domain/batch.ts';
+import type { Store } from '../../../src/store/store.ts';
 import {
   CHANNEL,
   countAgain,
   due,
   freeze,
   frozen,
-  GUILD,
+  historyOf,
   NOW,
   next,
   notice,
   OTHER_CHANNEL,
+  PARKED,
   post,
+  refuse,
   send,
   transfer,
   txHash,
 } from './given.ts';
-import type { OpenEmpty } from './index.ts';
+import type { StoreTest } from './index.ts';
 
-export function deadLettersContract(open: OpenEmpty): void {
+/** Discord refuses a change of the first transfer's message; returns the dead letter. */
+async function refuseChange(store: Store): Promise<DeadLetter> {
+  await countAgain(store, 1);
+  await store.outbox.deadLetter((await frozen(store)).id, 'refused', NOW);
+  return (await store.deadLetters.list(9))[0]!;
+}
+
+export function deadLettersContract(it: StoreTest): void {
   describe('dead letters', () => {
-    it('keeps the alerts of a message that Discord refused, with their transfers', async () => {
-      const store = await open();
+    it('keeps the alerts of a message that Discord refused, with their transfers', async ({ store }) => {
       await post(store, [1]);
-      await store.outbox.deadLetter(await freeze(store, { payload: '{"content":"a"}' }), 'refused', NOW);
-      const [letter, ...others] = await store.deadLetters.list(9);
-      expect(letter).toMatchObject({
-        kind: 'alert',
-        channelId: CHANNEL,
-        reason: 'refused',
-        at: NOW,
-        payload: '{"content":"a"}',
-      });
-      expect(letter!.transfer).toEqual(transfer(1));
-      expect(others).toEqual([]);
+      const letter = await refuse(store, { payload: '{"content":"a"}' });
+      const shown = { kind: 'alert', channelId: CHANNEL, reason: 'refused', at: NOW, payload: '{"content":"a"}' };
+      expect(letter).toMatchObject({ ...shown, transfer: transfer(1) });
+      expect(await store.deadLetters.list(9)).toEqual([letter]);
       expect(await store.outbox.channelsWithWork()).toEqual([]);
     });
 
-    it('turns an alert that cannot be rendered into a dead letter, once and only while it waits', async () => {
-      const store = await open();
+    it('turns an alert that cannot be rendered into a dead letter, once and only while it waits', async ({ store }) => {
       await post(store, [1]);
       await post(store, [2]);
       const [first, second] = await store.outbox.due(CHANNEL, { hold: null, isSignificant: false }, NOW, 0, 9);
@@ -45,21 +47,12 @@ export function deadLettersContract(open: OpenEmpty): void {
       await store.outbox.deadLetterUnrendered(second!.id, 'cannot be rendered', NOW);
       await freeze(store);
       await store.outbox.deadLetterUnrendered(first!.id, 'cannot be rendered', NOW);
-      expect(await store.deadLetters.list(9)).toMatchObject([
-        {
-          kind: 'alert',
-          alertId: second!.id,
-          channelId: CHANNEL,
-          reason: 'cannot be rendered',
-          payload: null,
-          at: NOW,
-        },
-      ]);
+      const letter = { kind: 'alert', alertId: second!.id, channelId: CHANNEL, payload: null, at: NOW };
+      expect(await store.deadLetters.list(9)).toMatchObject([{ ...letter, reason: 'cannot be rendered' }]);
       expect(await store.outbox.channelsWithWork()).toMatchObject([{ channelId: CHANNEL }]);
     });
 
-    it('turns only what waited since before a time into dead letters', async () => {
-      const store = await open();
+    it('turns only what waited since before a time into dead letters', async ({ store }) => {
       await post(store, [1], { now: NOW - 9 });
       await post(store, [2], { now: NOW });
       await store.outbox.expire(CHANNEL, NOW, 'too old', NOW);
@@ -67,8 +60,7 @@ export function deadLettersContract(open: OpenEmpty): void {
       expect(await due(store)).toEqual([2]);
     });
 
-    it('counts a held alert as waiting only since it is due', async () => {
-      const store = await open();
+    it('counts a held alert as waiting only since it is due', async ({ store }) => {
       await post(store, [1], { hold: 'hourly', dueAt: NOW, now: NOW - 9 });
       await store.outbox.expire(CHANNEL, NOW, 'too old', NOW);
       expect(await store.deadLetters.list(9)).toEqual([]);
@@ -76,15 +68,15 @@ export function deadLettersContract(open: OpenEmpty): void {
       expect(await store.deadLetters.list(9)).toHaveLength(1);
     });
 
-    it('keeps no payload of a digest, which would be stored once per alert', async () => {
-      const store = await open();
+    it('keeps no payload of a digest, which would be stored once per alert', async ({ store }) => {
       await post(store, [1, 2]);
-      await store.outbox.deadLetter(await freeze(store, { kind: 'digest' }), 'refused', NOW);
+      await refuse(store, { kind: 'digest' });
       expect(await store.deadLetters.list(9)).toMatchObject([{ payload: null }, { payload: null }]);
     });
 
-    it('turns messages and changes that waited since before a time into dead letters, and no later ones', async () => {
-      const store = await open();
+    it('turns messages and changes that waited since before a time into dead letters, and no later ones', async ({
+      store,
+    }) => {
       await post(store, [1], { now: NOW - 9 });
       await send(store, { reference: 'sent' }, NOW - 9);
       await post(store, [2], { now: NOW - 9 });
@@ -105,124 +97,99 @@ export function deadLettersContract(open: OpenEmpty): void {
       expect(await due(store)).toEqual([3]);
     });
 
-    it('drops the dead letter of a change once the message is edited after all', async () => {
-      const store = await open();
+    it('drops the dead letter of a change once the message is edited after all', async ({ store }) => {
       await post(store, [1]);
       await send(store);
-      await countAgain(store, 1);
-      await store.outbox.deadLetter((await frozen(store)).id, 'refused', NOW);
+      await refuseChange(store);
       expect(await store.deadLetters.list(9)).toHaveLength(1);
       await countAgain(store, 1);
       await store.outbox.markEdited((await frozen(store)).id, NOW);
       expect(await store.deadLetters.list(9)).toEqual([]);
     });
 
-    it('replays a dead letter once', async () => {
-      const store = await open();
+    it('replays a dead letter once', async ({ store }) => {
       await post(store, [1]);
-      await store.outbox.deadLetter(await freeze(store), 'refused', NOW);
-      const [letter] = await store.deadLetters.list(9);
-      expect(await store.deadLetters.replay(letter!.id, NOW)).toBe(true);
-      expect(await store.deadLetters.replay(letter!.id, NOW)).toBe(false);
+      const { id } = await refuse(store);
+      expect(await store.deadLetters.replay(id, NOW)).toBe(true);
+      expect(await store.deadLetters.replay(id, NOW)).toBe(false);
       expect(await due(store)).toEqual([1]);
     });
 
-    it('replays a dead letter of a held alert without its hold', async () => {
-      const store = await open();
+    it('replays a dead letter of a held alert without its hold', async ({ store }) => {
       await post(store, [1], { hold: 'hourly', dueAt: NOW });
-      await store.outbox.deadLetter(await freeze(store, { kind: 'digest', reason: 'hourly' }), 'refused', NOW);
-      const [letter] = await store.deadLetters.list(9);
-      await store.deadLetters.replay(letter!.id, NOW);
+      const { id } = await refuse(store, { kind: 'digest', reason: 'hourly' });
+      await store.deadLetters.replay(id, NOW);
       expect(await next(store, NOW - 1)).toMatchObject({ status: 'alerts', reason: null, alerts: [{ hold: null }] });
     });
 
-    it('makes a blocked channel due now when a dead letter of it is replayed, and nothing due later', async () => {
-      const store = await open();
+    it('makes a blocked channel due now when a dead letter of it is replayed, and nothing due later', async ({
+      store,
+    }) => {
       await post(store, [1]);
-      await store.outbox.deadLetter(await freeze(store), 'refused', NOW);
-      const blocked = { channelId: CHANNEL, state: 'parked', attempts: 1, since: NOW, reason: '50001' } as const;
-      await store.channels.setState({ ...blocked, dueAt: NOW + 9 });
-      const [letter] = await store.deadLetters.list(9);
-      await store.deadLetters.replay(letter!.id, NOW);
-      expect(await store.outbox.channelsWithWork()).toMatchObject([{ state: 'parked', dueAt: NOW }]);
-
-      await store.outbox.deadLetter(await freeze(store, { reference: 'r2' }), 'refused', NOW);
-      await store.channels.setState({ ...blocked, dueAt: NOW - 9 });
-      const [again] = await store.deadLetters.list(9);
-      await store.deadLetters.replay(again!.id, NOW);
-      expect(await store.outbox.channelsWithWork()).toMatchObject([{ state: 'parked', dueAt: NOW - 9 }]);
+      for (const [dueAt, due] of [
+        [NOW + 9, NOW],
+        [NOW - 9, NOW - 9],
+      ] as const) {
+        const { id } = await refuse(store, { reference: `r${dueAt}` });
+        await store.channels.setState({ ...PARKED, dueAt });
+        await store.deadLetters.replay(id, NOW);
+        expect(await store.outbox.channelsWithWork()).toMatchObject([{ state: 'parked', dueAt: due }]);
+      }
     });
 
-    it('replays a change that Discord refused as an edit of the message, not as a new one', async () => {
-      const store = await open();
+    it('replays a change that Discord refused as an edit of the message, not as a new one', async ({ store }) => {
       await post(store, [1]);
       await send(store, { reference: 'abc' });
-      await countAgain(store, 1);
-      await store.outbox.deadLetter((await frozen(store)).id, 'refused', NOW);
-      const [letter] = await store.deadLetters.list(9);
+      const letter = await refuseChange(store);
       expect(letter).toMatchObject({ kind: 'change', reason: 'refused' });
-      expect(await store.deadLetters.replay(letter!.id, NOW)).toBe(true);
+      expect(await store.deadLetters.replay(letter.id, NOW)).toBe(true);
       expect(await frozen(store)).toMatchObject({ kind: 'edit', nonce: null, reference: 'abc' });
     });
 
-    it('discards a dead letter for good, which the transfer’s history shows', async () => {
-      const store = await open();
+    it('discards a dead letter for good, which the transfer’s history shows', async ({ store }) => {
       await post(store, [1]);
-      await store.outbox.deadLetter(await freeze(store), 'refused', NOW);
-      const [letter] = await store.deadLetters.list(9);
-      expect(await store.deadLetters.discard([letter!.id], NOW + 5)).toBe(1);
-      expect(await store.deadLetters.discard([letter!.id], NOW + 5)).toBe(0);
+      const { id } = await refuse(store);
+      expect(await store.deadLetters.discard([id], NOW + 5)).toBe(1);
+      expect(await store.deadLetters.discard([id], NOW + 5)).toBe(0);
       expect(await store.deadLetters.list(9)).toEqual([]);
-      const { first } = await store.history.transfers({ guildId: GUILD, txHash: txHash(1) }, NOW, 9);
-      expect(first[0]!.alerts).toMatchObject([{ state: 'dead', discardedAt: NOW + 5 }]);
+      expect((await historyOf(store, 1))[0]!.alerts).toMatchObject([{ state: 'dead', discardedAt: NOW + 5 }]);
     });
 
-    it('discards a refused change without discarding the alert, which was posted', async () => {
-      const store = await open();
+    it('discards a refused change without discarding the alert, which was posted', async ({ store }) => {
       await post(store, [1]);
       await send(store);
-      await countAgain(store, 1);
-      await store.outbox.deadLetter((await frozen(store)).id, 'refused', NOW);
-      const [letter] = await store.deadLetters.list(9);
-      expect(await store.deadLetters.discard([letter!.id], NOW + 5)).toBe(1);
-      const { first } = await store.history.transfers({ guildId: GUILD, txHash: txHash(1) }, NOW, 9);
-      expect(first[0]!.alerts).toMatchObject([{ state: 'sent', discardedAt: null }]);
+      const { id } = await refuseChange(store);
+      expect(await store.deadLetters.discard([id], NOW + 5)).toBe(1);
+      expect((await historyOf(store, 1))[0]!.alerts).toMatchObject([{ state: 'sent', discardedAt: null }]);
     });
 
-    it('keeps one dead letter for a message whose changes are refused, and none for a refused label', async () => {
-      const store = await open();
+    it('keeps one dead letter for a message whose changes are refused, and none for a refused label', async ({
+      store,
+    }) => {
       await post(store, [1]);
       await send(store, { reference: 'abc' });
-      for (let n = 0; n < 2; n++) {
-        await countAgain(store, 1);
-        await store.outbox.deadLetter((await frozen(store)).id, 'refused', NOW);
-      }
-      expect(await store.deadLetters.list(9)).toHaveLength(1);
-      const [letter] = await store.deadLetters.list(9);
-      await store.deadLetters.discard([letter!.id], NOW);
+      await refuseChange(store);
+      const letter = await refuseChange(store);
+      expect(await store.deadLetters.list(9)).toEqual([letter]);
+      await store.deadLetters.discard([letter.id], NOW);
       await store.outbox.requestRerender([{ channelId: CHANNEL, reference: 'abc' }], NOW);
       await store.outbox.deadLetter((await frozen(store)).id, 'refused', NOW);
       expect(await store.deadLetters.list(9)).toEqual([]);
     });
 
-    it('assigns no id of a dead letter again, because operators type them', async () => {
-      const store = await open();
-      const deadLetter = async (n: number) => {
-        await post(store, [n]);
-        await store.outbox.deadLetter(await freeze(store, { reference: `r${n}` }), 'refused', NOW);
-        return (await store.deadLetters.list(9))[0]!.id;
-      };
-      const id = await deadLetter(1);
+    it('assigns no id of a dead letter again, because operators type them', async ({ store }) => {
+      await post(store, [1]);
+      const { id } = await refuse(store);
       await store.deadLetters.discard([id], NOW);
-      expect(await deadLetter(2)).not.toBe(id);
+      await post(store, [2]);
+      expect((await refuse(store, { reference: 'second' })).id).not.toBe(id);
       expect(await store.deadLetters.discard([id], NOW)).toBe(0);
     });
 
-    it('discards dead letters, no others, and returns how many', async () => {
-      const store = await open();
+    it('discards dead letters, no others, and returns how many', async ({ store }) => {
       for (const [n, channelId] of [CHANNEL, CHANNEL, OTHER_CHANNEL].entries()) {
         await post(store, [n + 1], { channelId });
-        await store.outbox.deadLetter(await freeze(store, { channelId, reference: `r${n}` }), 'refused', NOW);
+        await refuse(store, { channelId, reference: `r${n}` });
       }
       const letters = (await store.deadLetters.list(9)).filter(({ channelId }) => channelId === CHANNEL);
       const ids = letters.map((letter) => letter.id);

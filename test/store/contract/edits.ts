@@ -1,13 +1,14 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { JOIN_MS } from '../../../src/domain/batch.ts';
 import { DAY } from '../../../src/domain/clock.ts';
+import type { Store } from '../../../src/store/store.ts';
 import {
   CHANNEL,
   countAgain,
   dueAlerts,
   freeze,
   frozen,
-  GUILD,
+  historyOf,
   NOW,
   next,
   OTHER_CHANNEL,
@@ -17,40 +18,41 @@ import {
   send,
   txHash,
 } from './given.ts';
-import type { OpenEmpty } from './index.ts';
+import type { StoreTest } from './index.ts';
 
-export function editsContract(open: OpenEmpty): void {
+/** Sends an alert, then adds another one of its transaction to its message after `meanwhile`; returns the edit's id. */
+async function join(store: Store, meanwhile?: () => Promise<unknown>): Promise<number | null> {
+  await post(store, [1]);
+  await send(store);
+  await post(store, [2], { transfer: { txHash: txHash(1) } });
+  const { joins, alerts } = await dueAlerts(store);
+  await meanwhile?.();
+  return store.outbox.join(CHANNEL, joins[0]!, alerts, '{}', NOW);
+}
+
+export function editsContract(it: StoreTest): void {
   describe('edits of sent messages', () => {
-    it('adds an alert to its transaction’s sent message by an edit', async () => {
-      const store = await open();
-      await post(store, [1]);
-      await send(store);
-      await post(store, [2], { transfer: { txHash: txHash(1) } });
-      const found = await dueAlerts(store);
-      const [to] = found.joins;
-      const edit = await store.outbox.join(CHANNEL, to!, found.alerts, '{"content":"both"}', NOW);
+    it('adds an alert to its transaction’s sent message by an edit', async ({ store }) => {
+      const edit = await join(store);
       expect(await next(store)).toMatchObject({ status: 'batch', batch: { id: edit, kind: 'edit' } });
       await store.outbox.markEdited(edit!, NOW);
       expect(await store.outbox.channelsWithWork()).toEqual([]);
-      expect(await store.history.transfers({ guildId: GUILD, txHash: txHash(1) }, NOW, 9)).toMatchObject({
-        first: [{ alerts: [{ state: 'sent' }] }, { alerts: [{ state: 'sent' }] }],
-      });
+      const shown = { alerts: [{ state: 'sent' }] };
+      expect(await historyOf(store, 1)).toMatchObject([shown, shown]);
     });
 
-    it('counts the first attempt of a joining edit, whose outcome stays unknown until Discord has shown it', async () => {
-      const store = await open();
-      await post(store, [1]);
-      await send(store);
-      await post(store, [2], { transfer: { txHash: txHash(1) } });
-      const { joins, alerts } = await dueAlerts(store);
-      const edit = await store.outbox.join(CHANNEL, joins[0]!, alerts, '{}', NOW);
+    it('counts the first attempt of a joining edit, whose outcome stays unknown until Discord has shown it', async ({
+      store,
+    }) => {
+      const edit = await join(store);
       expect(await frozen(store)).toMatchObject({ id: edit, attempts: 1, unconfirmed: true });
       await store.outbox.markNotSent(edit!);
       expect(await frozen(store)).toMatchObject({ id: edit, attempts: 2, unconfirmed: false });
     });
 
-    it('returns the alerts that a joining edit adds, not those that its message shows, and none of a rendered edit', async () => {
-      const store = await open();
+    it('returns the alerts that a joining edit adds, not those that its message shows, and none of a rendered edit', async ({
+      store,
+    }) => {
       await post(store, [1]);
       await send(store);
       await post(store, [2], { transfer: { txHash: txHash(1) }, now: NOW + 5 });
@@ -65,20 +67,14 @@ export function editsContract(open: OpenEmpty): void {
       expect(await next(store)).toMatchObject({ batch: { kind: 'edit', payload: null }, ...nothing });
     });
 
-    it('lets alerts wait again whose message could not be edited', async () => {
-      const store = await open();
-      await post(store, [1]);
-      await send(store);
-      await post(store, [2], { transfer: { txHash: txHash(1) } });
-      const found = await dueAlerts(store);
-      const edit = await store.outbox.join(CHANNEL, found.joins[0]!, found.alerts, '{}', NOW);
+    it('lets alerts wait again whose message could not be edited', async ({ store }) => {
+      const edit = await join(store);
       await store.outbox.markEditFailed(edit!, null, NOW);
       expect(await next(store)).toMatchObject({ status: 'alerts', alerts: [{}], joins: [] });
       expect(await store.deadLetters.list(9)).toEqual([]);
     });
 
-    it('renders a sent message again on request, once', async () => {
-      const store = await open();
+    it('renders a sent message again on request, once', async ({ store }) => {
       await post(store, [1]);
       await send(store, { reference: 'abc' });
       const message = { channelId: CHANNEL, reference: 'abc' };
@@ -90,8 +86,9 @@ export function editsContract(open: OpenEmpty): void {
       expect(await store.outbox.requestRerender([{ channelId: CHANNEL, reference: 'unknown' }], NOW)).toEqual([]);
     });
 
-    it('requests no new labels of a message that will show a change, but a change despite new labels', async () => {
-      const store = await open();
+    it('requests no new labels of a message that will show a change, but a change despite new labels', async ({
+      store,
+    }) => {
       await post(store, [1]);
       await send(store, { reference: 'abc' });
       const message = { channelId: CHANNEL, reference: 'abc' };
@@ -105,8 +102,9 @@ export function editsContract(open: OpenEmpty): void {
       expect(await store.outbox.channelsWithWork()).toEqual([]);
     });
 
-    it('sends a frozen message, then a change, then due alerts, then a label, and edits only while it may', async () => {
-      const store = await open();
+    it('sends a frozen message, then a change, then due alerts, then a label, and edits only while it may', async ({
+      store,
+    }) => {
       for (const [n, reference] of [[1, 'labeled'] as const, [2, 'changed'] as const]) {
         await post(store, [n]);
         await send(store, { reference });
@@ -134,21 +132,17 @@ export function editsContract(open: OpenEmpty): void {
       expect(await claim(true)).toMatchObject({ reference: 'labeled' });
     });
 
-    it('names the channels whose sent messages a changed transfer concerns', async () => {
-      const store = await open();
+    it('names the channels whose sent messages a changed transfer concerns', async ({ store }) => {
       await post(store, [1]);
       await send(store);
       expect(await store.routing.commit(routed({ transfers: [], changed: [] }))).toEqual([]);
       expect(await countAgain(store, 1)).toEqual([CHANNEL]);
-      expect(await next(store)).toMatchObject({
-        status: 'batch',
-        batch: { kind: 'edit' },
-        original: { alerts: [{ count: 2 }] },
-      });
+      expect(await next(store)).toMatchObject({ batch: { kind: 'edit' }, original: { alerts: [{ count: 2 }] } });
     });
 
-    it('lets alerts join their transaction’s message for ten minutes, and none that is plain text', async () => {
-      const store = await open();
+    it('lets alerts join their transaction’s message for ten minutes, and none that is plain text', async ({
+      store,
+    }) => {
       await post(store, [1]);
       const id = await send(store);
       await post(store, [2], { transfer: { txHash: txHash(1) } });
@@ -160,69 +154,49 @@ export function editsContract(open: OpenEmpty): void {
       expect(await next(store, NOW, OTHER_CHANNEL)).toMatchObject({ status: 'alerts', joins: [] });
     });
 
-    it('lets an alert join a message that was sent late, days after the event', async () => {
-      const store = await open();
+    it('lets an alert join a message that was sent late, days after the event', async ({ store }) => {
       await post(store, [1], { now: NOW - 5 * DAY });
       const id = await send(store);
       await post(store, [2], { transfer: { txHash: txHash(1) } });
       expect((await dueAlerts(store)).joins).toMatchObject([{ id, alerts: [{ transfer: { txHash: txHash(1) } }] }]);
     });
 
-    it('lets no alert join a message whose ID at Discord is not known', async () => {
-      const store = await open();
+    it('lets no alert join a message whose ID at Discord is not known', async ({ store }) => {
       await post(store, [1]);
       await store.outbox.markSent(await freeze(store), null, NOW);
       await post(store, [2], { transfer: { txHash: txHash(1) } });
       expect((await dueAlerts(store)).joins).toEqual([]);
     });
 
-    it('renders a digest again only while none of its alerts is deleted', async () => {
-      const store = await open();
+    it('renders a digest again only while none of its alerts is deleted', async ({ store }) => {
       await post(store, [1], { now: NOW - 2 * DAY });
       await post(store, [2]);
       await send(store, { kind: 'digest' });
       await countAgain(store, 2);
-      expect(await next(store)).toMatchObject({
-        batch: { kind: 'edit' },
-        original: { ids: [expect.any(Number), expect.any(Number)] },
-      });
+      const ids = [expect.any(Number), expect.any(Number)];
+      expect(await next(store)).toMatchObject({ batch: { kind: 'edit' }, original: { ids } });
       await pruneAll(store, NOW - DAY);
       expect(await next(store)).toMatchObject({ batch: { kind: 'edit' }, original: null });
     });
 
-    it('refuses to add an alert to a message whose alerts changed since they were read', async () => {
-      const store = await open();
-      await post(store, [1]);
-      await send(store);
-      await post(store, [2], { transfer: { txHash: txHash(1) } });
-      const { joins, alerts } = await dueAlerts(store);
-      await countAgain(store, 1);
-      expect(await store.outbox.join(CHANNEL, joins[0]!, alerts, '{}', NOW)).toBeNull();
+    it.for([
+      ['to a message whose alerts changed since they were read', 1],
+      ['that changed since it was read', 2],
+    ] as const)('refuses to add an alert %s', async ([_what, changed], { store }) => {
+      const edit = await join(store, () => countAgain(store, changed, NOW, { txHash: txHash(1) }));
+      expect(edit).toBeNull();
     });
 
-    it('refuses to add an alert that changed since it was read', async () => {
-      const store = await open();
-      await post(store, [1]);
-      await send(store);
-      await post(store, [2], { transfer: { txHash: txHash(1) } });
-      const { joins, alerts } = await dueAlerts(store);
-      await countAgain(store, 2, NOW, { txHash: txHash(1) });
-      expect(await store.outbox.join(CHANNEL, joins[0]!, alerts, '{}', NOW)).toBeNull();
-    });
-
-    it('counts an attempt of an edit when it is claimed, and accepts another request from then on', async () => {
-      const store = await open();
+    it('counts an attempt of an edit when it is claimed, and accepts another request from then on', async ({
+      store,
+    }) => {
       await post(store, [1]);
       await send(store, { reference: 'abc' });
       await countAgain(store, 1);
       const first = await frozen(store, NOW + 1);
       expect(first).toMatchObject({ kind: 'edit', attempts: 0, unconfirmed: false, firstSentAt: null });
-      expect(await frozen(store, NOW + 2)).toMatchObject({
-        id: first.id,
-        attempts: 1,
-        unconfirmed: true,
-        firstSentAt: NOW + 1,
-      });
+      const again = { id: first.id, attempts: 1, unconfirmed: true, firstSentAt: NOW + 1 };
+      expect(await frozen(store, NOW + 2)).toMatchObject(again);
       await countAgain(store, 1);
       await store.outbox.markEdited(first.id, NOW + 3);
       expect(await frozen(store)).toMatchObject({ kind: 'edit', reference: 'abc', attempts: 0 });

@@ -1,46 +1,49 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { DAY } from '../../../src/domain/clock.ts';
-import type { SeenTransfer } from '../../../src/domain/identity.ts';
 import type { Store } from '../../../src/store/store.ts';
 import {
-  ADA,
   ALICE,
   CHANNEL,
+  change,
+  contextOf,
   decision,
   due,
   dueAlerts,
   finishErasure,
   freeze,
   GUILD,
+  historyOf,
   keyOf,
   NOW,
+  name,
   newAlert,
   next,
   notice,
   OTHER_CHANNEL,
   OTHER_GUILD,
+  PROGRESS,
   post,
   pruneAll,
+  queryOf,
   received,
   routed,
+  saveProject,
   send,
   storedTransfer,
   subscribe,
-  transfer,
   txHash,
   USDC,
 } from './given.ts';
-import type { OpenEmpty } from './index.ts';
+import type { StoreTest } from './index.ts';
 
 /** Stores something of every kind about a guild, with transfers of the nth ten. */
 async function fill(store: Store, guildId: string, channelId: string, n: number): Promise<void> {
   await subscribe(store, { guildId, channelId });
-  await store.labels.set(guildId, { address: ALICE, name: 'Alice', createdBy: ADA, at: NOW }, 9);
+  await name(store, ALICE, 'Alice', guildId);
   await store.guilds.changeSettings(guildId, { language: 'de' });
   await store.subscriptions.muteToken(guildId, USDC, NOW);
-  await store.audit.record({ guildId, userId: ADA, action: 'label.set', detail: {}, at: NOW });
-  const sealed = new Uint8Array();
-  const scope = await store.projects.save({ guildId, projectId: 'p', sealed }, `token-${guildId}`);
+  await change(store, guildId);
+  const scope = await saveProject(store, guildId);
   await store.projects.nameWebhook(guildId, 0, 'w', 'Main');
   await store.projects.chooseWebhook(guildId, 0, 'w');
   await post(store, [10 * n], { guildId, channelId, scope });
@@ -48,20 +51,13 @@ async function fill(store: Store, guildId: string, channelId: string, n: number)
   await post(store, [10 * n + 1], { guildId, channelId });
 }
 
-/** What is stored about the nth transfer, of a project. */
-const seenTransfers = async ({ routing }: Store, scope: number, n = 10): Promise<SeenTransfer[]> =>
-  (
-    await routing.context(
-      [{ transferKey: keyOf(n), deliveryKey: keyOf(n), scope, at: NOW, transfer: transfer(n) }],
-      NOW,
-    )
-  ).transfers;
-const seen = async (store: Store, scope: number) => (await seenTransfers(store, scope)).map(({ key }) => key);
+/** The keys of what is stored about the tenth transfer, of a project. */
+const seen = async (store: Store, scope: number): Promise<string[]> =>
+  (await contextOf(store, 10, { scope })).transfers.map(({ key }) => key);
 
-export function erasureContract(open: OpenEmpty): void {
+export function erasureContract(it: StoreTest): void {
   describe('erasure', () => {
-    it('erases everything about one guild and nothing of others', async () => {
-      const store = await open();
+    it('erases everything about one guild and nothing of others', async ({ store }) => {
       await fill(store, GUILD, CHANNEL, 1);
       await fill(store, OTHER_GUILD, '9', 2);
       const other = await store.metrics.stored(OTHER_GUILD);
@@ -69,34 +65,21 @@ export function erasureContract(open: OpenEmpty): void {
       expect(await store.erasure.begun()).toEqual([GUILD]);
       await finishErasure(store, GUILD);
       expect(await store.erasure.begun()).toEqual([]);
-      expect(await store.metrics.stored(GUILD)).toEqual({
-        subscriptions: 0,
-        labels: 0,
-        tokenMutes: 0,
-        project: false,
-        webhookNames: 0,
-        settings: false,
-        waiting: 0,
-        history: 0,
-        audit: 0,
-      });
+      const counts = Object.values(await store.metrics.stored(GUILD));
+      expect([counts.length, counts.filter(Boolean)]).toEqual([9, []]);
       expect(await store.metrics.stored(OTHER_GUILD)).toEqual(other);
-      expect((await store.projects.tokens()).map(({ token }) => token)).toEqual([`token-${OTHER_GUILD}`]);
-      expect(await store.history.transfers({ guildId: OTHER_GUILD, txHash: txHash(20) }, NOW, 9)).toMatchObject({
-        total: 1,
-      });
+      expect((await store.projects.tokens()).map(({ token }) => token)).toEqual([`token-${OTHER_GUILD}-0`]);
+      expect(await historyOf(store, 20, OTHER_GUILD)).toHaveLength(1);
     });
 
-    it('begins an erasure with what causes new alerts', async () => {
-      const store = await open();
+    it('begins an erasure with what causes new alerts', async ({ store }) => {
       await fill(store, GUILD, CHANNEL, 1);
       await store.erasure.begin(GUILD);
       const stored = await store.metrics.stored(GUILD);
       expect(stored).toMatchObject({ subscriptions: 0, project: false, settings: false, waiting: 1 });
     });
 
-    it('keeps what was stored after an erasure began', async () => {
-      const store = await open();
+    it('keeps what was stored after an erasure began', async ({ store }) => {
       await fill(store, GUILD, CHANNEL, 1);
       await store.erasure.begin(GUILD);
       await post(store, [99]);
@@ -105,29 +88,25 @@ export function erasureContract(open: OpenEmpty): void {
       expect(await store.metrics.stored(GUILD)).toMatchObject({ subscriptions: 1, waiting: 1, history: 1, audit: 0 });
     });
 
-    it('keeps what was stored after an erasure began, also when retention deleted the latest rows from before', async () => {
-      const store = await open();
+    it('keeps what was stored after an erasure began, also when retention deleted the latest rows from before', async ({
+      store,
+    }) => {
       const seenAt = NOW - 2 * DAY;
-      await store.routing.commit(
-        routed({ transfers: [storedTransfer(1, { seenAt })], decisions: [decision(1, { at: seenAt })] }),
-      );
-      await store.audit.record({ guildId: GUILD, userId: ADA, action: 'label.set', detail: {}, at: seenAt });
+      const old = { transfers: [storedTransfer(1, { seenAt })], decisions: [decision(1, { at: seenAt })] };
+      await store.routing.commit(routed(old));
+      await change(store, GUILD, seenAt);
       await store.erasure.begin(GUILD);
       await pruneAll(store, NOW);
       expect(await store.audit.prune(NOW)).toBe(1);
       expect(await store.metrics.stored(GUILD)).toMatchObject({ history: 0, audit: 0 });
       await store.routing.commit(routed({ transfers: [storedTransfer(2)], decisions: [decision(2)] }));
-      await store.audit.record({ guildId: GUILD, userId: ADA, action: 'label.set', detail: {}, at: NOW });
+      await change(store);
       await finishErasure(store, GUILD);
       expect(await store.metrics.stored(GUILD)).toMatchObject({ history: 1, audit: 1 });
     });
 
-    it('erases in steps, between which others write', async () => {
-      const store = await open();
-      await post(
-        store,
-        Array.from({ length: 700 }, (_, n) => n),
-      );
+    it('erases in steps, between which others write', async ({ store }) => {
+      await post(store, [...Array(700).keys()]);
       await post(store, [800], { guildId: OTHER_GUILD, channelId: OTHER_CHANNEL });
       await store.erasure.begin(GUILD);
       expect(await store.erasure.step(GUILD)).toBe(true);
@@ -141,28 +120,28 @@ export function erasureContract(open: OpenEmpty): void {
       expect(await store.metrics.stored(OTHER_GUILD)).toMatchObject({ waiting: 1, history: 1 });
     });
 
-    it('covers what was stored since, and the project of the first start, when it is started again', async () => {
-      const store = await open();
+    it('covers what was stored since, and the project of the first start, when it is started again', async ({
+      store,
+    }) => {
       await fill(store, GUILD, CHANNEL, 1);
       const [project] = await store.projects.tokens();
       expect(await seen(store, project!.scope)).toEqual([keyOf(10)]);
       await store.erasure.begin(GUILD);
       await subscribe(store);
       await post(store, [99]);
-      await store.audit.record({ guildId: GUILD, userId: ADA, action: 'label.set', detail: {}, at: NOW });
+      await change(store);
       await store.erasure.begin(GUILD);
       await finishErasure(store, GUILD);
       expect(await store.metrics.stored(GUILD)).toMatchObject({ subscriptions: 0, waiting: 0, history: 0, audit: 0 });
       expect(await seen(store, project!.scope)).toEqual([]);
     });
 
-    it('keeps a transfer of the project that an alert stored since shows', async () => {
-      const store = await open();
+    it('keeps a transfer of the project that an alert stored since shows', async ({ store }) => {
       await fill(store, GUILD, CHANNEL, 1);
       const [project] = await store.projects.tokens();
       await store.erasure.begin(GUILD);
       const given = storedTransfer(10, { scope: project!.scope });
-      const [known] = await seenTransfers(store, project!.scope);
+      const [known] = (await contextOf(store, 10, { scope: project!.scope })).transfers;
       await store.routing.commit(
         routed({ transfers: [{ ...given, id: known!.id }], alerts: [newAlert(10, { channelId: OTHER_CHANNEL })] }),
       );
@@ -171,8 +150,7 @@ export function erasureContract(open: OpenEmpty): void {
       expect(await seen(store, project!.scope)).toEqual([keyOf(10)]);
     });
 
-    it('keeps a message that an alert stored since has joined', async () => {
-      const store = await open();
+    it('keeps a message that an alert stored since has joined', async ({ store }) => {
       await post(store, [1]);
       await send(store);
       await store.erasure.begin(GUILD);
@@ -181,28 +159,20 @@ export function erasureContract(open: OpenEmpty): void {
       const edit = await store.outbox.join(CHANNEL, joins[0]!, alerts, '{}', NOW);
       await store.outbox.markEdited(edit!, NOW);
       await finishErasure(store, GUILD);
-      const { first } = await store.history.transfers({ guildId: GUILD, txHash: txHash(1) }, NOW, 9);
-      expect(first.map((one) => one.alerts)).toMatchObject([
-        [{ state: 'sent', message: { kind: 'create', alerts: 1 } }],
-      ]);
+      const message = { kind: 'create', alerts: 1 };
+      expect(await historyOf(store, 1)).toMatchObject([{ alerts: [{ state: 'sent', message }] }]);
     });
 
-    it('erases nothing of a guild whose erasure has not begun', async () => {
-      const store = await open();
+    it('erases nothing of a guild whose erasure has not begun', async ({ store }) => {
       await fill(store, GUILD, CHANNEL, 1);
       expect(await store.erasure.step(GUILD)).toBe(false);
       expect(await store.metrics.stored(GUILD)).toMatchObject({ subscriptions: 1, waiting: 1 });
     });
 
-    it('erases a guild that removed the bot before a time, unless it took the bot back', async () => {
-      const store = await open();
-      for (const [guildId, channelId, n] of [
-        [GUILD, CHANNEL, 1],
-        [OTHER_GUILD, '9', 2],
-      ] as const) {
-        await fill(store, guildId, channelId, n);
-        await store.channels.guildRemoved(guildId, NOW, NOW + 1);
-      }
+    it('erases a guild that removed the bot before a time, unless it took the bot back', async ({ store }) => {
+      await fill(store, GUILD, CHANNEL, 1);
+      await fill(store, OTHER_GUILD, '9', 2);
+      for (const guildId of [GUILD, OTHER_GUILD]) await store.channels.guildRemoved(guildId, NOW, NOW + 1);
       expect(await store.erasure.removed(NOW)).toEqual([]);
       expect(await store.erasure.removed(NOW + 1)).toEqual([GUILD, OTHER_GUILD]);
       await store.channels.guildReturned(GUILD);
@@ -220,8 +190,7 @@ export function erasureContract(open: OpenEmpty): void {
       (await history.transfers({ guildId: GUILD, txHash: txHash(n) }, NOW, 9)).total;
     const OLD = NOW - 2 * DAY;
 
-    it('deletes old transfers whose alerts were sent, and keeps what waits or is recent', async () => {
-      const store = await open();
+    it('deletes old transfers whose alerts were sent, and keeps what waits or is recent', async ({ store }) => {
       await post(store, [1], { now: OLD });
       await send(store, {}, OLD);
       await post(store, [2], { channelId: OTHER_CHANNEL, now: OLD });
@@ -231,14 +200,13 @@ export function erasureContract(open: OpenEmpty): void {
       expect([await left(store, 1), await left(store, 2), await left(store, 3)]).toEqual([0, 1, 1]);
     });
 
-    it('deletes what concerns only uncataloged tokens earlier, and of unchecked tokens while the disk is low', async () => {
-      const store = await open();
+    it('deletes what concerns only uncataloged tokens earlier, and of unchecked tokens while the disk is low', async ({
+      store,
+    }) => {
       const entry = { network: 0, token: USDC, cataloged: false, symbol: null, name: null, checkedAt: OLD };
-      const learned = { catalog: [entry], counterparties: [], nativeSymbols: [], heads: [] };
-      await store.routing.commit(routed({ learned }));
+      await store.routing.commit(routed({ learned: { catalog: [entry] } }));
       const unchecked = { isWorthless: true, now: OLD, transfer: { token: ALICE } };
-      const progress = { chainId: '1', block: 1_999_999_999, blockAt: OLD, unchecked: [] };
-      await store.chainChecks.advance(0, progress, new Map());
+      await store.chainChecks.advance(0, { ...PROGRESS, block: 1_999_999_999 }, new Map());
       for (const [n, changed] of [
         [1, { isWorthless: true, now: OLD }],
         [2, unchecked],
@@ -264,8 +232,7 @@ export function erasureContract(open: OpenEmpty): void {
       expect(await all()).toEqual([0, 0, 0, 1, 0, 0]);
     });
 
-    it('deletes more transfers than one step can, of every scope', async () => {
-      const store = await open();
+    it('deletes more transfers than one step can, of every scope', async ({ store }) => {
       const numbers = Array.from({ length: 2_100 }, (_, n) => n);
       const transfers = numbers.map((n) =>
         storedTransfer(n, { scope: n % 3, seenAt: OLD, transfer: { txHash: txHash(1) } }),
@@ -276,19 +243,16 @@ export function erasureContract(open: OpenEmpty): void {
       expect(await left(store, 1)).toBe(0);
     });
 
-    it('goes on behind more old transfers than one step looks at, all of which still wait', async () => {
-      const store = await open();
+    it('goes on behind more old transfers than one step looks at, all of which still wait', async ({ store }) => {
       const waiting = Array.from({ length: 1_100 }, (_, n) => n + 2);
       await post(store, waiting, { now: OLD, transfer: { txHash: txHash(2) } });
-      await store.routing.commit(
-        routed({ transfers: [storedTransfer(1, { seenAt: OLD })], decisions: [decision(1, { at: OLD })] }),
-      );
+      const done = { transfers: [storedTransfer(1, { seenAt: OLD })], decisions: [decision(1, { at: OLD })] };
+      await store.routing.commit(routed(done));
       await pruneAll(store, NOW);
       expect([await left(store, 1), await left(store, 2)]).toEqual([0, 1_100]);
     });
 
-    it('keeps what a dead letter is about until the letter is discarded', async () => {
-      const store = await open();
+    it('keeps what a dead letter is about until the letter is discarded', async ({ store }) => {
       await post(store, [1], { now: OLD });
       await store.outbox.expire(CHANNEL, OLD + 1, 'too old', OLD + 1);
       await pruneAll(store, NOW);
@@ -300,44 +264,33 @@ export function erasureContract(open: OpenEmpty): void {
       expect(await left(store, 1)).toBe(0);
     });
 
-    it('keeps an old message that was not sent yet', async () => {
-      const store = await open();
+    it('keeps an old message that was not sent yet', async ({ store }) => {
       await store.channels.postNotice(notice({ now: OLD }));
       await pruneAll(store, NOW);
       expect(await next(store)).toMatchObject({ status: 'batch', batch: { kind: 'notice', frozenAt: OLD } });
     });
 
-    it('keeps an old message as long as an alert of it', async () => {
-      const store = await open();
+    it('keeps an old message as long as an alert of it', async ({ store }) => {
       await post(store, [1], { now: OLD });
       await store.outbox.deadLetter(await freeze(store, {}, OLD), 'refused', OLD);
       await pruneAll(store, NOW);
-      const { first } = await store.history.transfers({ guildId: GUILD, txHash: txHash(1) }, NOW, 9);
-      expect(first[0]!.alerts).toMatchObject([{ state: 'dead', message: { kind: 'create', frozenAt: OLD } }]);
+      const message = { kind: 'create', frozenAt: OLD };
+      expect(await historyOf(store, 1)).toMatchObject([{ alerts: [{ state: 'dead', message }] }]);
     });
 
-    it('deletes transfers of servers’ own projects that concern no subscription, and no others', async () => {
-      const store = await open();
+    it('deletes transfers of servers’ own projects that concern no subscription, and no others', async ({ store }) => {
       const at = { scope: 5, seenAt: NOW - 9 };
       const transfers = [storedTransfer(1, at), storedTransfer(2, at), storedTransfer(3, { scope: 5, seenAt: NOW })];
       const operators = storedTransfer(4, { scope: 0, seenAt: NOW - 9 });
       await store.routing.commit(routed({ transfers: [...transfers, operators], decisions: [decision(2)] }));
       for (let since: number | null = 0; since !== null; ) since = await store.retention.pruneUnmatched(5, since, NOW);
-      const context = await store.routing.context(
-        [1, 2, 3, 4].map((n) => ({
-          transferKey: keyOf(n),
-          deliveryKey: keyOf(n),
-          scope: n === 4 ? 0 : 5,
-          at: NOW,
-          transfer: { ...transfer(n), txHash: txHash(n) },
-        })),
-        NOW,
-      );
+      const queries = [1, 2, 3, 4].map((n) => queryOf(n, { scope: n === 4 ? 0 : 5 }));
+      const context = await store.routing.context(queries, NOW);
       expect(context.transfers.map(({ key }) => key)).toEqual([keyOf(2), keyOf(3), keyOf(4)]);
     });
 
-    it('remembers how far deletion has come, and begins with the oldest transfer', async () => {
-      const { retention, ...store } = await open();
+    it('remembers how far deletion has come, and begins with the oldest transfer', async ({ store }) => {
+      const { retention } = store;
       expect(await retention.prunedBefore()).toBeNull();
       await store.routing.commit(routed({ transfers: [storedTransfer(1), storedTransfer(2, { seenAt: NOW - 9 })] }));
       expect(await retention.prunedBefore()).toBe(NOW - 9);
@@ -347,8 +300,9 @@ export function erasureContract(open: OpenEmpty): void {
   });
 
   describe('uptime', () => {
-    it('returns the latest recorded time and every pause, or the time of the newest data where that is later', async () => {
-      const { uptime, inbox } = await open();
+    it('returns the latest recorded time and every pause, or the time of the newest data where that is later', async ({
+      store: { uptime, inbox },
+    }) => {
       expect(await uptime.read()).toEqual({ latest: null, pauses: [] });
       const pauses = [
         { from: NOW - 9, until: NOW - 8 },

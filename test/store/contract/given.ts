@@ -1,9 +1,10 @@
 import type { AddressText } from '../../../src/domain/address.ts';
-import type { Alert, NewAlert } from '../../../src/domain/alert.ts';
-import type { Batch, ClaimOptions, NewBatch, NextMessage, Notice } from '../../../src/domain/batch.ts';
+import type { Alert, NewAlert, StoredMatch } from '../../../src/domain/alert.ts';
+import type { Batch, ClaimOptions, DeadLetter, NewBatch, NextMessage, Notice } from '../../../src/domain/batch.ts';
+import type { TransferHistory } from '../../../src/domain/history.ts';
 import type { SeenTransfer } from '../../../src/domain/identity.ts';
 import type { NewDelivery } from '../../../src/domain/inbox.ts';
-import type { Decision, RoutingResult, StoredDelivery } from '../../../src/domain/routing.ts';
+import type { Decision, Learned, RoutingQuery, RoutingResult, StoredDelivery } from '../../../src/domain/routing.ts';
 import { DEFAULT_CHOICES, type NewSubscription, type Subscription } from '../../../src/domain/subscription.ts';
 import type { Transfer } from '../../../src/domain/transfer.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -107,13 +108,21 @@ export const delivery = (n: number, changed: Partial<StoredDelivery> = {}): Stor
   ...changed,
 });
 
+/** A subscription's match of a transfer that came in. */
+export const matchOf = (subscription: number): StoredMatch => ({
+  subscription,
+  perspective: 'incoming',
+  isKnown: true,
+  mayMention: true,
+});
+
 /** An alert of the nth transfer in the guild's channel. */
 export const newAlert = (n: number, changed: Partial<NewAlert> = {}): NewAlert => ({
   transferKey: keyOf(n),
   inboxId: n,
   guildId: GUILD,
   channelId: CHANNEL,
-  matches: [{ subscription: 1, perspective: 'incoming', isKnown: true, mayMention: true }],
+  matches: [matchOf(1)],
   isSignificant: false,
   warnings: [],
   hold: null,
@@ -133,7 +142,10 @@ export const decision = (n: number, changed: Partial<Decision> = {}): Decision =
   ...changed,
 });
 
-export const routed = (changed: Partial<RoutingResult> = {}): RoutingResult => ({
+export const routed = ({
+  learned,
+  ...changed
+}: Partial<Omit<RoutingResult, 'learned'>> & { learned?: Partial<Learned> } = {}): RoutingResult => ({
   done: [],
   transfers: [],
   deliveries: [],
@@ -143,10 +155,31 @@ export const routed = (changed: Partial<RoutingResult> = {}): RoutingResult => (
   stats: [],
   quarantined: [],
   changed: [],
-  learned: { catalog: [], counterparties: [], nativeSymbols: [], heads: [] },
+  learned: { catalog: [], counterparties: [], nativeSymbols: [], heads: [], ...learned },
   now: NOW,
   ...changed,
 });
+
+/** The activity of a subscription after its first event. */
+export const firstEvent = (subscription: number) => ({ subscription, events: 1, lastEventAt: NOW, gapMs: null });
+
+/** What the router asks about the nth transfer. */
+export const queryOf = (n: number, changed: Partial<RoutingQuery> = {}): RoutingQuery => ({
+  transferKey: keyOf(n),
+  deliveryKey: keyOf(n),
+  scope: 0,
+  at: NOW,
+  transfer: transfer(n),
+  ...changed,
+});
+
+/** What deciding about the nth transfer needs. */
+export const contextOf = ({ routing }: Store, n: number, changed: Partial<RoutingQuery> = {}, now = NOW) =>
+  routing.context([queryOf(n, changed)], now);
+
+/** What happened to the transfers of the nth transaction, for a guild. */
+export const historyOf = async ({ history }: Store, n: number, guildId = GUILD): Promise<TransferHistory[]> =>
+  (await history.transfers({ guildId, txHash: txHash(n) }, NOW, 9)).first;
 
 /** Stores the transfers with these numbers, each with an alert and a decision in the guild's channel. */
 export async function post(
@@ -220,6 +253,12 @@ export async function send(store: Store, changed: Partial<NewBatch> = {}, now = 
   return id;
 }
 
+/** Freezes a channel's due alerts, which Discord refuses; returns the latest dead letter. */
+export async function refuse(store: Store, changed: Partial<NewBatch> = {}): Promise<DeadLetter> {
+  await store.outbox.deadLetter(await freeze(store, changed), 'refused', NOW);
+  return (await store.deadLetters.list(99)).at(-1)!;
+}
+
 /** What one claim may take in these tests. */
 export const TAKE: ClaimOptions = { limit: 1_000, alone: false, mayChange: true };
 
@@ -249,8 +288,7 @@ export async function frozen(store: Store, now = NOW, channelId = CHANNEL): Prom
 
 /** Counts another transfer equal to the nth, which sent messages must show; returns their channels. */
 export async function countAgain(store: Store, n: number, now = NOW, given: Partial<Transfer> = {}): Promise<string[]> {
-  const query = { transferKey: keyOf(n), deliveryKey: keyOf(n), scope: 0, at: now, transfer: transfer(n, given) };
-  const [seen] = (await store.routing.context([query], now)).transfers;
+  const [seen] = (await contextOf(store, n, { transfer: transfer(n, given) }, now)).transfers;
   const changed = { ...seen!, count: seen!.count + 1 };
   return store.routing.commit(routed({ transfers: [changed], changed: [keyOf(n)], now }));
 }
@@ -277,6 +315,34 @@ export const received = (body: string | Uint8Array, changed: Partial<NewDelivery
   runMs: 0,
   ...changed,
 });
+
+/** A guild's project on a network; returns its scope. Its path token is `token`, followed by the guild and the network. */
+export const saveProject = ({ projects }: Store, guildId = GUILD, network = 0): Promise<number> =>
+  projects.save(
+    { guildId, network, projectId: `p${network}`, sealed: new Uint8Array() },
+    `token-${guildId}-${network}`,
+  );
+
+/** Names an address in the guild's address book. */
+export const name = ({ labels }: Store, named: AddressText, text: string, guildId = GUILD) =>
+  labels.set(guildId, { address: named, name: text, createdBy: ADA, at: NOW });
+
+/** Records that an admin of a guild changed something. */
+export const change = ({ audit }: Store, guildId = GUILD, at = NOW): Promise<void> =>
+  audit.record({ guildId, userId: ADA, action: 'label.set', detail: {}, at });
+
+/** Discord refuses what is posted to a channel. */
+export const PARKED = {
+  channelId: CHANNEL,
+  state: 'parked',
+  dueAt: NOW,
+  attempts: 1,
+  since: NOW,
+  reason: '50001',
+} as const;
+
+/** How far a network was compared with its chain. */
+export const PROGRESS = { chainId: '1', block: 7, blockAt: NOW, unchecked: [] };
 
 /** Deletes everything that was seen before a time and is done with. */
 export async function pruneAll({ retention }: Store, before: number): Promise<void> {

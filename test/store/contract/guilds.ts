@@ -1,44 +1,23 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
+import { NO_SETTINGS } from '../../../src/domain/guild.ts';
 import { ADA, address, BOB, GUILD, NOW, OTHER_GUILD, TREASURY } from './given.ts';
-import type { OpenEmpty } from './index.ts';
+import type { StoreTest } from './index.ts';
 
-export function guildsContract(open: OpenEmpty): void {
+export function guildsContract(it: StoreTest): void {
   describe('guilds', () => {
-    it('returns no choices for a guild whose admins chose nothing', async () => {
-      const { guilds } = await open();
-      expect(await guilds.settings(GUILD)).toEqual({
-        style: null,
-        statement: null,
-        defaultChannel: null,
-        managerRole: null,
-        timezone: null,
-        language: null,
-      });
+    it('returns no choices for a guild whose admins chose nothing', async ({ store: { guilds } }) => {
+      expect(await guilds.settings(GUILD)).toEqual(NO_SETTINGS);
     });
 
-    it('changes only the settings that are named and returns all of them', async () => {
-      const { guilds } = await open();
+    it('changes only the settings that are named and returns all of them', async ({ store: { guilds } }) => {
       await guilds.changeSettings(GUILD, { timezone: 'Asia/Tokyo', defaultChannel: '5' });
       const changed = await guilds.changeSettings(GUILD, { language: 'de', defaultChannel: null });
-      expect(changed).toEqual({
-        defaultChannel: null,
-        managerRole: null,
-        timezone: 'Asia/Tokyo',
-        language: 'de',
-        style: null,
-        statement: null,
-      });
+      expect(changed).toEqual({ ...NO_SETTINGS, timezone: 'Asia/Tokyo', language: 'de' });
       expect(await guilds.settings(GUILD)).toEqual(changed);
+      expect(await guilds.settings(OTHER_GUILD)).toEqual(NO_SETTINGS);
     });
 
-    it('keeps the settings of one guild apart from those of others', async () => {
-      const { guilds } = await open();
-      await guilds.changeSettings(GUILD, { language: 'de' });
-      expect(await guilds.settings(OTHER_GUILD)).toMatchObject({ language: null });
-    });
-
-    it('prefers the chosen language to the guild’s own at Discord', async () => {
-      const { guilds } = await open();
+    it('prefers the chosen language to the guild’s own at Discord', async ({ store: { guilds } }) => {
       expect(await guilds.language(GUILD)).toBeNull();
       await guilds.recordLocale(GUILD, 'fr');
       await guilds.recordLocale(GUILD, null);
@@ -57,28 +36,28 @@ export function guildsContract(open: OpenEmpty): void {
     const question = { ...asked, detail, askedAt: NOW };
     const press = { ...asked, notBefore: NOW };
 
-    it('returns the detail of a question once', async () => {
-      const { confirmations } = await open();
+    it('returns the detail of a question once', async ({ store: { confirmations } }) => {
       const id = await confirmations.ask(question, 10);
       expect(await confirmations.take({ ...press, id })).toEqual(detail);
       expect(await confirmations.take({ ...press, id })).toBeNull();
     });
 
-    it.each([
+    it.for([
       ['another person', { userId: BOB }],
       ['another guild', { guildId: OTHER_GUILD }],
       ['another action', { action: 'subscription.import' } as const],
       ['a question that is too old', { notBefore: NOW + 1 }],
       ['another id', { id: 999 }],
-    ])('refuses a confirmation of %s and keeps the question open', async (_what, changed) => {
-      const { confirmations } = await open();
-      const id = await confirmations.ask(question, 10);
-      expect(await confirmations.take({ ...press, id, ...changed })).toBeNull();
-      expect(await confirmations.take({ ...press, id })).toEqual(detail);
-    });
+    ] as const)(
+      'refuses a confirmation of %s and keeps the question open',
+      async ([_what, changed], { store: { confirmations } }) => {
+        const id = await confirmations.ask(question, 10);
+        expect(await confirmations.take({ ...press, id, ...changed })).toBeNull();
+        expect(await confirmations.take({ ...press, id })).toEqual(detail);
+      },
+    );
 
-    it('keeps only a guild’s latest questions of one action', async () => {
-      const { confirmations } = await open();
+    it('keeps only a guild’s latest questions of one action', async ({ store: { confirmations } }) => {
       const elsewhere = await confirmations.ask({ ...question, guildId: OTHER_GUILD }, 2);
       const another = await confirmations.ask({ ...question, action: 'webhook.restore' }, 2);
       const ids: number[] = [];
@@ -90,8 +69,7 @@ export function guildsContract(open: OpenEmpty): void {
       expect(await confirmations.take({ ...press, action: 'webhook.restore', id: another })).toEqual(detail);
     });
 
-    it('never gives the id of a question to a later one', async () => {
-      const { confirmations } = await open();
+    it('never gives the id of a question to a later one', async ({ store: { confirmations } }) => {
       const id = await confirmations.ask(question, 10);
       await confirmations.take({ ...press, id });
       expect(await confirmations.ask(question, 10)).not.toBe(id);
@@ -101,30 +79,30 @@ export function guildsContract(open: OpenEmpty): void {
   describe('labels', () => {
     const label = (n: number, name: string) => ({ address: address(n), name, createdBy: ADA, at: NOW });
 
-    it('lists a guild’s labels by name, whatever their case', async () => {
-      const { labels } = await open();
+    it('lists a guild’s labels by name, whatever their case', async ({ store: { labels } }) => {
       for (const [n, name] of ['beta', 'Alpha', 'Gamma'].entries()) await labels.set(GUILD, label(n, name), 10);
       await labels.set(OTHER_GUILD, label(9, 'Elsewhere'), 10);
       expect(await labels.list(GUILD)).toEqual([label(1, 'Alpha'), label(0, 'beta'), label(2, 'Gamma')]);
     });
 
-    it('returns the previous name of an address that gets another one', async () => {
-      const { labels } = await open();
+    it('returns the previous name of an address that gets another one', async ({ store: { labels } }) => {
       expect(await labels.set(GUILD, label(1, 'Cold'), 10)).toEqual({ status: 'set', before: null });
       expect(await labels.set(GUILD, label(1, 'Hot'), 10)).toEqual({ status: 'set', before: 'Cold' });
       expect(await labels.list(GUILD)).toEqual([label(1, 'Hot')]);
     });
 
-    it('refuses a name of letters beyond A to Z that another address of the guild has, but not in another case', async () => {
-      const { labels } = await open();
+    it('refuses a name of letters beyond A to Z that another address of the guild has, but not in another case', async ({
+      store: { labels },
+    }) => {
       await labels.set(GUILD, label(1, 'ÖL'), 10);
       const taken = { status: 'label-taken', name: 'ÖL', address: address(1) };
       expect(await labels.set(GUILD, label(2, 'ÖL'), 10)).toEqual(taken);
       expect(await labels.set(GUILD, label(2, 'öl'), 10)).toMatchObject({ status: 'set' });
     });
 
-    it('refuses a name that another address of the guild has, whatever its case, and returns that address', async () => {
-      const { labels } = await open();
+    it('refuses a name that another address of the guild has, whatever its case, and returns that address', async ({
+      store: { labels },
+    }) => {
       await labels.set(GUILD, label(1, 'Cold'), 10);
       expect(await labels.set(GUILD, label(2, 'COLD'), 10)).toEqual({
         status: 'label-taken',
@@ -137,8 +115,7 @@ export function guildsContract(open: OpenEmpty): void {
       expect(await labels.set(GUILD, label(2, 'Cold'), 10)).toEqual({ status: 'set', before: null });
     });
 
-    it('refuses a name for one more address at the limit, but renames one', async () => {
-      const { labels } = await open();
+    it('refuses a name for one more address at the limit, but renames one', async ({ store: { labels } }) => {
       await labels.set(GUILD, label(1, 'Cold'), 1);
       expect(await labels.set(GUILD, label(2, 'Hot'), 1)).toEqual({ status: 'labels-full' });
       expect(await labels.set(GUILD, label(2, 'cold'), 1)).toMatchObject({ status: 'label-taken' });
@@ -146,8 +123,7 @@ export function guildsContract(open: OpenEmpty): void {
       expect(await labels.set(OTHER_GUILD, label(2, 'Hot'), 1)).toEqual({ status: 'set', before: null });
     });
 
-    it('removes the name of an address if it still is that one', async () => {
-      const { labels } = await open();
+    it('removes the name of an address if it still is that one', async ({ store: { labels } }) => {
       await labels.set(GUILD, label(1, 'Cold'), 10);
       expect(await labels.remove(OTHER_GUILD, label(1, 'Cold'))).toBe(false);
       expect(await labels.remove(GUILD, label(1, 'Hot'))).toBe(false);

@@ -1,23 +1,27 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { HOUR } from '../../../src/domain/clock.ts';
 import { REASONS } from '../../../src/domain/match.ts';
 import type { Store } from '../../../src/store/store.ts';
 import {
-  ADA,
   ALICE,
   address,
   CHANNEL,
+  change,
   countAgain,
   decision,
+  firstEvent,
   freeze,
   GUILD,
   NOW,
+  name,
   newAlert,
   notice,
   OTHER_CHANNEL,
   OTHER_GUILD,
+  PARKED,
   post,
   routed,
+  saveProject,
   send,
   storedTransfer,
   subscribe,
@@ -25,16 +29,17 @@ import {
   transfer,
   USDC,
 } from './given.ts';
-import type { OpenEmpty } from './index.ts';
+import type { StoreTest } from './index.ts';
 
-export function historyContract(open: OpenEmpty): void {
+export function historyContract(it: StoreTest): void {
   describe('activity of addresses', () => {
     const query = { guildId: GUILD, address: TREASURY, channelIds: [CHANNEL], since: 0, until: NOW + 9 };
     const hashes = async ({ history }: Store, changed: Partial<typeof query> = {}, limit = 9) =>
       (await history.decidedTransfers({ ...query, ...changed }, limit)).map((one) => Number(one.transfer.txHash));
 
-    it('returns the latest decided transfers first, within a period, an address, a guild and some channels', async () => {
-      const store = await open();
+    it('returns the latest decided transfers first, within a period, an address, a guild and some channels', async ({
+      store,
+    }) => {
       for (const n of [1, 2, 3]) await post(store, [n], { now: NOW + n });
       expect(await hashes(store)).toEqual([3, 2, 1]);
       expect(await hashes(store, { since: NOW + 2, until: NOW + 2 })).toEqual([2]);
@@ -43,16 +48,14 @@ export function historyContract(open: OpenEmpty): void {
       expect(await hashes(store, { guildId: OTHER_GUILD })).toEqual([]);
     });
 
-    it('never splits the transfers of one moment between two pages', async () => {
-      const store = await open();
+    it('never splits the transfers of one moment between two pages', async ({ store }) => {
       await post(store, [1, 2], { now: NOW });
       await post(store, [3], { now: NOW + 1 });
       expect(await hashes(store, {}, 1)).toEqual([3]);
       expect((await hashes(store, {}, 2)).sort()).toEqual([1, 2, 3]);
     });
 
-    it('returns every decision about a transfer with the warnings of the guild’s alerts', async () => {
-      const store = await open();
+    it('returns every decision about a transfer with the warnings of the guild’s alerts', async ({ store }) => {
       const outcomes = REASONS.slice(0, 2);
       await store.routing.commit(
         routed({
@@ -69,8 +72,7 @@ export function historyContract(open: OpenEmpty): void {
       expect(found!.outcomes.toSorted()).toEqual([...outcomes].sort());
     });
 
-    it('names the channels for which transfers of an address were decided about', async () => {
-      const store = await open();
+    it('names the channels for which transfers of an address were decided about', async ({ store }) => {
       await post(store, [1]);
       await post(store, [2], { channelId: OTHER_CHANNEL });
       await post(store, [3], { guildId: OTHER_GUILD, channelId: '9' });
@@ -78,8 +80,7 @@ export function historyContract(open: OpenEmpty): void {
       expect((await store.history.activityChannels(anywhere)).sort()).toEqual([CHANNEL, OTHER_CHANNEL]);
     });
 
-    it('finds the message that shows a transfer in one of some channels', async () => {
-      const store = await open();
+    it('finds the message that shows a transfer in one of some channels', async ({ store }) => {
       await post(store, [1]);
       await post(store, [2], { now: NOW + 1 });
       const batch = await send(store, {}, NOW + 1);
@@ -92,8 +93,7 @@ export function historyContract(open: OpenEmpty): void {
       expect(await store.history.postedIn(OTHER_GUILD, ids, [CHANNEL])).toEqual([]);
     });
 
-    it('finds the first of several messages that show a transfer', async () => {
-      const store = await open();
+    it('finds the first of several messages that show a transfer', async ({ store }) => {
       const channelIds = [OTHER_CHANNEL, CHANNEL];
       const alerts = channelIds.map((channelId) => newAlert(1, { channelId }));
       await store.routing.commit(routed({ transfers: [storedTransfer(1)], alerts, decisions: [decision(1)] }));
@@ -103,8 +103,9 @@ export function historyContract(open: OpenEmpty): void {
       expect(posted.map(({ channelId }) => channelId)).toEqual([OTHER_CHANNEL]);
     });
 
-    it('looks through the latest transfers of the guild’s project for those that involve an address', async () => {
-      const store = await open();
+    it('looks through the latest transfers of the guild’s project for those that involve an address', async ({
+      store,
+    }) => {
       await post(store, [1], { now: NOW + 1, transfer: { from: address(1) } });
       await post(store, [2, 3], { now: NOW + 2 });
       await post(store, [4], { now: NOW + 3, transfer: { to: address(1) } });
@@ -123,8 +124,7 @@ export function historyContract(open: OpenEmpty): void {
       expect(await recent(address(1), 9, NOW)).toEqual({ seen: 0, oldest: null, involved: [] });
     });
 
-    it('limits the transfers of the project to those that were decided about for given channels', async () => {
-      const store = await open();
+    it('limits the transfers of the project to those that were decided about for given channels', async ({ store }) => {
       const transfers = [1, 2].map((n) => storedTransfer(n, { transfer: { from: address(1) } }));
       await store.routing.commit(routed({ transfers, decisions: [decision(2)] }));
       const involved = async (guildId: string, channelIds: string[] | null) => {
@@ -148,8 +148,9 @@ export function historyContract(open: OpenEmpty): void {
     }
     const idsOf = (silences: { subscription: number }[]) => silences.map(({ subscription }) => subscription);
 
-    it('finds a guild’s busy addresses that are quiet for longer than the rule allows, the longest first', async () => {
-      const store = await open();
+    it('finds a guild’s busy addresses that are quiet for longer than the rule allows, the longest first', async ({
+      store,
+    }) => {
       const quiet = await watch(store, 1);
       await watch(store, 2, { events: 19 });
       const slow = await watch(store, 3, { gapMs: 2 * HOUR, lastEventAt: NOW - 24 * HOUR });
@@ -163,12 +164,9 @@ export function historyContract(open: OpenEmpty): void {
       expect(idsOf(await store.silence.current(GUILD, NOW))).toEqual([longest, quiet, slow]);
     });
 
-    it('returns the silences to report: wanted, not muted, and not reported before', async () => {
-      const store = await open();
-      const [first, elsewhere] = [
-        await watch(store, 1),
-        await watch(store, 2, {}, { guildId: OTHER_GUILD, channelId: '9' }),
-      ];
+    it('returns the silences to report: wanted, not muted, and not reported before', async ({ store }) => {
+      const first = await watch(store, 1);
+      const elsewhere = await watch(store, 2, {}, { guildId: OTHER_GUILD, channelId: '9' });
       await watch(store, 3, {}, { watchSilence: false });
       const [muted, over] = [await watch(store, 4), await watch(store, 5)];
       await store.subscriptions.mute(GUILD, [muted], NOW + 1);
@@ -180,23 +178,17 @@ export function historyContract(open: OpenEmpty): void {
       expect((await store.outbox.channelsWithWork()).map(({ channelId }) => channelId)).toEqual([CHANNEL]);
     });
 
-    it('knows when the guild’s project, or the operator’s where it has none, last brought a transfer', async () => {
-      const store = await open();
-      const project = { guildId: OTHER_GUILD, projectId: 'p', sealed: new Uint8Array() };
-      const scope = await store.projects.save(project, 'token');
+    it('knows when the guild’s project, or the operator’s where it has none, last brought a transfer', async ({
+      store,
+    }) => {
+      const scope = await saveProject(store, OTHER_GUILD);
       await watch(store, 1);
       await watch(store, 2, {}, { guildId: OTHER_GUILD, channelId: '9' });
       const feeds = async () => (await store.silence.unreported(NOW)).map(({ feedAt }) => feedAt);
       expect(await feeds()).toEqual([null, null]);
-      await store.routing.commit(
-        routed({
-          transfers: [
-            storedTransfer(1, { seenAt: 20 }),
-            storedTransfer(2, { seenAt: 90 }),
-            storedTransfer(3, { seenAt: 70, scope }),
-          ],
-        }),
-      );
+      const transfers = [storedTransfer(1, { seenAt: 20 }), storedTransfer(2, { seenAt: 90 })];
+      transfers.push(storedTransfer(3, { seenAt: 70, scope }));
+      await store.routing.commit(routed({ transfers }));
       expect(await feeds()).toEqual([90, 70]);
     });
   });
@@ -204,15 +196,16 @@ export function historyContract(open: OpenEmpty): void {
   describe('tokens', () => {
     const known = async ({ tokens }: Store, guildId = GUILD) => tokens.known(guildId);
 
-    it('lists what moved at the guild’s addresses, most often first, then the catalog, latest lookup first', async () => {
-      const store = await open();
+    it('lists what moved at the guild’s addresses, most often first, then the catalog, latest lookup first', async ({
+      store,
+    }) => {
       const coin = { kind: 'native', token: null, tokenSymbol: null, tokenType: 'FUSE' } as const;
       const entry = (n: number, cataloged: boolean | null, symbol: string | null, checkedAt: number) => {
         return { network: 0, token: address(n), cataloged, symbol, name: null, checkedAt };
       };
       const catalog = [entry(1, false, 'ONCE', 1), entry(5, true, 'EARLY', 1), entry(6, true, 'LATE', 2)];
       catalog.push(entry(7, true, null, 1), entry(8, false, 'STRAY', 1), entry(9, null, 'UNKNOWN', 1));
-      await store.routing.commit(routed({ learned: { ...routed().learned, catalog } }));
+      await store.routing.commit(routed({ learned: { catalog } }));
       await post(store, [1], { transfer: { token: address(1), tokenSymbol: 'A' } });
       await post(store, [2, 3], { transfer: coin });
       await post(store, [4], { guildId: OTHER_GUILD, channelId: '9' });
@@ -228,8 +221,7 @@ export function historyContract(open: OpenEmpty): void {
   });
 
   describe('metrics', () => {
-    it('counts nothing in an empty store', async () => {
-      const { metrics } = await open();
+    it('counts nothing in an empty store', async ({ store: { metrics } }) => {
       expect(await metrics.backlog(NOW)).toEqual({
         inbox: { waiting: 0, oldest: null },
         quarantine: { rows: 0, bytes: 0 },
@@ -240,37 +232,31 @@ export function historyContract(open: OpenEmpty): void {
       });
     });
 
-    it('counts the alerts of messages that are not confirmed', async () => {
-      const store = await open();
+    it('counts the alerts of messages that are not confirmed', async ({ store }) => {
       await post(store, [1], { now: NOW - 9 });
       await freeze(store, {}, NOW - 5);
       await post(store, [2]);
       expect((await store.metrics.backlog(NOW)).alerts).toMatchObject({ due: 1, closed: 0, oldest: NOW - 5 });
-      const parked = { state: 'parked', dueAt: NOW, attempts: 1, since: NOW, reason: '50013' } as const;
-      await store.channels.setState({ channelId: CHANNEL, ...parked });
+      await store.channels.setState(PARKED);
       expect((await store.metrics.backlog(NOW)).alerts).toMatchObject({ due: 0, closed: 2, oldest: null });
     });
 
-    it('counts an edit among the messages to send, but not its age', async () => {
-      const store = await open();
+    it('counts an edit among the messages to send, but not its age', async ({ store }) => {
       await post(store, [1], { now: NOW - 9 });
       await send(store, {}, NOW - 9);
       await countAgain(store, 1, NOW - 5);
       expect(await store.metrics.backlog(NOW)).toMatchObject({ frozen: 1, alerts: { due: 0, oldest: null } });
     });
 
-    it('counts the age of a held alert from when it is due', async () => {
-      const store = await open();
+    it('counts the age of a held alert from when it is due', async ({ store }) => {
       await post(store, [1], { hold: 'hourly', dueAt: NOW - 3, now: NOW - 9 });
       expect((await store.metrics.backlog(NOW)).alerts).toMatchObject({ due: 1, oldest: NOW - 3 });
     });
 
-    it('counts alerts that are due, held, or kept for a blocked channel', async () => {
-      const store = await open();
+    it('counts alerts that are due, held, or kept for a blocked channel', async ({ store }) => {
       await post(store, [1], { hold: 'hourly', dueAt: NOW + 1, now: NOW - 9 });
       await post(store, [2], { channelId: OTHER_CHANNEL, now: NOW - 8 });
-      const parked = { channelId: OTHER_CHANNEL, state: 'parked', dueAt: NOW, attempts: 1, since: NOW } as const;
-      await store.channels.setState({ ...parked, reason: '50001' });
+      await store.channels.setState({ ...PARKED, channelId: OTHER_CHANNEL });
       const alerts = async () => (await store.metrics.backlog(NOW)).alerts;
       expect(await alerts()).toEqual({ due: 0, held: 1, closed: 1, oldest: null });
       await post(store, [3], { now: NOW - 5 });
@@ -279,17 +265,15 @@ export function historyContract(open: OpenEmpty): void {
       expect(await alerts()).toEqual({ due: 0, held: 1, closed: 1, oldest: null });
     });
 
-    it('shows a guild its waiting alerts, its dead letters and its blocked channels', async () => {
-      const store = await open();
+    it('shows a guild its waiting alerts, its dead letters and its blocked channels', async ({ store }) => {
       const { id: subscription } = await subscribe(store);
       await post(store, [1]);
       await post(store, [2], { hold: 'daily', dueAt: NOW + 1 });
       await post(store, [3], { guildId: OTHER_GUILD, channelId: '9' });
       await post(store, [4], { channelId: OTHER_CHANNEL });
       await store.outbox.expire(OTHER_CHANNEL, NOW + 1, 'too old', NOW + 1);
-      const parked = { channelId: CHANNEL, state: 'parked', dueAt: NOW, attempts: 1, since: NOW } as const;
-      await store.channels.setState({ ...parked, reason: '50001' });
-      await store.routing.commit(routed({ stats: [{ subscription, events: 1, lastEventAt: NOW, gapMs: null }] }));
+      await store.channels.setState(PARKED);
+      await store.routing.commit(routed({ stats: [firstEvent(subscription)] }));
       expect(await store.metrics.guild(GUILD)).toEqual({
         lastEventAt: NOW,
         waiting: 2,
@@ -301,10 +285,10 @@ export function historyContract(open: OpenEmpty): void {
       expect(await store.metrics.guild(OTHER_GUILD)).toMatchObject({ waiting: 1, deadLetters: 0, blocked: [] });
     });
 
-    it('counts what is stored about one guild', async () => {
-      const store = await open();
+    it('counts what is stored about one guild', async ({ store }) => {
       await subscribe(store);
-      await store.labels.set(GUILD, { address: ALICE, name: 'Alice', createdBy: ADA, at: NOW }, 9);
+      await name(store, ALICE, 'Alice');
+      for (const guildId of [GUILD, GUILD, OTHER_GUILD]) await change(store, guildId);
       await store.guilds.changeSettings(GUILD, { language: 'de' });
       await post(store, [1, 2]);
       expect(await store.metrics.stored(GUILD)).toEqual({
@@ -316,7 +300,7 @@ export function historyContract(open: OpenEmpty): void {
         settings: true,
         waiting: 2,
         history: 2,
-        audit: 0,
+        audit: 2,
       });
       expect(await store.metrics.stored(OTHER_GUILD)).toMatchObject({ subscriptions: 0, waiting: 0, settings: false });
     });

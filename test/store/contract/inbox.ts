@@ -1,27 +1,25 @@
 import { hash } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { DAY } from '../../../src/domain/clock.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { GUILD, NOW, quarantine, received, routed } from './given.ts';
-import type { OpenEmpty } from './index.ts';
+import { GUILD, NOW, quarantine, received, routed, saveProject } from './given.ts';
+import type { StoreTest } from './index.ts';
 
 const append = ({ inbox }: Store, bodies: string[], scope = 0) =>
   inbox.append(bodies.map((body, n) => received(body, { scope, receivedAt: NOW + n })));
 
 const waiting = async ({ inbox }: Store) => (await inbox.next(100)).map(({ body }) => body);
 
-export function inboxContract(open: OpenEmpty): void {
+export function inboxContract(it: StoreTest): void {
   describe('inbox', () => {
-    it('shows every later call what was stored, as soon as the call that stored it has resolved', async () => {
-      const store = await open();
+    it('shows every later call what was stored, as soon as the call that stored it has resolved', async ({ store }) => {
       for (let n = 1; n <= 20; n++) {
         await store.inbox.append([received('{}')]);
         expect((await store.metrics.backlog(NOW)).inbox.waiting).toBe(n);
       }
     });
 
-    it('returns deliveries in the order in which they were appended', async () => {
-      const store = await open();
+    it('returns deliveries in the order in which they were appended', async ({ store }) => {
       const [first, second] = await append(store, ['one', 'two']);
       expect(await store.inbox.next(9)).toMatchObject([
         { id: first, scope: 0, receivedAt: NOW, body: 'one' },
@@ -29,30 +27,21 @@ export function inboxContract(open: OpenEmpty): void {
       ]);
     });
 
-    it('keeps which run of a process received a delivery, and when by its clock, also through the quarantine', async () => {
-      const store = await open();
-      const times = { receivedAt: NOW, run: 'another-run-of-1', runMs: 1_234 };
-      const [id] = await store.inbox.append([received('x', times)]);
-      expect(await store.inbox.next(9)).toMatchObject([times]);
+    it.for([
+      ['which run of a process received a delivery, and when by its clock', { run: 'another-run-of-1', runMs: 1_234 }],
+      ['how a signed delivery is named', { identity: { id: 'msg_1', chainId: '100', place: 'log:5' } }],
+    ] as const)('keeps %s, also through the quarantine', async ([_what, kept], { store }) => {
+      const [id] = await store.inbox.append([received('x', kept)]);
+      expect(await store.inbox.next(9)).toMatchObject([kept]);
       await store.routing.commit(routed({ quarantined: [{ id: id!, reason: 'unreadable' }] }));
       const [row] = await store.quarantine.list();
       expect(await store.quarantine.replay([row!.id])).toBe(1);
-      expect(await store.inbox.next(9)).toMatchObject([{ body: 'x', ...times }]);
+      expect(await store.inbox.next(9)).toMatchObject([{ body: 'x', receivedAt: NOW, ...kept }]);
     });
 
-    it('keeps how a signed delivery is named, also through the quarantine', async () => {
-      const store = await open();
-      const identity = { id: 'msg_1', chainId: '100', place: 'log:5' };
-      const [id] = await store.inbox.append([received('x', { identity })]);
-      expect(await store.inbox.next(9)).toMatchObject([{ identity }]);
-      await store.routing.commit(routed({ quarantined: [{ id: id!, reason: 'unreadable' }] }));
-      const [row] = await store.quarantine.list();
-      await store.quarantine.replay([row!.id]);
-      expect(await store.inbox.next(9)).toMatchObject([{ identity }]);
-    });
-
-    it('returns at most `limit` deliveries and stops at the one that reaches the number of bytes', async () => {
-      const store = await open();
+    it('returns at most `limit` deliveries and stops at the one that reaches the number of bytes', async ({
+      store,
+    }) => {
       const body = '\u20ac'.repeat(100);
       await append(store, Array<string>(6).fill(body));
       expect(await store.inbox.next(3, 1_200)).toHaveLength(3);
@@ -62,8 +51,7 @@ export function inboxContract(open: OpenEmpty): void {
       expect(await store.inbox.next(100, 1_200)).toHaveLength(4);
     });
 
-    it('returns the deliveries of each scope in turn', async () => {
-      const store = await open();
+    it('returns the deliveries of each scope in turn', async ({ store }) => {
       await append(store, ['a1', 'a2', 'a3'], 0);
       await append(store, ['b1'], 5);
       await append(store, ['c1', 'c2'], 9);
@@ -74,8 +62,9 @@ export function inboxContract(open: OpenEmpty): void {
       expect(await bodies(100, 1)).toEqual(['a1', 'b1', 'c1']);
     });
 
-    it('knows how much waits in the inbox for each server’s own project, and how much it stored on the latest day', async () => {
-      const store = await open();
+    it('knows how much waits in the inbox for each server’s own project, and how much it stored on the latest day', async ({
+      store,
+    }) => {
       const day = Math.floor(NOW / DAY);
       await append(store, ['operator'], 0);
       const [first] = await append(store, ['one', 'three'], 5);
@@ -85,50 +74,37 @@ export function inboxContract(open: OpenEmpty): void {
       expect(await store.inbox.usage()).toMatchObject([{ scope: 5, waiting: 2, day: day + 1, dayBytes: 3 }]);
     });
 
-    it('counts the deliveries of one commit on the days on which they came', async () => {
-      const { inbox } = await open();
+    it('counts the deliveries of one commit on the days on which they came', async ({ store: { inbox } }) => {
       const midnight = Math.ceil(NOW / DAY) * DAY;
       const delivery = (receivedAt: number, body: string) => received(body, { scope: 5, receivedAt });
       await inbox.append([delivery(midnight, 'today'), delivery(midnight - 1, 'yesterday'), delivery(midnight, 'too')]);
       expect(await inbox.usage()).toMatchObject([{ scope: 5, waiting: 3, day: midnight / DAY, dayBytes: 8 }]);
     });
 
-    it('loses a delivery only when it was routed', async () => {
-      const store = await open();
+    it('loses a delivery only when it was routed, and counts those that wait and since when', async ({ store }) => {
       const [first] = await append(store, ['one', 'two']);
+      expect(await store.metrics.backlog(NOW)).toMatchObject({ inbox: { waiting: 2, oldest: NOW } });
       await store.routing.commit(routed({ done: [first!] }));
       expect(await waiting(store)).toEqual(['two']);
-    });
-
-    it('counts the deliveries that wait and knows since when', async () => {
-      const store = await open();
-      await append(store, ['one', 'two']);
-      expect(await store.metrics.backlog(NOW)).toMatchObject({ inbox: { waiting: 2, oldest: NOW } });
     });
   });
 
   describe('quarantine', () => {
-    it('keeps the bytes and the reason of a delivery that was not understood', async () => {
-      const store = await open();
+    it('keeps the bytes and the reason of a delivery that was not understood', async ({ store }) => {
       await quarantine(store, ['{"a":']);
       expect(await waiting(store)).toEqual([]);
       const [row] = await store.quarantine.list();
-      expect(row).toMatchObject({
-        scope: 0,
-        guildId: null,
-        receivedAt: NOW,
-        reason: 'The body is not JSON.',
-        bytes: 5,
-      });
+      const reason = 'The body is not JSON.';
+      expect(row).toMatchObject({ scope: 0, guildId: null, receivedAt: NOW, reason, bytes: 5 });
       const found = await store.quarantine.get(row!.id);
       expect(Buffer.from(found!.body!).toString()).toBe('{"a":');
       expect(await store.metrics.backlog(NOW)).toMatchObject({ quarantine: { rows: 1, bytes: 5 } });
     });
 
-    it('measures the quarantine’s size by scope and names the guild whose project brought a delivery', async () => {
-      const store = await open();
-      const project = { guildId: GUILD, projectId: 'p', sealed: new Uint8Array() };
-      const scope = await store.projects.save(project, 'token');
+    it('measures the quarantine’s size by scope and names the guild whose project brought a delivery', async ({
+      store,
+    }) => {
+      const scope = await saveProject(store);
       await quarantine(store, ['abc', 'defgh']);
       await quarantine(store, ['ij'], scope);
       expect(await store.quarantine.sizes()).toEqual([
@@ -138,8 +114,7 @@ export function inboxContract(open: OpenEmpty): void {
       expect((await store.quarantine.list()).map(({ guildId }) => guildId)).toEqual([null, null, GUILD]);
     });
 
-    it('puts a quarantined delivery back into the inbox', async () => {
-      const store = await open();
+    it('puts a quarantined delivery back into the inbox', async ({ store }) => {
       await quarantine(store, ['one', 'two']);
       const [first] = await store.quarantine.list();
       expect(await store.quarantine.replay([first!.id])).toBe(1);
@@ -148,8 +123,9 @@ export function inboxContract(open: OpenEmpty): void {
       expect(await store.quarantine.list()).toHaveLength(1);
     });
 
-    it('lets the oldest deliveries of a scope give up their bytes when there are too many, and keeps their hashes', async () => {
-      const store = await open();
+    it('lets the oldest deliveries of a scope give up their bytes when there are too many, and keeps their hashes', async ({
+      store,
+    }) => {
       await quarantine(store, ['one', 'three', 'four']);
       await quarantine(store, ['other'], 5);
       expect(await store.quarantine.giveUp(0, { rows: 3, bytes: 12 })).toBe(0);
@@ -168,8 +144,7 @@ export function inboxContract(open: OpenEmpty): void {
       expect(await store.quarantine.discard([first!.id])).toBe(1);
     });
 
-    it('counts the deliveries of a scope by reasons that begin alike, the latest first', async () => {
-      const store = await open();
+    it('counts the deliveries of a scope by reasons that begin alike, the latest first', async ({ store }) => {
       await quarantine(store, ['one', 'two'], 0, 'It is from chain 5');
       await quarantine(store, ['three'], 0, 'It is from chain 1');
       await quarantine(store, ['four'], 0);
@@ -181,8 +156,7 @@ export function inboxContract(open: OpenEmpty): void {
       expect(await store.quarantine.reasons(5, '')).toEqual([]);
     });
 
-    it('discards one quarantined delivery for good', async () => {
-      const store = await open();
+    it('discards one quarantined delivery for good', async ({ store }) => {
       await quarantine(store, ['one', 'two']);
       const [first] = await store.quarantine.list();
       expect(await store.quarantine.discard([first!.id])).toBe(1);
@@ -191,8 +165,7 @@ export function inboxContract(open: OpenEmpty): void {
       expect([await waiting(store), (await store.quarantine.list()).length]).toEqual([[], 1]);
     });
 
-    it('assigns no id of a quarantined delivery again, because operators type them', async () => {
-      const store = await open();
+    it('assigns no id of a quarantined delivery again, because operators type them', async ({ store }) => {
       await quarantine(store, ['one', 'two']);
       const [, last] = await store.quarantine.list();
       await store.quarantine.discard([last!.id]);
@@ -201,8 +174,9 @@ export function inboxContract(open: OpenEmpty): void {
       expect(await store.quarantine.discard([last!.id])).toBe(0);
     });
 
-    it('replays and discards several quarantined deliveries, in their order, and returns how many', async () => {
-      const store = await open();
+    it('replays and discards several quarantined deliveries, in their order, and returns how many', async ({
+      store,
+    }) => {
       const many = Array.from({ length: 450 }, (_, n) => String(n));
       await quarantine(store, many);
       const ids = (await store.quarantine.list()).map(({ id }) => id);

@@ -20,38 +20,44 @@ import { routingContract } from './routing.ts';
 import { subscriptionsContract } from './subscriptions.ts';
 import { transferHistoryContract } from './transfer-history.ts';
 
-/** Opens an empty store that is gone once the calling test has finished. */
-export type OpenEmpty = () => Promise<Store>;
-
 /** Makes an empty store; `close` removes it. */
 export type StoreFactory = () => Promise<{ store: Store; close(): Promise<void> }>;
 
-/** Everything that an implementation of the port must do; `make` makes one empty store per test. */
-export function storeContract(make: StoreFactory): void {
-  const called = new Set<string>();
-  const offered = new Set<string>();
-  const open: OpenEmpty = async () => {
+const PARTS = [
+  auditContract,
+  balancesContract,
+  chainChecksContract,
+  channelsContract,
+  deadLettersContract,
+  editsContract,
+  erasureContract,
+  guildsContract,
+  historyContract,
+  inboxContract,
+  knowledgeContract,
+  networksContract,
+  outboxContract,
+  projectsContract,
+  routingContract,
+  transferHistoryContract,
+  subscriptionsContract,
+];
+
+/** Tests that each get an empty store; `seen` gets each of its methods, and whether it was called. */
+const testsWith = (make: StoreFactory, seen: Map<string, boolean>) =>
+  it.extend('store', async () => {
     const { store, close } = await make();
     onTestFinished(close);
-    return recorded(store, called, offered);
-  };
-  auditContract(open);
-  balancesContract(open);
-  chainChecksContract(open);
-  channelsContract(open);
-  deadLettersContract(open);
-  editsContract(open);
-  erasureContract(open);
-  guildsContract(open);
-  historyContract(open);
-  inboxContract(open);
-  knowledgeContract(open);
-  networksContract(open);
-  outboxContract(open);
-  projectsContract(open);
-  routingContract(open);
-  transferHistoryContract(open);
-  subscriptionsContract(open);
+    return recorded(store, seen);
+  });
+
+export type StoreTest = ReturnType<typeof testsWith>;
+
+/** Everything that an implementation of the port must do; `make` makes one empty store per test. */
+export function storeContract(make: StoreFactory): void {
+  const seen = new Map<string, boolean>();
+  const test = testsWith(make, seen);
+  for (const part of PARTS) part(test);
 
   it('rejects a call that fails with a StoreError, also once it is closed', async () => {
     const { store, close } = await make();
@@ -63,20 +69,17 @@ export function storeContract(make: StoreFactory): void {
   });
 
   it('calls every method of the port', () => {
-    expect([...offered].filter((method) => !called.has(method))).toEqual([]);
+    expect([...seen].filter(([, isCalled]) => !isCalled)).toEqual([]);
   });
 }
 
 /** The same store, which notes the methods it has and those that are called. */
-function recorded(store: Store, called: Set<string>, offered: Set<string>): Store {
+function recorded(store: Store, seen: Map<string, boolean>): Store {
   const groups = Object.entries(store).map(([group, methods]) => {
     const made = Object.entries(methods as Record<string, (...args: unknown[]) => unknown>).map(([name, method]) => {
-      offered.add(`${group}.${name}`);
-      const call = (...args: unknown[]) => {
-        called.add(`${group}.${name}`);
-        return method(...args);
-      };
-      return [name, call] as const;
+      const place = `${group}.${name}`;
+      seen.set(place, seen.get(place) ?? false);
+      return [name, (...args: unknown[]) => seen.set(place, true) && method(...args)] as const;
     });
     return [group, Object.fromEntries(made)] as const;
   });

@@ -1,25 +1,25 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { DAY, MINUTE } from '../../../src/domain/clock.ts';
 import type { CatalogEntry, Learned } from '../../../src/domain/routing.ts';
 import type { Store } from '../../../src/store/store.ts';
 import {
-  ADA,
   ALICE,
+  contextOf,
   GUILD,
-  keyOf,
   NOW,
+  name,
   OTHER_GUILD,
   pruneAll,
   routed,
+  saveProject,
   subscribe,
   TREASURY,
   transfer,
   USDC,
 } from './given.ts';
-import type { OpenEmpty } from './index.ts';
+import type { StoreTest } from './index.ts';
 
-const learn = ({ routing }: Store, learned: Partial<Learned>) =>
-  routing.commit(routed({ learned: { ...routed().learned, ...learned } }));
+const learn = ({ routing }: Store, learned: Partial<Learned>) => routing.commit(routed({ learned }));
 
 /** Notes blocks, each with its scope and the minute in which it came. */
 async function reach(store: Store, ...heads: [scope: number, block: number, minute: number][]): Promise<void> {
@@ -30,34 +30,29 @@ async function reach(store: Store, ...heads: [scope: number, block: number, minu
 
 /** The minutes of the samples beyond the block of a transfer that comes in a minute. */
 async function passed(store: Store, block: number, minute: number, scope = 0): Promise<number[]> {
-  const keys = { transferKey: keyOf(1), deliveryKey: keyOf(1), scope, at: NOW + minute * MINUTE };
-  const query = { ...keys, transfer: transfer(1, { blockNumber: block }) };
-  const { watched } = await store.routing.context([query], NOW);
+  const at = NOW + minute * MINUTE;
+  const { watched } = await contextOf(store, 1, { scope, at, transfer: transfer(1, { blockNumber: block }) });
   return watched[0]!.passedAt.map((at) => (at - NOW) / MINUTE);
 }
 
 /** The scope of the other guild's project, which watches the treasury too. */
 async function ownScope(store: Store): Promise<number> {
   await subscribe(store, { guildId: OTHER_GUILD, channelId: '9' });
-  return store.projects.save({ guildId: OTHER_GUILD, projectId: 'p', sealed: new Uint8Array() }, 'token');
+  return saveProject(store, OTHER_GUILD);
 }
 
 /** What is known about a transfer of USDC with this symbol from Alice. */
-async function knowledge(store: Store, tokenSymbol = 'USDC', now = NOW) {
-  const query = { transferKey: keyOf(1), deliveryKey: keyOf(1), scope: 0, at: now };
-  return (await store.routing.context([{ ...query, transfer: transfer(1, { tokenSymbol }) }], now)).knowledge;
-}
+const knowledge = async (store: Store, tokenSymbol = 'USDC', now = NOW) =>
+  (await contextOf(store, 1, { at: now, transfer: transfer(1, { tokenSymbol }) }, now)).knowledge;
 
-export function knowledgeContract(open: OpenEmpty): void {
-  const openWatched: OpenEmpty = async () => {
-    const store = await open();
+export function knowledgeContract(test: StoreTest): void {
+  const it = test.extend('store', async ({ store }) => {
     await subscribe(store);
     return store;
-  };
+  });
 
   describe('how far a scope’s blocks have come', () => {
-    it('keeps one sample a minute of each scope', async () => {
-      const store = await openWatched();
+    it('keeps one sample a minute of each scope', async ({ store }) => {
       const own = await ownScope(store);
       await reach(store, [0, 100, 0], [own, 900, 0.5], [0, 101, 0.9], [0, 102, 1], [own, 901, 1.5], [0, 103, 2]);
       expect(await passed(store, 899, 3, own)).toEqual([0.5, 1.5]);
@@ -67,8 +62,7 @@ export function knowledgeContract(open: OpenEmpty): void {
       expect(await passed(store, 103, 3)).toEqual([]);
     });
 
-    it('deletes samples after three days, at the next sample of the same scope', async () => {
-      const store = await openWatched();
+    it('deletes samples after three days, at the next sample of the same scope', async ({ store }) => {
       const own = await ownScope(store);
       const days = 3 * 24 * 60;
       await reach(store, [0, 100, 0], [own, 100, 0], [0, 101, 1], [0, 102, days + 1]);
@@ -77,8 +71,7 @@ export function knowledgeContract(open: OpenEmpty): void {
       expect(await passed(store, 99, 2)).toEqual([1, days + 1]);
     });
 
-    it('does not compare a transfer with samples that are three days older', async () => {
-      const store = await openWatched();
+    it('does not compare a transfer with samples that are three days older', async ({ store }) => {
       const days = 3 * 24 * 60;
       await reach(store, [0, 100, 0], [0, 300, 20], [0, 301, 21]);
       expect(await passed(store, 99, days - 1)).toEqual([0, 20]);
@@ -88,16 +81,11 @@ export function knowledgeContract(open: OpenEmpty): void {
   });
 
   describe('knowledge about tokens', () => {
-    it('replaces what the explorer returned earlier, and finds cataloged tokens with similar symbols', async () => {
-      const store = await openWatched();
-      const entry: CatalogEntry = {
-        network: 0,
-        token: USDC,
-        cataloged: true,
-        symbol: 'Gold',
-        name: 'Gold',
-        checkedAt: 1,
-      };
+    it('replaces what the explorer returned earlier, and finds cataloged tokens with similar symbols', async ({
+      store,
+    }) => {
+      const gold = { cataloged: true, symbol: 'Gold', name: 'Gold' };
+      const entry: CatalogEntry = { network: 0, token: USDC, ...gold, checkedAt: 1 };
       const keep = (changed: Partial<CatalogEntry>) => learn(store, { catalog: [{ ...entry, ...changed }] });
       const genuine = async (symbol: string) => (await knowledge(store, symbol)).genuine;
       await keep({});
@@ -117,8 +105,7 @@ export function knowledgeContract(open: OpenEmpty): void {
       }
     });
 
-    it('forgets tokens that no catalog lists, and never one that it does', async () => {
-      const store = await openWatched();
+    it('forgets tokens that no catalog lists, and never one that it does', async ({ store }) => {
       const entry = { network: 0, token: USDC, symbol: 'USDC', name: 'USD Coin', checkedAt: 1 };
       const remains = async (cataloged: boolean | null) => {
         await learn(store, { catalog: [{ ...entry, cataloged }] });
@@ -128,25 +115,21 @@ export function knowledgeContract(open: OpenEmpty): void {
       expect([await remains(false), await remains(null), await remains(true)]).toEqual([0, 0, 1]);
     });
 
-    it('updates a counterparty’s time after more than a day', async () => {
-      const store = await openWatched();
+    it('updates a counterparty’s time after more than a day', async ({ store }) => {
       const seenAt = async (at: number) => {
-        await learn(store, {
-          counterparties: [{ guildId: GUILD, address: TREASURY, counterparty: ALICE, at, isPaid: false }],
-        });
+        const met = { guildId: GUILD, address: TREASURY, counterparty: ALICE, at, isPaid: false };
+        await learn(store, { counterparties: [met] });
         return (await knowledge(store, 'USDC', NOW + 2 * DAY)).counterparties.map((one) => one.seenAt - NOW);
       };
       expect([await seenAt(NOW), await seenAt(NOW + DAY), await seenAt(NOW + DAY + 1)]).toEqual([[0], [0], [DAY + 1]]);
     });
 
-    it('finds a guild’s own addresses that begin and end like a party’s', async () => {
-      const store = await openWatched();
+    it('finds a guild’s own addresses that begin and end like a party’s', async ({ store }) => {
       const digits = (first: string, last: string) => `0x${first.padEnd(36, '7')}${last}` as const;
       const [first, last] = [ALICE.slice(2, 6), ALICE.slice(-4)];
       const [labeled, watched] = [digits(first, last), digits(`${first}1`, last)];
       const others = [digits(first, 'ffff'), digits('ffff', last)];
-      for (const [n, one] of [labeled, ...others].entries())
-        await store.labels.set(GUILD, { address: one, name: `Name ${n}`, createdBy: ADA, at: NOW }, 9);
+      for (const [n, one] of [labeled, ...others].entries()) await name(store, one, `Name ${n}`);
       for (const one of [watched, digits(`${first}1`, 'ffff')]) await subscribe(store, { address: one });
       await subscribe(store, { address: labeled, guildId: OTHER_GUILD, channelId: '9' });
       const { named } = await knowledge(store);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { BURST_ALERTS } from '../../../src/domain/burst.ts';
 import { DAY, SECOND } from '../../../src/domain/clock.ts';
 import {
@@ -7,6 +7,7 @@ import {
   dueAlerts,
   freeze,
   GUILD,
+  matchOf,
   NOW,
   newBatch,
   next,
@@ -17,22 +18,20 @@ import {
   transfer,
   txHash,
 } from './given.ts';
-import type { OpenEmpty } from './index.ts';
+import type { StoreTest } from './index.ts';
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, n) => n + 1);
 
-export function outboxContract(open: OpenEmpty): void {
+export function outboxContract(it: StoreTest): void {
   describe('outbox', () => {
-    it('returns the oldest due alerts of a channel, those of one transaction together', async () => {
-      const store = await open();
+    it('returns the oldest due alerts of a channel, those of one transaction together', async ({ store }) => {
       await post(store, [1, 2]);
       await post(store, [3], { transfer: { txHash: txHash(1), value: '6' } });
       await post(store, [4], { channelId: OTHER_CHANNEL });
       expect(await due(store)).toEqual([1, 1, 2]);
     });
 
-    it('holds an alert back until it is due', async () => {
-      const store = await open();
+    it('holds an alert back until it is due', async ({ store }) => {
       await post(store, [1], { hold: 'hourly', dueAt: NOW + 5 });
       expect(await next(store)).toMatchObject({ status: 'nothing', until: NOW + 5 });
       expect(await store.outbox.channelsWithWork()).toMatchObject([{ channelId: CHANNEL, sleepUntil: NOW + 5 }]);
@@ -40,13 +39,13 @@ export function outboxContract(open: OpenEmpty): void {
       expect(await store.outbox.due(CHANNEL, { hold: 'hourly', isSignificant: false }, NOW + 5, 0, 9)).toHaveLength(1);
     });
 
-    it('returns significant alerts first, apart from the others but for those of their transactions', async () => {
-      const store = await open();
-      const txHash = `0x${'7'.repeat(64)}`;
+    it('returns significant alerts first, apart from the others but for those of their transactions', async ({
+      store,
+    }) => {
       await post(store, [1, 2]);
       await post(store, [3], { hold: 'hourly', dueAt: NOW });
-      await post(store, [4], { transfer: { txHash, value: '1' }, isSignificant: true });
-      await post(store, [5], { transfer: { txHash, value: '2' } });
+      await post(store, [4], { transfer: { txHash: txHash(7), value: '1' }, isSignificant: true });
+      await post(store, [5], { transfer: { txHash: txHash(7), value: '2' } });
       await post(store, [6], { isSignificant: true });
       const ids = async () => (await dueAlerts(store)).alerts.map(({ id }) => id);
       expect(await dueAlerts(store)).toMatchObject({ waiting: 2, transactions: 2, lane: { isSignificant: true } });
@@ -57,10 +56,8 @@ export function outboxContract(open: OpenEmpty): void {
       expect(await ids()).toEqual([1, 2]);
     });
 
-    it('counts a burst of each lane on its own, and so posts a payment while dust is collected', async () => {
-      const store = await open();
-      const dust = Array.from({ length: 61 }, (_, n) => n + 1);
-      await post(store, dust);
+    it('counts a burst of each lane on its own, and so posts a payment while dust is collected', async ({ store }) => {
+      await post(store, numbers(BURST_ALERTS + 1));
       await send(store);
       await post(store, [100]);
       expect(await next(store, NOW + 1)).toMatchObject({ status: 'nothing', burst: true });
@@ -70,10 +67,9 @@ export function outboxContract(open: OpenEmpty): void {
       expect(await next(store, NOW + 2)).toMatchObject({ status: 'nothing', burst: true });
     });
 
-    it('begins the cool-down of significant alerts apart from that of the others', async () => {
-      const store = await open();
+    it('begins the cool-down of significant alerts apart from that of the others', async ({ store }) => {
       const { id: subscription } = await subscribe(store);
-      const matches = [{ subscription, perspective: 'incoming' as const, isKnown: true, mayMention: true }];
+      const matches = [matchOf(subscription)];
       await post(store, [1], { matches });
       await send(store, { mentioning: [{ subscription, isSignificant: false }] });
       const mentionedAt = async (n: number, isSignificant: boolean) => {
@@ -86,16 +82,14 @@ export function outboxContract(open: OpenEmpty): void {
       expect(await mentionedAt(4, true)).toBe(NOW + 1);
     });
 
-    it('returns held alerts before others once they are due', async () => {
-      const store = await open();
+    it('returns held alerts before others once they are due', async ({ store }) => {
       await post(store, [1]);
       await post(store, [2], { hold: 'hourly', dueAt: NOW });
       expect(await next(store, NOW - 1)).toMatchObject({ status: 'alerts', reason: null });
       expect(await next(store)).toMatchObject({ status: 'alerts', reason: 'hourly', waiting: 1 });
     });
 
-    it('collects the alerts of a busy channel, for longer after each digest of its burst', async () => {
-      const store = await open();
+    it('collects the alerts of a busy channel, for longer after each digest of its burst', async ({ store }) => {
       const burst = { kind: 'digest', reason: 'burst' } as const;
       await post(store, numbers(BURST_ALERTS));
       await send(store);
@@ -111,8 +105,7 @@ export function outboxContract(open: OpenEmpty): void {
       expect(await next(store, later)).toMatchObject({ status: 'nothing', until: later + 40 * SECOND, burst: true });
     });
 
-    it('counts neither held alerts nor each transfer of one transaction as a burst', async () => {
-      const store = await open();
+    it('counts neither held alerts nor each transfer of one transaction as a burst', async ({ store }) => {
       await post(store, numbers(BURST_ALERTS + 1));
       await send(store, { kind: 'digest', reason: 'hourly' });
       for (const n of numbers(BURST_ALERTS + 1))
@@ -122,15 +115,13 @@ export function outboxContract(open: OpenEmpty): void {
       expect(await next(store)).toMatchObject({ status: 'alerts', reason: null });
     });
 
-    it('makes alerts due that are held for longer than any hold lasts', async () => {
-      const store = await open();
+    it('makes alerts due that are held for longer than any hold lasts', async ({ store }) => {
       await post(store, [1], { hold: 'daily', dueAt: NOW + 365 * DAY });
       await store.outbox.endLongHolds(NOW);
       expect(await due(store)).toEqual([1]);
     });
 
-    it('repeats a frozen message until it was sent', async () => {
-      const store = await open();
+    it('repeats a frozen message until it was sent', async ({ store }) => {
       await post(store, [1]);
       const id = await freeze(store, { nonce: 'n1', payload: '{"content":"a"}' });
       await post(store, [2]);
@@ -145,17 +136,14 @@ export function outboxContract(open: OpenEmpty): void {
       expect(await due(store)).toEqual([2]);
     });
 
-    it('freezes each alert into one message only', async () => {
-      const store = await open();
+    it('freezes each alert into one message only', async ({ store }) => {
       await post(store, [1]);
-      const found = await next(store);
+      const { alerts } = await dueAlerts(store);
       await freeze(store);
-      const alerts = found.status === 'alerts' ? found.alerts : [];
       expect(await store.outbox.freeze(newBatch(alerts), NOW)).toBeNull();
     });
 
-    it('refuses to freeze alerts that changed after they were rendered', async () => {
-      const store = await open();
+    it('refuses to freeze alerts that changed after they were rendered', async ({ store }) => {
       await post(store, [1]);
       const { alerts } = await dueAlerts(store);
       for (const changed of [{ count: 2 }, { reorganized: true }]) {
@@ -165,10 +153,11 @@ export function outboxContract(open: OpenEmpty): void {
       expect(await due(store)).toEqual([1]);
     });
 
-    it('returns the alerts of an unfrozen message to those that wait, and takes its mention back', async () => {
-      const store = await open();
+    it('returns the alerts of an unfrozen message to those that wait, and takes its mention back', async ({
+      store,
+    }) => {
       const { id: subscription } = await subscribe(store);
-      await post(store, [1], { matches: [{ subscription, perspective: 'incoming', isKnown: true, mayMention: true }] });
+      await post(store, [1], { matches: [matchOf(subscription)] });
       const id = await freeze(store, { mentioning: [{ subscription, isSignificant: true }] });
       expect(await store.subscriptions.get(GUILD, subscription)).toMatchObject({ mentionedAt: NOW });
       await store.outbox.unfreeze(id);
@@ -176,8 +165,7 @@ export function outboxContract(open: OpenEmpty): void {
       expect(await due(store)).toEqual([1]);
     });
 
-    it('keeps a message’s known ID when it is recorded as sent without one', async () => {
-      const store = await open();
+    it('keeps a message’s known ID when it is recorded as sent without one', async ({ store }) => {
       await post(store, [1]);
       const id = await freeze(store);
       await store.outbox.markSent(id, 'm1', NOW);
@@ -191,8 +179,7 @@ export function outboxContract(open: OpenEmpty): void {
       expect((await store.history.transfers({ ...query, skip: 1 }, NOW, 9)).first).toEqual([]);
     });
 
-    it('has no work left in a channel whose last message was sent', async () => {
-      const store = await open();
+    it('has no work left in a channel whose last message was sent', async ({ store }) => {
       await post(store, [1]);
       const id = await freeze(store);
       expect(await store.outbox.markSent(id, 'm1', NOW)).toBe(false);
@@ -200,23 +187,19 @@ export function outboxContract(open: OpenEmpty): void {
       expect(await next(store)).toMatchObject({ status: 'nothing', until: null, change: false });
     });
 
-    it('returns alerts in the order of the requested ids, without deleted ones', async () => {
-      const store = await open();
+    it('returns alerts in the order of the requested ids, without deleted ones', async ({ store }) => {
       await post(store, [1, 2]);
-      const found = await next(store);
-      const [first, second] = found.status === 'alerts' ? found.alerts.map(({ id }) => id) : [];
+      const [first, second] = (await dueAlerts(store)).alerts.map(({ id }) => id);
       const alerts = await store.outbox.alerts([second!, 999, first!]);
       expect(alerts.map(({ id }) => id)).toEqual([second, first]);
       expect(alerts[1]).toMatchObject({ guildId: GUILD, channelId: CHANNEL, transfer: transfer(1), count: 1 });
     });
 
-    it('returns alerts in the language that the guild’s admins chose, or else in its own at Discord', async () => {
-      const store = await open();
+    it('returns alerts in the language that the guild’s admins chose, or else in its own at Discord', async ({
+      store,
+    }) => {
       await post(store, [1]);
-      const language = async () => {
-        const found = await next(store);
-        return found.status === 'alerts' ? found.alerts[0]!.language : undefined;
-      };
+      const language = async () => (await dueAlerts(store)).alerts[0]!.language;
       expect(await language()).toBeNull();
       await store.guilds.recordLocale(GUILD, 'fr');
       expect(await language()).toBe('fr');

@@ -1,7 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { Store } from '../../../src/store/store.ts';
-import { GUILD, OTHER_GUILD, received, routed } from './given.ts';
-import type { OpenEmpty } from './index.ts';
+import { GUILD, OTHER_GUILD, received, routed, saveProject } from './given.ts';
+import type { StoreTest } from './index.ts';
 
 const save = ({ projects }: Store, guildId: string, projectId: string, token: string) =>
   projects.save({ guildId, projectId, sealed: Buffer.from(projectId) }, token);
@@ -9,31 +9,26 @@ const save = ({ projects }: Store, guildId: string, projectId: string, token: st
 const tokens = async ({ projects }: Store) =>
   (await projects.tokens()).map(({ token, scope, retiring }) => `${scope} ${token}${retiring ? ' (retiring)' : ''}`);
 
-export function projectsContract(open: OpenEmpty): void {
+export function projectsContract(it: StoreTest): void {
   describe('projects', () => {
-    it('keeps the scope and the path token of a project that is replaced', async () => {
-      const store = await open();
+    it('keeps the scope and the path token of a project that is replaced', async ({ store }) => {
       const scope = await save(store, GUILD, 'one', 't1');
       expect(await save(store, GUILD, 'another', 't2')).toBe(scope);
       expect(await store.projects.ofGuild(GUILD)).toMatchObject({ scope, projectId: 'another' });
       expect(await tokens(store)).toEqual([`${scope} t1`]);
     });
 
-    it('remembers which projects sign their deliveries', async () => {
-      const store = await open();
+    it('remembers which projects sign their deliveries', async ({ store }) => {
       await save(store, GUILD, 'one', 't1');
-      await store.projects.save(
-        { guildId: OTHER_GUILD, projectId: 'two', sealed: Buffer.from('two'), signed: true },
-        't2',
-      );
+      const project = { guildId: OTHER_GUILD, projectId: 'two', sealed: Buffer.from('two'), signed: true };
+      await store.projects.save(project, 't2');
       expect((await store.projects.all()).map(({ signed }) => signed)).toEqual([false, true]);
       expect(await store.projects.ofGuild(OTHER_GUILD)).toMatchObject({ signed: true });
       await save(store, OTHER_GUILD, 'two', 't2');
       expect(await store.projects.ofGuild(OTHER_GUILD)).toMatchObject({ signed: false });
     });
 
-    it('gives each guild a scope of its own', async () => {
-      const store = await open();
+    it('gives each guild a scope of its own', async ({ store }) => {
       const [one, two] = [await save(store, GUILD, 'one', 't1'), await save(store, OTHER_GUILD, 'two', 't2')];
       expect(one).not.toBe(two);
       expect(await store.projects.all()).toMatchObject([
@@ -42,8 +37,7 @@ export function projectsContract(open: OpenEmpty): void {
       ]);
     });
 
-    it('removes a project with its path tokens and webhook names, and nothing of other guilds', async () => {
-      const store = await open();
+    it('removes a project with its path tokens and webhook names, and nothing of other guilds', async ({ store }) => {
       await save(store, GUILD, 'one', 't1');
       const other = await save(store, OTHER_GUILD, 'two', 't2');
       for (const guildId of [GUILD, OTHER_GUILD]) await store.projects.nameWebhook(guildId, 0, 'w', 'Main');
@@ -55,8 +49,7 @@ export function projectsContract(open: OpenEmpty): void {
       expect([...(await store.projects.webhookNames(OTHER_GUILD, 0))]).toEqual([['w', 'Main']]);
     });
 
-    it('removes a project with what it used of the inbox', async () => {
-      const store = await open();
+    it('removes a project with what it used of the inbox', async ({ store }) => {
       const scope = await save(store, GUILD, 'one', 't1');
       const done = await store.inbox.append([received('{}', { scope })]);
       await store.routing.commit(routed({ done }));
@@ -65,15 +58,13 @@ export function projectsContract(open: OpenEmpty): void {
       expect(await store.inbox.usage()).toEqual([]);
     });
 
-    it('never uses a scope again, so late events of a removed project reach nobody', async () => {
-      const store = await open();
+    it('never uses a scope again, so late events of a removed project reach nobody', async ({ store }) => {
       const scope = await save(store, GUILD, 'one', 't1');
       await store.projects.remove(GUILD);
       expect(await save(store, OTHER_GUILD, 'two', 't2')).toBeGreaterThan(scope);
     });
 
-    it('keeps the previous path token until it is revoked and refuses a third one before', async () => {
-      const store = await open();
+    it('keeps the previous path token until it is revoked and refuses a third one before', async ({ store }) => {
       const scope = await save(store, GUILD, 'one', 't1');
       expect(await store.projects.rotateToken(scope, 't2')).toBe(true);
       expect(await tokens(store)).toEqual([`${scope} t1 (retiring)`, `${scope} t2`]);
@@ -83,8 +74,7 @@ export function projectsContract(open: OpenEmpty): void {
       expect(await tokens(store)).toEqual([`${scope} t2`]);
     });
 
-    it('rotates and revokes the path tokens of one scope only', async () => {
-      const store = await open();
+    it('rotates and revokes the path tokens of one scope only', async ({ store }) => {
       const [one, two] = [await save(store, GUILD, 'one', 'a1'), await save(store, OTHER_GUILD, 'two', 'b1')];
       await store.projects.rotateToken(one, 'a2');
       await store.projects.rotateToken(two, 'b2');
@@ -92,14 +82,12 @@ export function projectsContract(open: OpenEmpty): void {
       expect(await tokens(store)).toEqual([`${one} a2`, `${two} b1 (retiring)`, `${two} b2`]);
     });
 
-    it('adds a path token to the operator’s scope once', async () => {
-      const store = await open();
+    it('adds a path token to the operator’s scope once', async ({ store }) => {
       for (const token of ['t1', 't1']) await store.projects.addToken(token, 0);
       expect(await tokens(store)).toEqual(['0 t1']);
     });
 
-    it('reseals the keys of one project, unless they were replaced meanwhile', async () => {
-      const store = await open();
+    it('reseals the keys of one project, unless they were replaced meanwhile', async ({ store }) => {
       await save(store, GUILD, 'one', 't1');
       await save(store, OTHER_GUILD, 'two', 't2');
       const before = (await store.projects.ofGuild(GUILD))!;
@@ -109,10 +97,10 @@ export function projectsContract(open: OpenEmpty): void {
       expect(sealed).toEqual(['resealed', 'two']);
     });
 
-    it('chooses a webhook on each network, until its project is removed', async () => {
-      const { projects } = await open();
+    it('chooses a webhook on each network, until its project is removed', async ({ store }) => {
+      const { projects } = store;
       for (const network of [0, 10]) {
-        await projects.save({ guildId: GUILD, network, projectId: 'p', sealed: Buffer.from('') }, `token-${network}`);
+        await saveProject(store, GUILD, network);
         await projects.chooseWebhook(GUILD, network, 'old');
         await projects.chooseWebhook(GUILD, network, `w${network}`);
       }
@@ -125,8 +113,7 @@ export function projectsContract(open: OpenEmpty): void {
       expect(await chosen()).toEqual(['w0', null]);
     });
 
-    it('names webhooks within one guild and network, and removes names', async () => {
-      const { projects } = await open();
+    it('names webhooks within one guild and network, and removes names', async ({ store: { projects } }) => {
       await projects.nameWebhook(GUILD, 0, 'w', 'Main');
       await projects.nameWebhook(GUILD, 0, 'v', 'Second');
       await projects.nameWebhook(OTHER_GUILD, 0, 'w', 'Elsewhere');

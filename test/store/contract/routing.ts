@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { DAY, HOUR } from '../../../src/domain/clock.ts';
 import type { SeenDelivery } from '../../../src/domain/identity.ts';
 import type { StoredDelivery } from '../../../src/domain/routing.ts';
@@ -6,33 +6,32 @@ import type { Store } from '../../../src/store/store.ts';
 import {
   ALICE,
   CHANNEL,
+  contextOf,
   decision,
   delivery,
   finishErasure,
+  firstEvent,
   GUILD,
+  historyOf,
   keyOf,
+  matchOf,
   NOW,
   newAlert,
   notice,
   OTHER_CHANNEL,
   OTHER_GUILD,
   post,
+  queryOf,
   received,
   routed,
+  saveProject,
   storedTransfer,
   subscribe,
   TREASURY,
-  transfer,
   txHash,
   USDC,
 } from './given.ts';
-import type { OpenEmpty } from './index.ts';
-
-/** What deciding about the nth transfer, which nobody has seen before, gets to know. */
-function contextOf({ routing }: Store, n: number) {
-  const keys = { transferKey: keyOf(n), deliveryKey: keyOf(n) };
-  return routing.context([{ ...keys, scope: 0, at: NOW, transfer: transfer(n) }], NOW);
-}
+import type { StoreTest } from './index.ts';
 
 /** The error of a commit about deliveries that are no longer in the inbox. */
 const ROUTED = { code: 'LEDGERBELL_ROUTED' };
@@ -43,23 +42,22 @@ const channelsWithWork = async ({ outbox }: Store) =>
 /** The part of a delivery that the router reads again. */
 const asRead = ({ projectId, addressType, direction, lastAt, ...seen }: StoredDelivery): SeenDelivery => seen;
 
-export function routingContract(open: OpenEmpty): void {
+export function routingContract(it: StoreTest): void {
   describe('routing', () => {
-    it('refuses to store a transfer twice', async () => {
-      const { routing } = await open();
+    it('refuses to store a transfer twice', async ({ store: { routing } }) => {
       await routing.commit(routed({ transfers: [storedTransfer(1)] }));
       await expect(routing.commit(routed({ transfers: [storedTransfer(1)] }))).rejects.toThrow(/unique/i);
     });
 
-    it('stores several transfers of one transaction', async () => {
-      const store = await open();
+    it('stores several transfers of one transaction', async ({ store }) => {
       const others = [1, 2, 3].map((n) => storedTransfer(n, { transfer: { txHash: txHash(1) } }));
       await store.routing.commit(routed({ transfers: others, decisions: [1, 2, 3].map((n) => decision(n)) }));
-      expect(await store.history.transfers({ guildId: GUILD, txHash: txHash(1) }, NOW, 9)).toMatchObject({ total: 3 });
+      expect(await historyOf(store, 1)).toHaveLength(3);
     });
 
-    it('refuses a second alert of a transfer in a channel, with everything that was decided with it', async () => {
-      const store = await open();
+    it('refuses a second alert of a transfer in a channel, with everything that was decided with it', async ({
+      store,
+    }) => {
       const done = await store.inbox.append([received('{}')]);
       const twice = { done, transfers: [storedTransfer(1)], alerts: [newAlert(1), newAlert(1)] };
       await expect(store.routing.commit(routed(twice))).rejects.toThrow(/unique/i);
@@ -67,13 +65,11 @@ export function routingContract(open: OpenEmpty): void {
       expect(await channelsWithWork(store)).toEqual([]);
     });
 
-    it('stores nothing about deliveries that an earlier commit took out of the inbox', async () => {
-      const store = await open();
+    it('stores nothing about deliveries that an earlier commit took out of the inbox', async ({ store }) => {
       const bodies = ['first', 'second'].map((text) => received(text));
       const [first, second] = await store.inbox.append(bodies);
-      await store.routing.commit(
-        routed({ done: [first!], transfers: [storedTransfer(1)], deliveries: [delivery(1)], alerts: [newAlert(1)] }),
-      );
+      const once = { transfers: [storedTransfer(1)], deliveries: [delivery(1)], alerts: [newAlert(1)] };
+      await store.routing.commit(routed({ done: [first!], ...once }));
 
       // The response to that commit was lost: the router takes the same body for a second transfer.
       const again = routed({
@@ -83,19 +79,16 @@ export function routingContract(open: OpenEmpty): void {
         changed: [keyOf(1)],
       });
       await expect(store.routing.commit(again)).rejects.toMatchObject(ROUTED);
-      const quarantined = [{ id: first!, reason: 'no JSON', ackedAt: null }];
+      const quarantined = [{ id: first!, reason: 'no JSON' }];
       await expect(store.routing.commit(routed({ quarantined }))).rejects.toMatchObject(ROUTED);
 
       expect((await store.inbox.next(9)).map(({ id }) => id)).toEqual([second]);
       expect(await store.quarantine.list()).toEqual([]);
-      expect((await store.history.transfers({ guildId: GUILD, txHash: txHash(1) }, NOW, 9)).first).toMatchObject([
-        { count: 1 },
-      ]);
+      expect(await historyOf(store, 1)).toMatchObject([{ count: 1 }]);
     });
 
-    it('stores nothing about deliveries of a project that was erased after the context was read', async () => {
-      const store = await open();
-      const scope = await store.projects.save({ guildId: GUILD, projectId: 'p', sealed: new Uint8Array() }, 'token');
+    it('stores nothing about deliveries of a project that was erased after the context was read', async ({ store }) => {
+      const scope = await saveProject(store);
       const [erased, other] = await store.inbox.append([scope, 0].map((of) => received('{}', { scope: of })));
       await store.erasure.begin(GUILD);
       await finishErasure(store, GUILD);
@@ -104,27 +97,23 @@ export function routingContract(open: OpenEmpty): void {
         done: [erased!, other!],
         transfers: [storedTransfer(1, { scope }), storedTransfer(2)],
         deliveries: [delivery(1), delivery(2)],
-        learned: { ...routed().learned, heads: [{ scope, block: 9, at: NOW }] },
+        learned: { heads: [{ scope, block: 9, at: NOW }] },
       });
       await expect(store.routing.commit(result)).rejects.toMatchObject(ROUTED);
       expect((await store.inbox.next(9)).map(({ id }) => id)).toEqual([other]);
-      const queries = [scope, 0].map((of, index) => {
-        const n = index + 1;
-        const keys = { transferKey: keyOf(n), deliveryKey: keyOf(n) };
-        return { ...keys, scope: of, at: NOW, transfer: transfer(n) };
-      });
+      const queries = [scope, 0].map((of, index) => queryOf(index + 1, { scope: of }));
       expect(await store.routing.context(queries, NOW)).toMatchObject({ transfers: [], deliveries: [] });
     });
 
-    it('stores an alert of one transfer in each of several channels', async () => {
-      const store = await open();
+    it('stores an alert of one transfer in each of several channels', async ({ store }) => {
       const alerts = [newAlert(1), newAlert(1, { channelId: OTHER_CHANNEL })];
       await store.routing.commit(routed({ transfers: [storedTransfer(1)], alerts }));
       expect(await channelsWithWork(store)).toEqual([CHANNEL, OTHER_CHANNEL]);
     });
 
-    it('stores nothing about subscriptions that were removed or erased after the context was read', async () => {
-      const store = await open();
+    it('stores nothing about subscriptions that were removed or erased after the context was read', async ({
+      store,
+    }) => {
       const own = await subscribe(store);
       const removed = await subscribe(store, { channelId: OTHER_CHANNEL });
       const erased = await subscribe(store, { guildId: OTHER_GUILD, channelId: '9' });
@@ -132,31 +121,18 @@ export function routingContract(open: OpenEmpty): void {
       await store.erasure.begin(OTHER_GUILD);
       await finishErasure(store, OTHER_GUILD);
       const all = [own, removed, erased];
-      const learned = all.map(({ guildId, address }) => ({
-        guildId,
-        address,
-        counterparty: ALICE,
-        at: NOW,
-        isPaid: false,
-      }));
+      const met = { counterparty: ALICE, at: NOW, isPaid: false };
       await store.routing.commit(
         routed({
           transfers: [storedTransfer(1)],
-          alerts: all.map(({ id, guildId, channelId }) =>
-            newAlert(1, {
-              guildId,
-              channelId,
-              matches: [{ subscription: id, perspective: 'incoming', isKnown: true, mayMention: true }],
-            }),
-          ),
+          alerts: all.map(({ id, guildId, channelId }) => newAlert(1, { guildId, channelId, matches: [matchOf(id)] })),
           decisions: all.map(({ id, guildId, channelId }) => decision(1, { guildId, channelId, subscription: id })),
-          stats: all.map(({ id }) => ({ subscription: id, events: 1, lastEventAt: NOW, gapMs: null })),
-          learned: { ...routed().learned, counterparties: learned },
+          stats: all.map(({ id }) => firstEvent(id)),
+          learned: { counterparties: all.map(({ guildId, address }) => ({ guildId, address, ...met })) },
         }),
       );
-      const { first } = await store.history.transfers({ guildId: GUILD, txHash: txHash(1) }, NOW, 9);
-      expect(first).toMatchObject([{ decisions: [{ channelId: CHANNEL }], alerts: [{ channelId: CHANNEL }] }]);
-      expect(first[0]!.decisions).toHaveLength(1);
+      const here = [{ channelId: CHANNEL }];
+      expect(await historyOf(store, 1)).toMatchObject([{ decisions: here, alerts: here }]);
       expect(await store.metrics.stored(OTHER_GUILD)).toMatchObject({ waiting: 0, history: 0 });
       expect(await channelsWithWork(store)).toEqual([CHANNEL]);
       expect(await store.channels.channelForNotices(OTHER_GUILD, '8')).toBeNull();
@@ -165,26 +141,19 @@ export function routingContract(open: OpenEmpty): void {
       expect(counterparties.map(({ guildId }) => guildId)).toEqual([GUILD]);
     });
 
-    it('stores an alert that another subscription still matches', async () => {
-      const store = await open();
+    it('stores an alert that another subscription still matches', async ({ store }) => {
       const [token, treasury] = [await subscribe(store, { address: USDC }), await subscribe(store)];
       await store.subscriptions.remove(GUILD, token.id);
-      const matches = [token, treasury].map(({ id }) => ({
-        subscription: id,
-        perspective: 'incoming' as const,
-        isKnown: true,
-        mayMention: true,
-      }));
-      const stats = [token, treasury].map(({ id }) => ({ subscription: id, events: 1, lastEventAt: NOW, gapMs: null }));
+      const matches = [token, treasury].map(({ id }) => matchOf(id));
+      const stats = [token, treasury].map(({ id }) => firstEvent(id));
       await store.routing.commit(routed({ transfers: [storedTransfer(1)], alerts: [newAlert(1, { matches })], stats }));
       expect(await channelsWithWork(store)).toEqual([CHANNEL]);
     });
 
-    it('returns the activity stats of the watchers, as they were stored last', async () => {
-      const store = await open();
+    it('returns the activity stats of the watchers, as they were stored last', async ({ store }) => {
       const { id: subscription } = await subscribe(store);
       expect((await contextOf(store, 1)).stats).toEqual([]);
-      const first = { subscription, events: 1, lastEventAt: NOW, gapMs: null };
+      const first = firstEvent(subscription);
       await store.routing.commit(routed({ stats: [first] }));
       expect((await contextOf(store, 1)).stats).toEqual([first]);
       const second = { subscription, events: 2, lastEventAt: NOW + HOUR, gapMs: HOUR };
@@ -193,8 +162,7 @@ export function routingContract(open: OpenEmpty): void {
       expect(await store.subscriptions.get(GUILD, subscription)).toMatchObject({ lastEventAt: NOW + HOUR });
     });
 
-    it('returns a delivery as it was stored last', async () => {
-      const store = await open();
+    it('returns a delivery as it was stored last', async ({ store }) => {
       const first = delivery(1, { ids: ['seen'] });
       await store.routing.commit(routed({ transfers: [storedTransfer(1)], deliveries: [first] }));
       const [seen] = (await contextOf(store, 1)).transfers;
@@ -205,18 +173,15 @@ export function routingContract(open: OpenEmpty): void {
       expect((await contextOf(store, 1)).deliveries).toEqual([asRead(second)]);
     });
 
-    it('knows a token as muted until its time', async () => {
-      const store = await open();
+    it('knows a token as muted until its time', async ({ store }) => {
       await subscribe(store);
       await store.subscriptions.muteToken(GUILD, USDC, NOW);
-      const query = { transferKey: keyOf(1), deliveryKey: keyOf(1), scope: 0, at: NOW, transfer: transfer(1) };
-      const mutes = async (now: number) => (await store.routing.context([query], now)).mutes;
+      const mutes = async (now: number) => (await contextOf(store, 1, {}, now)).mutes;
       expect(await mutes(NOW - 1)).toEqual([{ guildId: GUILD, token: USDC }]);
       expect(await mutes(NOW)).toEqual([]);
     });
 
-    it('knows the time zones of the guilds whose alerts may be held', async () => {
-      const store = await open();
+    it('knows the time zones of the guilds whose alerts may be held', async ({ store }) => {
       await subscribe(store, { quiet: '22:00-07:00' });
       await subscribe(store, { guildId: '2000', channelId: '2001', digest: 'hourly' });
       await subscribe(store, { guildId: '3000', channelId: '3001' });
@@ -227,22 +192,16 @@ export function routingContract(open: OpenEmpty): void {
       expect(timezones.toSorted((one, other) => Number(one.guildId) - Number(other.guildId))).toEqual(known);
     });
 
-    it('knows a counterparty for 30 days', async () => {
-      const store = await open();
+    it('knows a counterparty for 30 days', async ({ store }) => {
       await subscribe(store);
       const met = { guildId: GUILD, address: TREASURY, counterparty: ALICE, at: NOW, isPaid: false };
-      const learned = { catalog: [], counterparties: [met], nativeSymbols: [], heads: [] };
-      await store.routing.commit(routed({ learned }));
-      const known = async (now: number) => {
-        const query = { transferKey: keyOf(1), deliveryKey: keyOf(1), scope: 0, at: now, transfer: transfer(1) };
-        return (await store.routing.context([query], now)).knowledge.counterparties;
-      };
+      await store.routing.commit(routed({ learned: { counterparties: [met] } }));
+      const known = async (at: number) => (await contextOf(store, 1, { at }, at)).knowledge.counterparties;
       expect(await known(NOW + 30 * DAY - 1)).toMatchObject([{ counterparty: ALICE, seenAt: NOW }]);
       expect(await known(NOW + 30 * DAY)).toEqual([]);
     });
 
-    it('ends a reported silence with the next event', async () => {
-      const store = await open();
+    it('ends a reported silence with the next event', async ({ store }) => {
       const { id: subscription } = await subscribe(store, { watchSilence: true });
       const stats = { subscription, events: 20, lastEventAt: NOW, gapMs: HOUR };
       await store.routing.commit(routed({ stats: [stats] }));
@@ -254,11 +213,10 @@ export function routingContract(open: OpenEmpty): void {
       expect(await store.silence.unreported(later + 100 * HOUR)).toHaveLength(1);
     });
 
-    it('ignores the activity stats of a subscription that was removed meanwhile', async () => {
-      const store = await open();
+    it('ignores the activity stats of a subscription that was removed meanwhile', async ({ store }) => {
       const { id: subscription } = await subscribe(store);
       await store.subscriptions.remove(GUILD, subscription);
-      await store.routing.commit(routed({ stats: [{ subscription, events: 1, lastEventAt: NOW, gapMs: null }] }));
+      await store.routing.commit(routed({ stats: [firstEvent(subscription)] }));
       await post(store, [1]);
       expect(await channelsWithWork(store)).toEqual([CHANNEL]);
     });

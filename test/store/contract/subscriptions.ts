@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { AddressText } from '../../../src/domain/address.ts';
 import { DEFAULT_CHOICES, DEFAULT_FILTERS } from '../../../src/domain/subscription.ts';
 import {
@@ -7,9 +7,10 @@ import {
   address,
   BOB,
   CHANNEL,
+  contextOf,
   GUILD,
-  keyOf,
   NOW,
+  name,
   newSubscription,
   OTHER_CHANNEL,
   OTHER_GUILD,
@@ -18,12 +19,11 @@ import {
   transfer,
   USDC,
 } from './given.ts';
-import type { OpenEmpty } from './index.ts';
+import type { StoreTest } from './index.ts';
 
-export function subscriptionsContract(open: OpenEmpty): void {
+export function subscriptionsContract(it: StoreTest): void {
   describe('subscriptions', () => {
-    it('returns a new subscription with the defaults for what was not chosen', async () => {
-      const { subscriptions } = await open();
+    it('returns a new subscription with the defaults for what was not chosen', async ({ store: { subscriptions } }) => {
       const place = { guildId: GUILD, channelId: CHANNEL, address: TREASURY, createdBy: ADA, createdAt: NOW };
       const outcome = await subscriptions.add({ ...place, label: 'Treasury' }, 10);
       expect(outcome).toMatchObject({
@@ -32,16 +32,16 @@ export function subscriptionsContract(open: OpenEmpty): void {
       });
     });
 
-    it('refuses a second subscription to the same address in a channel and returns the first', async () => {
-      const store = await open();
+    it('refuses a second subscription to the same address in a channel and returns the first', async ({ store }) => {
       const { id } = await subscribe(store);
       const again = await store.subscriptions.add(newSubscription({ label: 'Again' }), 10);
       expect(again).toMatchObject({ status: 'exists', subscription: { id, label: null } });
       expect(await store.subscriptions.list(GUILD)).toHaveLength(1);
     });
 
-    it('refuses one more channel for an address that as many of the guild’s channels watch as may', async () => {
-      const store = await open();
+    it('refuses one more channel for an address that as many of the guild’s channels watch as may', async ({
+      store,
+    }) => {
       const inChannel = (n: number, changed = {}) =>
         store.subscriptions.add(newSubscription({ channelId: String(n), ...changed }), 100, 2);
       await inChannel(1);
@@ -51,35 +51,30 @@ export function subscriptionsContract(open: OpenEmpty): void {
       expect(await inChannel(5, { address: ALICE })).toMatchObject({ status: 'added' });
     });
 
-    it('lets several channels watch the same address', async () => {
-      const store = await open();
+    it('lets several channels watch the same address', async ({ store }) => {
       await subscribe(store);
       await subscribe(store, { channelId: OTHER_CHANNEL });
-      expect((await store.subscriptions.list(GUILD)).map(({ channelId }) => channelId)).toEqual([
-        CHANNEL,
-        OTHER_CHANNEL,
-      ]);
+      const watching = await store.subscriptions.list(GUILD);
+      expect(watching.map(({ channelId }) => channelId)).toEqual([CHANNEL, OTHER_CHANNEL]);
     });
 
-    it('refuses a subscription of a guild at its limit', async () => {
-      const store = await open();
+    it('refuses a subscription of a guild at its limit', async ({ store }) => {
       await subscribe(store);
       expect(await store.subscriptions.add(newSubscription({ address: ALICE }), 1)).toEqual({ status: 'full' });
       const elsewhere = newSubscription({ guildId: OTHER_GUILD, channelId: '9', address: ALICE });
       expect(await store.subscriptions.add(elsewhere, 1)).toMatchObject({ status: 'added' });
     });
 
-    it.each([
+    it.for([
       ['exists', CHANNEL, 1, 1],
       ['full', OTHER_CHANNEL, 1, 1],
       ['crowded', OTHER_CHANNEL, 2, 1],
       ['label-taken', OTHER_CHANNEL, 2, 2],
     ] as const)(
       'refuses a new subscription as `%s` before every later reason that applies too',
-      async (status, channelId, limit, channelsPerAddress) => {
-        const store = await open();
+      async ([status, channelId, limit, channelsPerAddress], { store }) => {
         await subscribe(store);
-        await store.labels.set(GUILD, { address: ALICE, name: 'Cold', createdBy: ADA, at: NOW });
+        await name(store, ALICE, 'Cold');
         const added = newSubscription({ channelId, label: 'cold' });
         expect(await store.subscriptions.add(added, limit, channelsPerAddress)).toMatchObject({ status });
         expect(await store.subscriptions.list(GUILD)).toHaveLength(1);
@@ -87,8 +82,7 @@ export function subscriptionsContract(open: OpenEmpty): void {
       },
     );
 
-    it('shows and changes a subscription only in its own guild', async () => {
-      const store = await open();
+    it('shows and changes a subscription only in its own guild', async ({ store }) => {
       const { id } = await subscribe(store);
       expect(await store.subscriptions.get(OTHER_GUILD, id)).toBeNull();
       expect(await store.subscriptions.list(OTHER_GUILD)).toEqual([]);
@@ -98,8 +92,7 @@ export function subscriptionsContract(open: OpenEmpty): void {
       expect(await store.subscriptions.get(GUILD, id)).toMatchObject({ label: null, mutedUntil: null });
     });
 
-    it('gives an address one name in all channels of a guild, and a name to one address', async () => {
-      const store = await open();
+    it('gives an address one name in all channels of a guild, and a name to one address', async ({ store }) => {
       const { subscriptions, labels } = store;
       const { id } = await subscribe(store, { label: 'Treasury' });
       const other = await subscribe(store, { channelId: OTHER_CHANNEL });
@@ -125,8 +118,7 @@ export function subscriptionsContract(open: OpenEmpty): void {
       expect(await subscriptions.get(GUILD, id)).toMatchObject({ label: null });
     });
 
-    it('changes only the named choices of a subscription, and only its named filters', async () => {
-      const store = await open();
+    it('changes only the named choices of a subscription, and only its named filters', async ({ store }) => {
       const filters = { ...DEFAULT_FILTERS, zero: true };
       const { id } = await subscribe(store, { label: 'Treasury', filters });
       await store.subscriptions.change(GUILD, id, { minimum: '5', filters: { tokens: [USDC] } });
@@ -137,8 +129,7 @@ export function subscriptionsContract(open: OpenEmpty): void {
       });
     });
 
-    it('refuses to move a subscription to a channel that already watches its address', async () => {
-      const store = await open();
+    it('refuses to move a subscription to a channel that already watches its address', async ({ store }) => {
       const { id } = await subscribe(store);
       const other = await subscribe(store, { channelId: OTHER_CHANNEL });
       const moved = await store.subscriptions.change(GUILD, other.id, { channelId: CHANNEL });
@@ -148,27 +139,24 @@ export function subscriptionsContract(open: OpenEmpty): void {
       expect(free).toMatchObject({ status: 'changed', subscription: { channelId: '1009' } });
     });
 
-    it('refuses to move a subscription to a taken channel before it refuses its taken label', async () => {
-      const store = await open();
+    it('refuses to move a subscription to a taken channel before it refuses its taken label', async ({ store }) => {
       await subscribe(store);
       const { id } = await subscribe(store, { channelId: OTHER_CHANNEL });
-      await store.labels.set(GUILD, { address: ALICE, name: 'Cold', createdBy: ADA, at: NOW });
+      await name(store, ALICE, 'Cold');
       const change = (channelId: string) => store.subscriptions.change(GUILD, id, { channelId, label: 'cold' });
       expect(await change(CHANNEL)).toMatchObject({ status: 'exists' });
       expect(await change('1009')).toMatchObject({ status: 'label-taken' });
       expect(await store.subscriptions.get(GUILD, id)).toMatchObject({ channelId: OTHER_CHANNEL, label: null });
     });
 
-    it('keeps who named an address when somebody gives it the same name again', async () => {
-      const store = await open();
+    it('keeps who named an address when somebody gives it the same name again', async ({ store }) => {
       const { id } = await subscribe(store, { label: 'Treasury' });
       await store.subscriptions.change(GUILD, id, { label: 'Treasury' }, { userId: BOB, at: NOW + 1 });
       await store.labels.set(GUILD, { address: TREASURY, name: 'Treasury', createdBy: BOB, at: NOW + 1 });
       expect(await store.labels.list(GUILD)).toMatchObject([{ createdBy: ADA, at: NOW }]);
     });
 
-    it('mutes and unmutes several subscriptions and returns how many', async () => {
-      const store = await open();
+    it('mutes and unmutes several subscriptions and returns how many', async ({ store }) => {
       const ids = [(await subscribe(store)).id, (await subscribe(store, { address: ALICE })).id];
       expect(await store.subscriptions.mute(GUILD, [...ids, 999], NOW)).toBe(2);
       expect((await store.subscriptions.list(GUILD)).map(({ mutedUntil }) => mutedUntil)).toEqual([NOW, NOW]);
@@ -176,16 +164,14 @@ export function subscriptionsContract(open: OpenEmpty): void {
       expect(await store.subscriptions.get(GUILD, ids[0]!)).toMatchObject({ mutedUntil: null });
     });
 
-    it('removes a subscription once and never gives its id to another', async () => {
-      const store = await open();
+    it('removes a subscription once and never gives its id to another', async ({ store }) => {
       const { id } = await subscribe(store);
       expect(await store.subscriptions.remove(GUILD, id)).toBe(true);
       expect(await store.subscriptions.remove(GUILD, id)).toBe(false);
       expect((await subscribe(store)).id).toBeGreaterThan(id);
     });
 
-    it('finds who watches an address in every guild, with everything that the router decides by', async () => {
-      const store = await open();
+    it('finds who watches an address in every guild, with everything that the router decides by', async ({ store }) => {
       const filters = { ...DEFAULT_FILTERS, zero: true };
       const wanted = { direction: 'incoming', kind: 'erc20', minimum: '5', token: USDC, filters } as const;
       const more = { digest: 'hourly', quiet: '22:00-07:00', holdAll: true, minimumUsd: '100' } as const;
@@ -197,27 +183,11 @@ export function subscriptionsContract(open: OpenEmpty): void {
       await store.subscriptions.change(GUILD, first.id, { paused: true, mutedUntil: NOW });
       const found = (await store.subscriptions.watching([TREASURY])).sort((a, b) => a.id - b.id);
       expect(found.map(({ id }) => id)).toEqual([first.id, second.id]);
-      const { direction, kind, minimum, minimumUsd, token, digest, quiet, holdAll } = DEFAULT_CHOICES;
-      const { mentionMinimum, mentionMinimumUsd } = DEFAULT_CHOICES;
-      const defaults = {
-        direction,
-        kind,
-        minimum,
-        token,
-        digest,
-        quiet,
-        holdAll,
-        mentionMinimum,
-        minimumUsd,
-        mentionMinimumUsd,
-        filters: DEFAULT_FILTERS,
-      };
+      // The rest is for people or for the message.
+      const { label, mention, mentionCooldown, watchSilence, style, showBalance, warnBelow, ...defaults } =
+        DEFAULT_CHOICES;
       const common = { ...defaults, address: TREASURY, paused: false, mutedUntil: null };
-      const keys = { transferKey: keyOf(1), deliveryKey: keyOf(1) };
-      const { watched } = await store.routing.context(
-        [{ ...keys, scope: 0, at: NOW, transfer: transfer(1, { from: null }) }],
-        NOW,
-      );
+      const { watched } = await contextOf(store, 1, { transfer: transfer(1, { from: null }) });
       expect(watched[0]!.watchers.toSorted((a, b) => a.id - b.id)).toEqual([
         { ...common, ...choices, id: first.id, guildId: GUILD, channelId: CHANNEL, paused: true, mutedUntil: NOW },
         { ...common, id: second.id, guildId: OTHER_GUILD, channelId: '9' },
@@ -225,8 +195,7 @@ export function subscriptionsContract(open: OpenEmpty): void {
       expect(await store.subscriptions.watching([])).toEqual([]);
     });
 
-    it('lists the muted tokens of one guild until their time is over', async () => {
-      const { subscriptions } = await open();
+    it('lists the muted tokens of one guild until their time is over', async ({ store: { subscriptions } }) => {
       await subscriptions.muteToken(GUILD, USDC, NOW + 2);
       await subscriptions.muteToken(GUILD, 'native', NOW + 1);
       await subscriptions.muteToken(OTHER_GUILD, ALICE, NOW + 1);
@@ -245,8 +214,7 @@ export function subscriptionsContract(open: OpenEmpty): void {
     const file = { guildId: GUILD, userId: ADA, added: [], changed: [], labels: [], at: NOW };
     const limits = { subscriptions: 10, labels: 10 };
 
-    it('adds, changes and labels everything in a file', async () => {
-      const store = await open();
+    it('adds, changes and labels everything in a file', async ({ store }) => {
       const { id } = await subscribe(store);
       const outcome = await store.subscriptions.importAll(
         {
@@ -266,13 +234,12 @@ export function subscriptionsContract(open: OpenEmpty): void {
       ]);
     });
 
-    it.each([
+    it.for([
       ['would exceed the limit of subscriptions', { subscriptions: 1 }, {}, 'full'],
       ['would exceed the limit of labels', { labels: 0 }, {}, 'labels-full'],
       ['would exceed the limit of channels for an address', { channelsPerAddress: 0 }, {}, 'crowded'],
       ['adds what was added meanwhile', {}, { address: TREASURY }, 'stale'],
-    ] as const)('imports nothing of a file that %s', async (_what, limit, changed, outcome) => {
-      const store = await open();
+    ] as const)('imports nothing of a file that %s', async ([_what, limit, changed, outcome], { store }) => {
       await subscribe(store);
       const added = [{ address: address(9), channelId: CHANNEL, change: {}, ...changed }];
       const labels = [{ address: USDC, name: 'USD Coin' }];
@@ -291,17 +258,16 @@ export function subscriptionsContract(open: OpenEmpty): void {
       { address: USDC, name: 'USD Coin' },
       { address: address(9), name: 'cold' },
     ];
-    it.each([
+    it.for([
       ['stale', 'adds what is there after a row that exceeds the limits', [crowding, present], [free], 1],
       ['stale', 'adds a subscription twice after a row that exceeds the limits', [crowding, other, other], [free], 1],
       ['stale', 'gives a taken name after a name that exceeds the limit', [crowding], [free, taken], 1],
       ['full', 'exceeds every limit', [crowding], [free], 1],
       ['crowded', 'has an address in too many channels and too many names', [crowding], [free], 9],
       ['labels-full', 'has too many names', [other], [free], 9],
-    ] as const)('refuses a file as `%s` that %s', async (outcome, _what, added, labels, subscriptions) => {
-      const store = await open();
+    ] as const)('refuses a file as `%s` that %s', async ([outcome, _what, added, labels, subscriptions], { store }) => {
       await subscribe(store);
-      await store.labels.set(GUILD, { address: ALICE, name: 'Cold', createdBy: ADA, at: NOW });
+      await name(store, ALICE, 'Cold');
       const limits = { subscriptions, channelsPerAddress: 1, labels: 1 };
       const changed = { ...file, added: [...added], labels: [...labels] };
       expect(await store.subscriptions.importAll(changed, limits)).toBe(outcome);
@@ -309,8 +275,7 @@ export function subscriptionsContract(open: OpenEmpty): void {
       expect(await store.labels.list(GUILD)).toHaveLength(1);
     });
 
-    it('lets the addresses of a file swap their names, and refuses the name of another address', async () => {
-      const store = await open();
+    it('lets the addresses of a file swap their names, and refuses the name of another address', async ({ store }) => {
       await subscribe(store, { label: 'One' });
       await subscribe(store, { address: ALICE, label: 'Two' });
       const named = (address: AddressText, label: string) => ({ address, channelId: CHANNEL, change: { label } });
@@ -322,8 +287,9 @@ export function subscriptionsContract(open: OpenEmpty): void {
       expect(await store.labels.list(GUILD)).toHaveLength(2);
     });
 
-    it('imports nothing of a file that changes what was removed meanwhile or belongs to another guild', async () => {
-      const store = await open();
+    it('imports nothing of a file that changes what was removed meanwhile or belongs to another guild', async ({
+      store,
+    }) => {
       await subscribe(store, { guildId: OTHER_GUILD });
       const changed = [{ address: TREASURY, channelId: CHANNEL, change: { label: 'Mine' } }];
       const added = [{ address: ALICE, channelId: OTHER_CHANNEL, change: {} }];

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { DAY } from '../../../src/domain/clock.ts';
 import {
   ALICE,
@@ -8,6 +8,7 @@ import {
   delivery,
   freeze,
   GUILD,
+  historyOf,
   keyOf,
   NOW,
   newAlert,
@@ -23,12 +24,11 @@ import {
   txHash,
   USDC,
 } from './given.ts';
-import type { OpenEmpty } from './index.ts';
+import type { StoreTest } from './index.ts';
 
-export function transferHistoryContract(open: OpenEmpty): void {
+export function transferHistoryContract(it: StoreTest): void {
   describe('history of transfers', () => {
-    it('shows a guild what became of a transfer there, and nothing of other guilds', async () => {
-      const store = await open();
+    it('shows a guild what became of a transfer there, and nothing of other guilds', async ({ store }) => {
       const { id: subscription } = await subscribe(store, { label: 'Treasury' });
       await store.routing.commit(
         routed({
@@ -38,9 +38,7 @@ export function transferHistoryContract(open: OpenEmpty): void {
           decisions: [decision(1, { subscription }), decision(1, { guildId: OTHER_GUILD, channelId: '2001' })],
         }),
       );
-      const { total, first } = await store.history.transfers({ guildId: GUILD, txHash: txHash(1) }, NOW, 5);
-      expect(total).toBe(1);
-      expect(first).toMatchObject([
+      expect(await historyOf(store, 1)).toMatchObject([
         {
           transfer: transfer(1),
           own: false,
@@ -51,39 +49,28 @@ export function transferHistoryContract(open: OpenEmpty): void {
       ]);
     });
 
-    it('shows the message of an alert that was sent, with how many alerts it holds', async () => {
-      const store = await open();
+    it('shows the message of an alert that was sent, with how many alerts it holds', async ({ store }) => {
       await post(store, [1, 2]);
       const batch = await send(store);
-      const { first } = await store.history.transfers({ guildId: GUILD, txHash: txHash(1) }, NOW, 5);
       const message = { messageId: `message-${batch}`, sentAt: NOW, attempts: 1, alerts: 2, together: 1 };
-      expect(first[0]!.alerts).toMatchObject([{ state: 'sent', message }]);
+      expect(await historyOf(store, 1)).toMatchObject([{ alerts: [{ state: 'sent', message }] }]);
     });
 
-    it('shows a transfer that nobody watches only to the guild whose project brought it', async () => {
-      const store = await open();
+    it('shows a transfer that nobody watches only to the guild whose project brought it', async ({ store }) => {
       await store.routing.commit(routed({ transfers: [storedTransfer(1, { scope: 7 })] }));
-      expect(await store.history.transfers({ guildId: GUILD, txHash: txHash(1) }, NOW, 5)).toEqual({
-        total: 0,
-        first: [],
-      });
-      expect(
-        await store.history.transfers({ guildId: GUILD, txHash: txHash(1), ownScopes: [7] }, NOW, 5),
-      ).toMatchObject({
-        total: 1,
-        first: [{ own: true }],
-      });
+      const query = { guildId: GUILD, txHash: txHash(1) };
+      expect(await store.history.transfers(query, NOW, 5)).toEqual({ total: 0, first: [] });
+      const shown = { total: 1, first: [{ own: true }] };
+      expect(await store.history.transfers({ ...query, ownScopes: [7] }, NOW, 5)).toMatchObject(shown);
     });
 
-    it('counts all transfers of a transaction and returns the first of them', async () => {
-      const store = await open();
+    it('counts all transfers of a transaction and returns the first of them', async ({ store }) => {
       for (const n of [1, 2, 3]) await post(store, [n], { transfer: { txHash: txHash(1), value: String(n) } });
       const { total, first } = await store.history.transfers({ guildId: GUILD, txHash: txHash(1) }, NOW, 2);
       expect([total, first.map((one) => one.transfer.value)]).toEqual([3, ['1', '2']]);
     });
 
-    it('returns what is significant first, and last what anybody may have made', async () => {
-      const store = await open();
+    it('returns what is significant first, and last what anybody may have made', async ({ store }) => {
       const of = { transfer: { txHash: txHash(1) } };
       const transfers = [1, 2, 3, 4].map((n) => storedTransfer(n, { ...of, isWorthless: n < 3 }));
       const alerts = [1, 2, 3, 4].map((n) => newAlert(n, { isSignificant: n === 4 }));
@@ -92,8 +79,9 @@ export function transferHistoryContract(open: OpenEmpty): void {
       expect(first.map(({ id }) => id)).toEqual([4, 3, 1]);
     });
 
-    it('shows deliveries in order of time, and decisions and alerts in the order they were stored', async () => {
-      const store = await open();
+    it('shows deliveries in order of time, and decisions and alerts in the order they were stored', async ({
+      store,
+    }) => {
       const directions = ['incoming', 'outgoing', null] as const;
       const deliveries = directions.map((direction, n) =>
         delivery(1, { key: keyOf(9 - n), direction, seenAt: NOW + n, addressType: n === 1 ? 'token' : 'wallet' }),
@@ -107,20 +95,17 @@ export function transferHistoryContract(open: OpenEmpty): void {
           decisions: channels.map((channelId, n) => decision(1, { channelId, subscription: 9 - n })),
         }),
       );
-      const { first } = await store.history.transfers({ guildId: GUILD, txHash: txHash(1) }, NOW, 5);
-      const [history] = first;
+      const [history] = await historyOf(store, 1);
       expect(history!.deliveries.map(({ direction }) => direction)).toEqual(directions);
       expect(history!.deliveries.map(({ addressType }) => addressType)).toEqual(['wallet', 'token', 'wallet']);
       expect(history!.decisions.map(({ subscription }) => subscription)).toEqual([9, 8, 7]);
       expect(history!.alerts.map(({ channelId }) => channelId)).toEqual(channels);
     });
 
-    it('shows why an alert failed last, when it was replayed and failed again', async () => {
-      const store = await open();
+    it('shows why an alert failed last, when it was replayed and failed again', async ({ store }) => {
       await post(store, [1]);
       await store.outbox.expire(CHANNEL, NOW + 1, 'first', NOW + 1);
-      const dead = async () =>
-        (await store.history.transfers({ guildId: GUILD, txHash: txHash(1) }, NOW, 5)).first[0]!.alerts[0]!.dead;
+      const dead = async () => (await historyOf(store, 1))[0]!.alerts[0]!.dead;
       const [letter] = await store.deadLetters.list(9);
       expect(await dead()).toEqual({ reason: 'first', at: NOW + 1 });
       await store.deadLetters.replay(letter!.id, NOW + 2);
@@ -128,29 +113,25 @@ export function transferHistoryContract(open: OpenEmpty): void {
       expect(await dead()).toEqual({ reason: 'last', at: NOW + 3 });
     });
 
-    it('counts the alerts of a message, and those of the same transaction', async () => {
-      const store = await open();
+    it('counts the alerts of a message, and those of the same transaction', async ({ store }) => {
       const transfers = [1, 2, 3].map((n) => storedTransfer(n, { transfer: { txHash: txHash(Math.min(n, 2)) } }));
       await store.routing.commit(routed({ transfers, alerts: [1, 2, 3].map((n) => newAlert(n)) }));
       await send(store);
-      const { first } = await store.history.transfers({ guildId: GUILD, txHash: txHash(2) }, NOW, 5);
-      const shown = { alerts: 3, together: 2 };
-      expect(first.map(({ alerts }) => alerts[0]!.message)).toMatchObject([shown, shown]);
+      const shown = { alerts: [{ message: { alerts: 3, together: 2 } }] };
+      expect(await historyOf(store, 2)).toMatchObject([shown, shown]);
     });
 
-    it('counts the alerts that a digest was posted with, even those that are deleted', async () => {
-      const store = await open();
+    it('counts the alerts that a digest was posted with, even those that are deleted', async ({ store }) => {
       await post(store, [1, 2], { now: NOW - 2 * DAY });
       await post(store, [3]);
       await send(store, { kind: 'digest' });
       await pruneAll(store, NOW - DAY);
-      expect(await store.history.transfers({ guildId: GUILD, txHash: txHash(1) }, NOW, 5)).toMatchObject({ total: 0 });
-      const { first } = await store.history.transfers({ guildId: GUILD, txHash: txHash(3) }, NOW, 5);
-      expect(first).toMatchObject([{ alerts: [{ state: 'sent', message: { kind: 'digest', alerts: 3 } }] }]);
+      expect(await historyOf(store, 1)).toEqual([]);
+      const message = { kind: 'digest', alerts: 3 };
+      expect(await historyOf(store, 3)).toMatchObject([{ alerts: [{ state: 'sent', message }] }]);
     });
 
-    it('finds the transactions of a guild’s message by its reference', async () => {
-      const store = await open();
+    it('finds the transactions of a guild’s message by its reference', async ({ store }) => {
       await post(store, [1, 2]);
       await send(store, { reference: 'abc' });
       const found = await store.history.transactionsOfMessage(GUILD, 'abc', 1, 1);
@@ -159,8 +140,7 @@ export function transferHistoryContract(open: OpenEmpty): void {
       expect(await store.history.transactionsOfMessage(OTHER_GUILD, 'abc', 1, 0)).toEqual({ total: 0, shown: [] });
     });
 
-    it('lists the transactions of a message with something significant first', async () => {
-      const store = await open();
+    it('lists the transactions of a message with something significant first', async ({ store }) => {
       await post(store, [1], { hold: 'hourly', dueAt: NOW });
       await post(store, [2], { hold: 'hourly', dueAt: NOW, isSignificant: true });
       await send(store, { reference: 'abc' });
@@ -168,8 +148,7 @@ export function transferHistoryContract(open: OpenEmpty): void {
       expect(shown.map((transaction) => transaction.txHash)).toEqual([txHash(2), txHash(1)]);
     });
 
-    it('finds the latest messages that show one of some addresses', async () => {
-      const store = await open();
+    it('finds the latest messages that show one of some addresses', async ({ store }) => {
       await post(store, [1]);
       await send(store, { reference: 'first' }, NOW);
       await post(store, [2], { now: NOW + 1 });
@@ -186,8 +165,7 @@ export function transferHistoryContract(open: OpenEmpty): void {
       expect(await store.history.messagesShowing(OTHER_GUILD, [ALICE], 0, 9)).toEqual([]);
     });
 
-    it('returns the parties of the latest decisions, latest first', async () => {
-      const store = await open();
+    it('returns the parties of the latest decisions, latest first', async ({ store }) => {
       await post(store, [1], { transfer: { from: address(1) } });
       await post(store, [2], { transfer: { from: address(2) }, now: NOW + 1 });
       expect(await store.history.counterparties(GUILD, 9)).toEqual([address(2), TREASURY, address(1)]);
