@@ -10,8 +10,8 @@ export interface Cable {
   mend(): void;
   /** Forgets all connections: nothing passes on them from then on, and neither side notices. New ones pass. */
   forget(): void;
-  /** Ends all connections, as when a machine restarts. */
-  reset(): void;
+  /** Loses the response to the next commit of a transaction with this statement, and ends its connection. */
+  loseCommit(statement: string): void;
   close(): Promise<void>;
 }
 
@@ -19,6 +19,7 @@ export interface Cable {
 export async function layCable(to: number): Promise<Cable> {
   const sockets = new Set<Socket>();
   let isCut = false;
+  let wanted: string | null = null;
   const add = (socket: Socket, other: Socket) => {
     sockets.add(socket);
     socket.setNoDelay(true);
@@ -33,6 +34,14 @@ export async function layCable(to: number): Promise<Cable> {
   };
   const server = createServer((near) => {
     const far = connect(to, '127.0.0.1');
+    let isFound = false;
+    near.on('data', (bytes) => {
+      isFound ||= wanted !== null && bytes.includes(wanted);
+      if (!isFound || !bytes.includes('COMMIT')) return;
+      isFound = false;
+      wanted = null;
+      far.prependOnceListener('data', () => near.destroy());
+    });
     add(near, far);
     add(far, near);
   });
@@ -57,7 +66,9 @@ export async function layCable(to: number): Promise<Cable> {
         socket.removeAllListeners('close');
         socket.resume();
       }),
-    reset: () => each((socket) => socket.destroy()),
+    loseCommit(statement) {
+      wanted = statement;
+    },
     async close() {
       each((socket) => socket.destroy());
       server.close();

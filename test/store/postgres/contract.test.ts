@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, describe } from 'vitest';
+import { describe } from 'vitest';
 import { storeContract } from '../contract/index.ts';
+import { postgresOfFile } from './on-postgres.ts';
 import { openForTest } from './opened.ts';
-import { emptyDatabase, isPostgresMissing, type PostgresServer, startPostgres } from './server.ts';
-
-let server: PostgresServer;
+import { emptyDatabase, isPostgresMissing } from './server.ts';
 
 describe.skipIf(isPostgresMissing())('Postgres', () => {
-  beforeAll(async () => {
-    server = await startPostgres();
-  });
-  afterAll(() => server[Symbol.asyncDispose]());
-
   let url: string | null = null;
   storeContract(async () => {
-    if (url === null) url = await server.createDatabase();
+    if (url === null) url = await (await postgresOfFile()).createDatabase();
     else await emptyDatabase(url);
     return openForTest(url);
   });

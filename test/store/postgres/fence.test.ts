@@ -1,13 +1,12 @@
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { createManualClock } from '../../../sandbox/discord/index.ts';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { LostLockError } from '../../../src/errors.ts';
 import { openPostgres } from '../../../src/store/postgres/open.ts';
 import { NOW, notice, received } from '../contract/given.ts';
-import { isPostgresMissing, type PostgresServer, startPostgres } from './server.ts';
-
-let server: PostgresServer;
+import { onPostgres as it } from './on-postgres.ts';
+import { isPostgresMissing } from './server.ts';
 
 /** A process on a database. */
 async function open(url: string, clock = systemClock) {
@@ -18,13 +17,7 @@ async function open(url: string, clock = systemClock) {
 }
 
 describe.skipIf(isPostgresMissing())('the lock of the working process', () => {
-  beforeAll(async () => {
-    server = await startPostgres();
-  });
-  afterAll(() => server[Symbol.asyncDispose]());
-
-  it('is held by one process at a time, and by the next one as soon as it is freed', async () => {
-    const url = await server.createDatabase();
+  it('is held by one process at a time, and by the next one as soon as it is freed', async ({ url }) => {
     const [first, second] = [await open(url), await open(url)];
     await first.lock.acquire();
     const waiting = second.lock.acquire();
@@ -34,8 +27,7 @@ describe.skipIf(isPostgresMissing())('the lock of the working process', () => {
     expect([first.lock.isHeld(), second.lock.isHeld()]).toEqual([false, true]);
   });
 
-  it('refuses what a process writes after another one works, and still takes what it receives', async () => {
-    const url = await server.createDatabase();
+  it('refuses what a process writes after another one works, and still takes what it receives', async ({ url }) => {
     const [first, second] = [await open(url), await open(url)];
     await first.lock.acquire();
     await first.store.channels.postNotice(notice());
@@ -56,8 +48,7 @@ describe.skipIf(isPostgresMissing())('the lock of the working process', () => {
     expect((await second.store.metrics.backlog(NOW)).frozen).toBe(3);
   });
 
-  it('is lost when the server goes away, and the process then knows why it has to end', async () => {
-    const url = await server.createDatabase();
+  it('is lost when the server goes away, and the process then knows why it has to end', async ({ server, url }) => {
     const process = await open(url);
     await process.lock.acquire();
     server.stop('immediate');
@@ -68,9 +59,9 @@ describe.skipIf(isPostgresMissing())('the lock of the working process', () => {
     expect(process.lock.isHeld()).toBe(false);
   });
 
-  it('does not count as held by a process that could not prove it for four seconds', async () => {
+  it('does not count as held by a process that could not prove it for four seconds', async ({ url }) => {
     const clock = createManualClock(NOW);
-    const process = await open(await server.createDatabase(), clock);
+    const process = await open(url, clock);
     await process.lock.acquire();
     clock.leap(3_999);
     expect(process.lock.isHeld()).toBe(true);

@@ -1,20 +1,18 @@
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { connect } from '../../../src/store/postgres/connection.ts';
 import { migrate } from '../../../src/store/postgres/open.ts';
 import { MIGRATIONS, SCHEMA_VERSION } from '../../../src/store/schema.ts';
 import { GUILD, subscribe } from '../contract/given.ts';
+import { onPostgres as it } from './on-postgres.ts';
 import { openForTest } from './opened.ts';
-import { isPostgresMissing, type PostgresServer, startPostgres } from './server.ts';
-
-let server: PostgresServer;
+import { isPostgresMissing } from './server.ts';
 
 /** Two steps that a later version may have. */
 const NEXT = [() => 'ALTER TABLE subscriptions ADD COLUMN note TEXT', () => "UPDATE subscriptions SET note = 'kept'"];
 
 /** A database with a subscription, and how to read and to migrate it. */
-async function filled() {
-  const url = await server.createDatabase();
+async function filled(url: string) {
   const { store, close } = await openForTest(url);
   await subscribe(store);
   await close();
@@ -25,7 +23,6 @@ async function filled() {
   onTestFinished(() => client.end());
   const rows = async (sql: string) => (await client.query(sql)).rows as unknown[];
   return {
-    url,
     rows,
     version: async () => (await rows("SELECT value FROM meta WHERE key = 'schema-version'"))[0],
     update: (...steps: (() => string)[]) => migrate(connection, 'here', [...MIGRATIONS, ...steps]),
@@ -33,21 +30,15 @@ async function filled() {
 }
 
 describe.skipIf(isPostgresMissing())('a migration on Postgres', () => {
-  beforeAll(async () => {
-    server = await startPostgres();
-  });
-  afterAll(() => server[Symbol.asyncDispose]());
-
-  it('creates the tables once for processes that start at the same time', async () => {
-    const url = await server.createDatabase();
+  it('creates the tables once for processes that start at the same time', async ({ url }) => {
     const processes = await Promise.all([openForTest(url), openForTest(url), openForTest(url)]);
     for (const { close } of processes) onTestFinished(close);
     await processes[0]!.store.projects.addToken('token', 0);
     expect(await processes[2]!.store.projects.tokens()).toMatchObject([{ token: 'token' }]);
   });
 
-  it('runs each new step once, and keeps the rows', async () => {
-    const { rows, version, update } = await filled();
+  it('runs each new step once, and keeps the rows', async ({ url }) => {
+    const { rows, version, update } = await filled(url);
     await update(...NEXT);
     expect(await version()).toEqual({ value: String(SCHEMA_VERSION + NEXT.length) });
     const subscriptions = await rows('SELECT guild_id, note FROM subscriptions');
@@ -57,8 +48,8 @@ describe.skipIf(isPostgresMissing())('a migration on Postgres', () => {
     expect(await rows('SELECT guild_id, note FROM subscriptions')).toEqual(subscriptions);
   });
 
-  it('undoes a step that fails, keeps those before it, and goes on with it at the next start', async () => {
-    const { rows, version, update } = await filled();
+  it('undoes a step that fails, keeps those before it, and goes on with it at the next start', async ({ url }) => {
+    const { rows, version, update } = await filled(url);
     const failing = () => "UPDATE subscriptions SET note = 'half'; UPDATE nothing SET a = 1";
     await expect(update(NEXT[0]!, failing)).rejects.toThrow(/nothing/);
     expect(await version()).toEqual({ value: String(SCHEMA_VERSION + 1) });
@@ -67,8 +58,8 @@ describe.skipIf(isPostgresMissing())('a migration on Postgres', () => {
     expect(await rows('SELECT note FROM subscriptions')).toEqual([{ note: 'kept' }]);
   });
 
-  it('is made by one of two processes that start together', async () => {
-    const { url, rows, update } = await filled();
+  it('is made by one of two processes that start together', async ({ url }) => {
+    const { rows, update } = await filled(url);
     const other = connect(url);
     onTestFinished(other.close);
     await Promise.all([update(...NEXT), migrate(other, 'here', [...MIGRATIONS, ...NEXT])]);

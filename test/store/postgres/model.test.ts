@@ -1,16 +1,16 @@
-import { afterAll, beforeAll, describe } from 'vitest';
+import { describe } from 'vitest';
 import { modelTest } from '../../delivery/model.ts';
+import { postgresOfFile } from './on-postgres.ts';
 import { openForTest } from './opened.ts';
-import { isPostgresMissing, type PostgresServer, startPostgres } from './server.ts';
+import { isPostgresMissing } from './server.ts';
 
 describe.skipIf(isPostgresMissing())('on Postgres', () => {
-  let server: PostgresServer;
-  let url: string;
-  beforeAll(async () => {
-    server = await startPostgres();
-    url = await server.createDatabase();
+  let url: string | null = null;
+  modelTest({
+    numRuns: 6,
+    async openStore() {
+      url ??= await (await postgresOfFile()).createDatabase();
+      return openForTest(url);
+    },
   });
-  afterAll(() => server[Symbol.asyncDispose]());
-
-  modelTest({ numRuns: 6, openStore: () => openForTest(url) });
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import pg from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished } from 'vitest';
 import { move } from '../../../src/operator/move.ts';
 import { progressBar } from '../../../src/operator/terminal.ts';
 import { TABLES } from '../../../src/store/schema.ts';
@@ -35,10 +35,10 @@ import {
   USDC,
 } from '../contract/given.ts';
 import { openStore } from '../sqlite/database-file.ts';
+import { onPostgres as it } from './on-postgres.ts';
 import { openForTest } from './opened.ts';
-import { isPostgresMissing, type PostgresServer, startPostgres } from './server.ts';
+import { isPostgresMissing } from './server.ts';
 
-let server: PostgresServer;
 let folder: string;
 let file: string;
 const fileUrl = (name: string): string => `sqlite:${join(folder, name)}`;
@@ -181,17 +181,15 @@ function dump(url: string): Record<string, unknown[]> {
 }
 
 describe.skipIf(isPostgresMissing())('moving an installation', () => {
-  beforeAll(async () => {
-    server = await startPostgres();
-  });
-  afterAll(() => server[Symbol.asyncDispose]());
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'ledgerbell-move-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     file = fileUrl('bot.sqlite');
   });
 
-  it('moves every table to Postgres and back, so that the port shows the same and the file has the same rows', async () => {
+  it('moves every table to Postgres and back, so that the port shows the same and the file has the same rows', async ({
+    url,
+  }) => {
     await withStore(file, fill);
     const before = dump(file);
     expect(Object.keys(before).filter((table) => before[table]!.length === 0)).toEqual([]);
@@ -200,7 +198,6 @@ describe.skipIf(isPostgresMissing())('moving an installation', () => {
         .filter((name) => name !== 'sqlite_sequence')
         .sort(),
     );
-    const url = await server.createDatabase();
     expect(await move(file, url)).toMatch(
       /^Moved \d+ rows in \d+ tables from .*bot\.sqlite to postgres:\/\/.*\/test_\d+\.\n/,
     );
@@ -210,14 +207,13 @@ describe.skipIf(isPostgresMissing())('moving an installation', () => {
     expect(text(dump(back))).toEqual(text(before));
   });
 
-  it('assigns no id twice, not even one whose row was deleted before the move', async () => {
+  it('assigns no id twice, not even one whose row was deleted before the move', async ({ url }) => {
     const given = await withStore(file, async (store) => {
       await fill(store);
       const { id } = await subscribe(store, { address: address(10) });
       await store.subscriptions.remove(GUILD, id);
       return id;
     });
-    const url = await server.createDatabase();
     await move(file, url);
     await withStore(url, async (store) => {
       expect((await subscribe(store, { address: address(11) })).id).toBe(given + 1);
@@ -230,17 +226,15 @@ describe.skipIf(isPostgresMissing())('moving an installation', () => {
     );
   });
 
-  it('refuses to move into a database that is not empty, and changes nothing there', async () => {
+  it('refuses to move into a database that is not empty, and changes nothing there', async ({ url }) => {
     await withStore(file, fill);
-    const url = await server.createDatabase();
     await withStore(url, (store) => store.projects.addToken('mine', 0));
     await expect(move(file, url)).rejects.toThrow(/is not empty: receiver_tokens has 1 row\. Nothing was changed/);
     expect(await withStore(url, (store) => store.projects.tokens())).toHaveLength(1);
   });
 
-  it('leaves an empty target when a move is interrupted, and succeeds when it is repeated', async () => {
+  it('leaves an empty target when a move is interrupted, and succeeds when it is repeated', async ({ url }) => {
     await withStore(file, fill);
-    const url = await server.createDatabase();
     const interrupted = move(file, url, (_done, _total, table) => {
       if (table === 'heads') throw new Error('interrupted');
     });
@@ -249,9 +243,8 @@ describe.skipIf(isPostgresMissing())('moving an installation', () => {
     expect(await move(file, url)).toContain('same on both sides');
   });
 
-  it('refuses a move after which a row of the target differs, and leaves the target empty', async () => {
+  it('refuses a move after which a row of the target differs, and leaves the target empty', async ({ url }) => {
     await withStore(file, fill);
-    const url = await server.createDatabase();
     await withStore(url, async () => undefined);
     const client = new pg.Client(url);
     await client.connect();
@@ -263,9 +256,8 @@ describe.skipIf(isPostgresMissing())('moving an installation', () => {
     expect(await withStore(url, (store) => store.subscriptions.list(GUILD))).toEqual([]);
   });
 
-  it('refuses to move while a bot uses either database', async () => {
+  it('refuses to move while a bot uses either database', async ({ url }) => {
     await withStore(file, fill);
-    const url = await server.createDatabase();
     await withStore(file, async () => {
       await expect(move(file, url)).rejects.toThrow('Another process is using');
     });
@@ -276,19 +268,18 @@ describe.skipIf(isPostgresMissing())('moving an installation', () => {
     expect(await move(file, url)).toContain('same on both sides');
   });
 
-  it('refuses to move from a database that does not exist, or onto itself', async () => {
+  it('refuses to move from a database that does not exist, or onto itself', async ({ url }) => {
     await expect(move(fileUrl('none.sqlite'), fileUrl('other.sqlite'))).rejects.toThrow('There is no database at');
-    const url = await server.createDatabase();
     await expect(move(url, fileUrl('other.sqlite'))).rejects.toThrow('There is no Ledgerbell in postgres://');
     await expect(move(url, url)).rejects.toThrow('name the same database');
   });
 
-  it('draws the progress of a move in a terminal, and nothing elsewhere', async () => {
+  it('draws the progress of a move in a terminal, and nothing elsewhere', async ({ url }) => {
     await withStore(file, fill);
     const drawn: string[] = [];
     const bar = progressBar({ isTTY: true, columns: 60, write: (text) => drawn.push(text) });
     const silent = progressBar({ write: () => expect.unreachable() });
-    await move(file, await server.createDatabase(), (...args) => {
+    await move(file, url, (...args) => {
       bar.draw(...args);
       silent.draw(...args);
     });

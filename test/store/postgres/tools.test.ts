@@ -3,27 +3,25 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { type Discord, startDiscord } from '../../../sandbox/discord/index.ts';
 import { BARE_ENVIRONMENT } from '../../bare-environment.ts';
 import { freeze, NOW, post, quarantine } from '../contract/given.ts';
+import { onPostgres as it } from './on-postgres.ts';
 import { openForTest } from './opened.ts';
-import { isPostgresMissing, type PostgresServer, startPostgres } from './server.ts';
+import { isPostgresMissing } from './server.ts';
 
 const PROGRAM = resolve('src/main.ts');
 
-let server: PostgresServer;
 let discord: Discord;
 let folder: string;
 
 beforeAll(async () => {
   if (isPostgresMissing()) return;
-  server = await startPostgres();
   discord = await startDiscord();
   folder = mkdtempSync(join(tmpdir(), 'tools-'));
 });
 afterAll(async () => {
-  await server?.[Symbol.asyncDispose]();
   await discord?.close();
   if (folder) rmSync(folder, { recursive: true });
 });
@@ -43,23 +41,20 @@ async function ledgerbell(url: string, ...args: string[]) {
 }
 
 /** A database with its tables, into which a stopped bot wrote two unreadable deliveries and a dead letter. */
-async function filled(): Promise<string> {
-  const url = await server.createDatabase();
+async function fill(url: string): Promise<void> {
   const { store, close } = await openForTest(url);
   await quarantine(store, ['first', 'second']);
   await post(store, [1]);
   await store.outbox.deadLetter(await freeze(store, { payload: '{"content":"an alert"}' }), 'refused', NOW);
   await close();
-  return url;
 }
 
 describe.skipIf(isPostgresMissing())('the command line on Postgres', () => {
-  it('checks the database: its server, its schema, and whether a process works', async () => {
-    const empty = await server.createDatabase();
-    expect((await ledgerbell(empty, 'check')).stdout).toMatch(
+  it('checks the database: its server, its schema, and whether a process works', async ({ url }) => {
+    expect((await ledgerbell(url, 'check')).stdout).toMatch(
       /! Database +postgres:\/\/ledgerbell@\S+\/test_\d+, Postgres [\d.]+, has no tables; the first start creates them\n/,
     );
-    const url = await filled();
+    await fill(url);
     expect(await ledgerbell(url, 'check')).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/✔ Database +postgres:\S+, Postgres [\d.]+, no process works on it, schema \d+\n/),
@@ -77,8 +72,8 @@ describe.skipIf(isPostgresMissing())('the command line on Postgres', () => {
     expect(code).toBe(1);
   });
 
-  it('lists, shows, replays and discards what is kept there', async () => {
-    const url = await filled();
+  it('lists, shows, replays and discards what is kept there', async ({ url }) => {
+    await fill(url);
     const listed = await ledgerbell(url, 'deadletters', 'list');
     expect(listed.stdout).toMatch(/sent\): 1\nd1 .* refused\n.*read\): 2\nq1 .*\nq2 .*\n$/);
     expect((await ledgerbell(url, 'deadletters', 'show', 'd1')).stdout).toContain('{"content":"an alert"}');
@@ -95,8 +90,7 @@ describe.skipIf(isPostgresMissing())('the command line on Postgres', () => {
     expect((await ledgerbell(url, 'deadletters', 'list')).stdout).toMatch(/sent\): 0\n.*read\): 0\n$/);
   });
 
-  it('creates no tables for a look at the dead letters', async () => {
-    const url = await server.createDatabase();
+  it('creates no tables for a look at the dead letters', async ({ url }) => {
     expect(await ledgerbell(url, 'deadletters', 'list')).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/^There is no Ledgerbell in postgres:/),
@@ -104,9 +98,10 @@ describe.skipIf(isPostgresMissing())('the command line on Postgres', () => {
     expect((await ledgerbell(url, 'check')).stdout).toContain('has no tables');
   });
 
-  it.each(['backup', 'restore'])('refuses %s, which is for files, and makes none', async (command) => {
+  it.for(['backup', 'restore'])('refuses %s, which is for files, and makes none', async (command, { url }) => {
+    await fill(url);
     const args = command === 'restore' ? [PROGRAM] : [];
-    expect(await ledgerbell(await filled(), command, ...args)).toMatchObject({
+    expect(await ledgerbell(url, command, ...args)).toMatchObject({
       code: 1,
       stdout: '',
       stderr: expect.stringMatching(/^DATABASE_URL names a Postgres, .* pg_dump/),
