@@ -1,13 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import pg from 'pg';
-import { beforeEach, describe, expect, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect } from 'vitest';
 import { move } from '../../../src/operator/move.ts';
 import { progressBar } from '../../../src/operator/terminal.ts';
 import { TABLES } from '../../../src/store/schema.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { temporaryFolder } from '../../temporary.ts';
 import {
   ADA,
   ALICE,
@@ -181,9 +180,8 @@ function dump(url: string): Record<string, unknown[]> {
 }
 
 describe.skipIf(isPostgresMissing())('moving an installation', () => {
-  beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'ledgerbell-move-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+  beforeEach(() => {
+    folder = temporaryFolder();
     file = fileUrl('bot.sqlite');
   });
 

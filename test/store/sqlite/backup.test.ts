@@ -5,7 +5,6 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -13,17 +12,17 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { zstdCompressSync } from 'node:zlib';
 import Database from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { SCHEMA_VERSION } from '../../../src/store/schema.ts';
 import { backUp, restore } from '../../../src/store/sqlite/backup.ts';
 import { openDatabase } from '../../../src/store/sqlite/database.ts';
 import { backupFolder } from '../../../src/store/sqlite/files.ts';
-import { BARE_ENVIRONMENT } from '../../bare-environment.ts';
+import { BARE_ENVIRONMENT, ledgerbell } from '../../bare-environment.ts';
+import { temporaryFolder } from '../../temporary.ts';
 import { inTime, until } from '../../until.ts';
 import { received } from '../contract/given.ts';
 import { storeOver } from './opened.ts';
@@ -34,11 +33,10 @@ let directory: string;
 let file: string;
 let copy: string;
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'backup-'));
+  directory = temporaryFolder();
   file = join(directory, 'bot.sqlite');
   copy = join(directory, 'elsewhere', 'copy.sqlite');
 });
-afterEach(() => rmSync(directory, { recursive: true }));
 
 async function store(...bodies: string[]): Promise<void> {
   const { db, close } = openDatabase(file);
@@ -98,13 +96,7 @@ function compressed(path: string, damage: (bytes: Buffer) => Buffer): void {
   writeFileSync(path, damage(zstdCompressSync(readFileSync(file))));
 }
 
-const run = async (command: string, ...args: string[]) => {
-  const env = { ...BARE_ENVIRONMENT, DATABASE_URL: `sqlite:${file}` };
-  const done = await promisify(execFile)(process.execPath, ['src/main.ts', command, ...args], { env }).catch(
-    (error: { code: number; stdout: string; stderr: string }) => error,
-  );
-  return { code: 'code' in done ? done.code : 0, stdout: done.stdout, stderr: done.stderr };
-};
+const run = (...args: string[]) => ledgerbell(args, { DATABASE_URL: `sqlite:${file}` });
 
 describe('a backup', () => {
   it('reports a backup’s progress, and copies one snapshot although the database changes between its steps', async () => {
@@ -204,8 +196,7 @@ describe('a backup', () => {
   it('puts a backup into BACKUP_DIR when that is set', async () => {
     await store('a');
     const folder = join(directory, 'usual');
-    const env = { ...BARE_ENVIRONMENT, DATABASE_URL: `sqlite:${file}`, BACKUP_DIR: folder };
-    await promisify(execFile)(process.execPath, ['src/main.ts', 'backup'], { env });
+    await ledgerbell(['backup'], { DATABASE_URL: `sqlite:${file}`, BACKUP_DIR: folder });
     expect([readdirSync(folder).length, existsSync(backupFolder(file))]).toEqual([1, false]);
   });
 

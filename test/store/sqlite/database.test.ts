@@ -1,28 +1,23 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, statSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { SCHEMA_VERSION } from '../../../src/store/schema.ts';
 import { insertAll } from '../../../src/store/sql.ts';
 import { connectExisting, openDatabase, openReader } from '../../../src/store/sqlite/database.ts';
 import { transactions } from '../../../src/store/sqlite/sql.ts';
+import { temporaryFolder } from '../../temporary.ts';
 import { inTime } from '../../until.ts';
 import { NOW, newBatch, received } from '../contract/given.ts';
 import { storeOver } from './opened.ts';
 
 let directory: string;
 let file: string;
-let holder: ChildProcess | undefined;
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'database-'));
+  directory = temporaryFolder();
   file = join(directory, 'test.sqlite');
-});
-afterEach(() => {
-  holder?.kill('SIGKILL');
-  rmSync(directory, { recursive: true });
 });
 
 const DELIVERY = received('{}');
@@ -136,10 +131,11 @@ describe('the database file', () => {
       globalThis.held = openDatabase(${JSON.stringify(file)});
       console.log('open');
       setInterval(() => {}, 1_000);`;
-    holder = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    const holder = spawn(process.execPath, ['--input-type=module', '-e', script], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    await inTime('a process opens the database', once(holder.stdout!, 'data'));
+    onTestFinished(() => void holder.kill('SIGKILL'));
+    await inTime('a process opens the database', once(holder.stdout, 'data'));
     expect(() => openDatabase(file)).toThrow('Another process is using');
     holder.kill('SIGKILL');
     await inTime('the process ends', once(holder, 'exit'));

@@ -1,9 +1,9 @@
-import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { MIGRATIONS, SCHEMA_VERSION } from '../../../src/store/schema.ts';
 import { openDatabase } from '../../../src/store/sqlite/database.ts';
+import { temporaryFolder } from '../../temporary.ts';
 import { address, subscribe } from '../contract/given.ts';
 import { readRows } from './database-file.ts';
 import { storeOver } from './opened.ts';
@@ -11,10 +11,9 @@ import { storeOver } from './opened.ts';
 let folder: string;
 let file: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'migrations-'));
+  folder = temporaryFolder();
   file = join(folder, 'bot.sqlite');
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 /** Two steps that a later version may have. */
 const NEXT = [() => 'ALTER TABLE subscriptions ADD COLUMN note TEXT', () => "UPDATE subscriptions SET note = 'kept'"];

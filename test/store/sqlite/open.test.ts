@@ -1,19 +1,16 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../../src/domain/clock.ts';
 import { StoreError } from '../../../src/errors.ts';
-import { openSqlite } from '../../../src/store/sqlite/open.ts';
+import { temporaryFolder } from '../../temporary.ts';
 import { until } from '../../until.ts';
 import { received } from '../contract/given.ts';
+import { openStore } from './database-file.ts';
 
 async function openHere() {
-  const directory = mkdtempSync(join(tmpdir(), 'open-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
-  const file = join(directory, 'bot.sqlite');
-  const opened = await openSqlite(file, { clock: systemClock });
+  const file = join(temporaryFolder(), 'bot.sqlite');
+  const opened = await openStore(file);
   onTestFinished(opened.close);
   return { ...opened, file };
 }

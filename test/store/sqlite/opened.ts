@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
@@ -7,15 +5,12 @@ import { portOver, runCall } from '../../../src/store/queries/index.ts';
 import { openDatabase } from '../../../src/store/sqlite/database.ts';
 import { transactions } from '../../../src/store/sqlite/sql.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { temporaryFolder } from '../../temporary.ts';
 
 /** An empty database that is gone after the test. */
 export function openHere(): Database {
-  const dir = mkdtempSync(join(tmpdir(), 'ledgerbell-store-'));
-  const { db, close } = openDatabase(join(dir, 'test.sqlite'));
-  onTestFinished(() => {
-    close();
-    rmSync(dir, { recursive: true });
-  });
+  const { db, close } = openDatabase(join(temporaryFolder(), 'test.sqlite'));
+  onTestFinished(close);
   return db;
 }
 
