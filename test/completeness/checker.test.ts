@@ -62,6 +62,19 @@ async function limited(missing: readonly string[] = [], { rpcUrl } = chain): Pro
   return node;
 }
 
+/** A payment of a coin to the treasury as a service delivers it, or what differs from that. */
+const eventOf = ({ hash: txHash, blockNumber }: { hash: string; blockNumber: number }, change: object = {}) => ({
+  from: chain.wallets.Alice,
+  to: chain.wallets.Treasury,
+  tokenType: 'NATIVE',
+  value: String(COIN),
+  txHash,
+  blockNumber,
+  ...change,
+});
+const INVENTED = `0x${'e'.repeat(64)}`;
+const NOT_THERE = 'The chain does not have this transfer';
+
 /** Everything that can move, in a transaction each. */
 async function moveEverything(): Promise<void> {
   const [from, to] = ['Alice', 'Treasury'] as const;
@@ -156,23 +169,10 @@ it('takes what the service delivers afterwards as a repeat, in whatever form it 
   const paid = await chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: COIN });
   await settle(pipeline);
   expect(await alerts(pipeline)).toHaveLength(2);
-  const common = {
-    from: chain.wallets.Alice,
-    to: chain.wallets.Treasury,
-    direction: 'incoming',
-    addressType: 'Wallet',
-    blockHash: `0x${'a'.repeat(64)}`,
-  };
-  const piece = { ...common, txHash: mined.hash, blockNumber: mined.blockNumber, tokenType: 'ERC-721', tokenId: 1 };
+  const { address: tokenAddress } = chain.tokens.supplies;
   for (let repeat = 0; repeat < 2; repeat++) {
-    await pipeline.receive({ ...piece, tokenAddress: chain.tokens.supplies.address });
-    await pipeline.receive({
-      ...common,
-      txHash: paid.hash,
-      blockNumber: paid.blockNumber,
-      tokenType: 'NATIVE',
-      value: String(COIN),
-    });
+    await pipeline.receive(eventOf(mined, { tokenType: 'ERC-721', tokenId: 1, tokenAddress, value: undefined }));
+    await pipeline.receive(eventOf(paid));
     // A retry comes later.
     await pipeline.pass(15_000);
   }
@@ -184,67 +184,52 @@ it('posts what no call explains as that, and the payment behind it is a repeat l
   const pipeline = await start([treasury()], node.url);
   const amount = (15n * COIN) / 10n;
   const mined = await chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury', amount });
-  const internal = { tokenType: 'NATIVE', isInternalTransaction: true, blockNumber: mined.blockNumber };
-  const { splitter: from } = chain.contracts;
+  const internal = { isInternalTransaction: true, from: chain.contracts.splitter, value: String(amount) };
   // Of a block that left the chain.
-  await pipeline.receive({ ...internal, from, to: treasury(), value: '5', txHash: `0x${'e'.repeat(64)}` });
+  await pipeline.receive(eventOf({ ...mined, hash: INVENTED }, { ...internal, value: '5' }));
   await settle(pipeline);
   const [gone, shown] = await alerts(pipeline);
-  expect(gone).toContain('The chain does not have this transfer');
+  expect(gone).toContain(NOT_THERE);
   expect(shown).toContain('+1.5 HARBOR');
   expect(shown).toContain(`/block/${mined.blockNumber}`);
   expect(shown).toContain('an internal payment or a reward in block');
   const ops = async (page: string) => (await fetch(pipeline.app.ops + page)).text();
   expect(await ops('/readyz')).toContain('no traces');
   expect(await ops('/metrics')).toMatch(/^ledgerbell_chain_traces\{network=".*"\} 0$/m);
-  await pipeline.receive({ ...internal, from, to: treasury(), value: String(amount), txHash: mined.hash });
+  await pipeline.receive(eventOf(mined, internal));
   expect(await alerts(pipeline)).toHaveLength(2);
   // It names another block than the one that it was in, before anybody watched: without traces that cannot be disproved.
-  const { hash: txHash } = await chain.transfer({ kind: 'internal', from: 'Alice', to: 'Grants', amount });
+  const { hash } = await chain.transfer({ kind: 'internal', from: 'Alice', to: 'Grants', amount });
   await settle(pipeline);
   const to = lower(chain.wallets.Grants);
   await pipeline.watch(to, ALERTS, { createdAt: 0 });
   const { blockNumber } = await chain.transfer({ kind: 'native', from: 'Alice', to: 'Bob', amount: COIN });
-  await pipeline.receive({ ...internal, from, to, value: String(amount), txHash, blockNumber });
+  await pipeline.receive(eventOf({ hash, blockNumber }, { ...internal, to }));
   await settle(pipeline);
   expect(statusOf(pipeline).block).toBeGreaterThanOrEqual(blockNumber);
-  const marked = (await alerts(pipeline)).map((text) => text.includes('The chain does not have this transfer'));
+  const marked = (await alerts(pipeline)).map((text) => text.includes(NOT_THERE));
   expect(marked).toEqual([true, false, false]);
 });
 
 it('marks what the chain does not have, and counts what it has less often', async () => {
   const pipeline = await start();
   const mined = await chain.transfer({ kind: 'erc20', from: 'Alice', to: 'Treasury', amount: 9_000_000n });
-  const event = {
-    from: chain.wallets.Alice,
-    to: chain.wallets.Treasury,
-    tokenType: 'ERC-20',
-    tokenAddress: chain.tokens.dollar.address,
-    tokenSymbol: 'HUSD',
-    tokenDecimals: '6',
-    value: '9000000',
-    blockNumber: mined.blockNumber,
-    txHash: mined.hash,
-  };
+  const { address: tokenAddress } = chain.tokens.dollar;
+  const dollars = { tokenType: 'ERC-20', tokenAddress, tokenSymbol: 'HUSD', tokenDecimals: '6' };
+  const event = eventOf(mined, { ...dollars, value: '9000000' });
   // Twice within ten seconds means two transfers; the chain knows better.
   await pipeline.receive(event);
   await pipeline.receive(event);
   await pipeline.receive({ ...event, value: '9000001' });
   // Mined again, in another block than the one that it was delivered from.
   const again = await chain.transfer({ kind: 'erc20', from: 'Alice', to: 'Treasury', amount: 4_000_000n });
-  const moved = { ...event, value: '4000000', txHash: again.hash, blockNumber: again.blockNumber + 50 };
+  const moved = eventOf({ ...again, blockNumber: again.blockNumber + 50 }, { ...dollars, value: '4000000' });
   for (let repeat = 0; repeat < 2; repeat++) await pipeline.receive(moved);
-  await pipeline.receive({
-    ...event,
-    tokenType: 'NATIVE',
-    tokenAddress: null,
-    value: String(COIN),
-    txHash: `0x${'e'.repeat(64)}`,
-  });
+  await pipeline.receive(eventOf({ ...mined, hash: INVENTED }));
   expect(await alerts(pipeline)).toHaveLength(3);
   await settle(pipeline);
   const shown = await alerts(pipeline);
-  const marked = shown.filter((text) => text.includes('The chain does not have this transfer'));
+  const marked = shown.filter((text) => text.includes(NOT_THERE));
   expect(marked).toHaveLength(2);
   expect(shown.join('\n')).not.toContain(FOUND);
   expect((await pipeline.histories()).flatMap(({ count }) => count).sort()).toEqual([0, 0, 1, 1]);
@@ -252,20 +237,11 @@ it('marks what the chain does not have, and counts what it has less often', asyn
 
 it('knows more than what is delivered after the comparison', async () => {
   const pipeline = await start();
-  const { Alice: from, Treasury: to } = chain.wallets;
   const mined = await chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: COIN });
   await chain.transfer({ kind: 'native', from: 'Alice', to: 'Bob', amount: COIN });
   await settle(pipeline);
-  const { blockNumber, hash: txHash } = mined;
-  const event = {
-    from,
-    to,
-    txHash,
-    blockNumber,
-    blockHash: `0x${'a'.repeat(64)}`,
-    tokenType: 'NATIVE',
-    value: String(COIN),
-  };
+  const { blockNumber } = mined;
+  const event = eventOf(mined, { blockHash: `0x${'a'.repeat(64)}` });
   for (let repeat = 0; repeat < 2; repeat++) await pipeline.receive(event);
   expect(await alerts(pipeline)).toHaveLength(1);
   expect((await pipeline.histories()).map(({ count, transfer }) => [count, transfer.blockNumber])).toEqual([
@@ -279,9 +255,7 @@ it('knows more than what is delivered after the comparison', async () => {
   ])
     await pipeline.receive({ ...event, ...change });
   await settle(pipeline);
-  expect(
-    (await alerts(pipeline)).filter((text) => text.includes('The chain does not have this transfer')),
-  ).toHaveLength(1);
+  expect((await alerts(pipeline)).filter((text) => text.includes(NOT_THERE))).toHaveLength(1);
   expect((await pipeline.histories()).map(({ count }) => count).sort()).toEqual([0, 0, 0, 1]);
 });
 
@@ -324,15 +298,7 @@ it('posts the cause of what was missed twice to the alert channel, once', async 
 it('adds nothing to what was delivered in full', async () => {
   const pipeline = await start([treasury(), lower(chain.tokens.bell.address)]);
   const mined = await chain.transfer({ kind: 'native', from: 'Treasury', to: 'Alice', amount: COIN });
-  const [from, to] = [chain.wallets.Treasury, chain.wallets.Alice];
-  await pipeline.receive({
-    from,
-    to,
-    value: String(COIN),
-    tokenType: 'NATIVE',
-    txHash: mined.hash,
-    blockNumber: mined.blockNumber,
-  });
+  await pipeline.receive(eventOf(mined, { from: chain.wallets.Treasury, to: chain.wallets.Alice }));
   const before = pipeline.app.internals.working().checkers[0]!.calls();
   await settle(pipeline);
   // In each of two rounds the settled block, logs, and balances; once the transaction with its receipt: no search.
@@ -349,15 +315,7 @@ it('posts nothing again after a server got a project of its own, and finds for i
     chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: coins * COIN });
   const mined = await pay(3n);
   await pay(4n);
-  const [from, to] = [chain.wallets.Alice, chain.wallets.Treasury];
-  await pipeline.receive({
-    from,
-    to,
-    value: String(3n * COIN),
-    tokenType: 'NATIVE',
-    txHash: mined.hash,
-    blockNumber: mined.blockNumber,
-  });
+  await pipeline.receive(eventOf(mined, { value: String(3n * COIN) }));
   await pipeline.routed();
   await pipeline.store.projects.save({ guildId: HARBOR, projectId: 'p', sealed: Buffer.alloc(0) }, 'token');
   await settle(pipeline);
@@ -427,8 +385,7 @@ it('halves what a node refuses, and says what could not be checked', async () =>
     expect(metrics).toMatch(new RegExp(`^ledgerbell_chain_${name}\\{network=".*"\\} [1-9]\\d*$`, 'm'));
 
   // Invented for a block that was compared, while nothing can be compared.
-  const { Alice: from, Treasury: to } = chain.wallets;
-  const late = { from, to, txHash: `0x${'e'.repeat(64)}`, blockNumber: 3, tokenType: 'NATIVE', value: '5' };
+  const late = eventOf({ hash: INVENTED, blockNumber: 3 }, { value: '5' });
   node.refuse('eth_getLogs', { code: -32000, message: 'no' });
   await pipeline.receive(late);
   await pipeline.receive({ ...late, tokenType: 'ERC-20', tokenAddress: chain.tokens.dollar.address });
