@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import packageJson from '../package.json' with { type: 'json' };
 import { BARE_ENVIRONMENT } from './bare-environment.ts';
+import { temporaryFolder } from './folder.ts';
 
 /** What every program does with Node before anything else. */
 
@@ -29,11 +29,8 @@ function compiledAfter(imported: string): Set<string> {
   return new Set((stdout.match(/,wasm-[\w-]+/g) ?? []).map((name) => name.slice(1)));
 }
 
-it('sees Node compile the calls from WebAssembly into JavaScript unless the option forbids it', () => {
-  expect(compiledAfter('')).toEqual(new Set(['wasm-function', 'wasm-to-js']));
-});
-
 it.each(OPTIONS)('keeps Node from compiling the calls from WebAssembly into JavaScript with %s', (path) => {
+  expect(compiledAfter(''), 'without it').toEqual(new Set(['wasm-function', 'wasm-to-js']));
   // Node would log for half a minute what it compiles of its own WebAssembly, which strips types.
   expect(compiledAfter(stripTypeScriptTypes(readFileSync(join(ROOT, path), 'utf8')))).toEqual(
     new Set(['wasm-function']),
@@ -80,21 +77,21 @@ it('accepts newer versions of Node', () => {
 });
 
 it('names a .env that it cannot read, and does not need one', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'env-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder();
   const help = () => {
-    const { status, stderr } = spawnSync(process.execPath, [join(ROOT, 'src/bin.js'), '--help'], {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [join(ROOT, packageJson.bin.ledgerbell), '--help'], {
       cwd: folder,
       env: BARE_ENVIRONMENT,
       encoding: 'utf8',
     });
-    return { status, stderr };
+    return { status, usage: stdout.split('\n')[0], stderr };
   };
-  expect(help()).toEqual({ status: 0, stderr: '' });
+  expect(help()).toEqual({ status: 0, usage: 'Usage: ledgerbell <command>', stderr: '' });
   // A folder cannot be read as a file, whoever the user is.
   mkdirSync(join(folder, '.env'));
   expect(help()).toEqual({
     status: 78,
+    usage: '',
     stderr: expect.stringMatching(/cannot read the file \.env\. Make it a file/),
   });
 });

@@ -13,8 +13,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import packageJson from '../package.json' with { type: 'json' };
+import { temporaryFolder } from './folder.ts';
 
 /** What a release publishes: the two packages, installed where nothing of this repository is, and what `.ci/release` runs. */
 
@@ -40,17 +41,16 @@ describe('the packages', () => {
       execFileSync('tar', ['--extract', '--file', join(folder, file), '--strip-components=1', '--directory', own]);
       const described = JSON.parse(readFileSync(join(own, 'package.json'), 'utf8')) as Packed;
       packed.set(name, described);
-      for (const dependency of Object.keys(described.dependencies)) link(dependency);
+      for (const dependency of Object.keys(described.dependencies)) link(dependency, own);
     }
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
   /** Stands for the installation of a package by npm. */
-  function link(name: string): void {
-    const path = join(folder, 'node_modules', name);
+  function link(name: string, inside = folder): void {
+    const path = join(inside, 'node_modules', name);
     mkdirSync(dirname(path), { recursive: true });
-    rmSync(path, { force: true });
     symlinkSync(join(ROOT, 'node_modules', name), path);
   }
 
@@ -97,8 +97,7 @@ describe('the release', () => {
 
   /** Runs it in a copy of the repository for example/ledgerbell, with stand-ins for docker and gh that note their arguments. */
   function release(tag: string) {
-    const copy = mkdtempSync(join(tmpdir(), 'release-'));
-    onTestFinished(() => rmSync(copy, { recursive: true }));
+    const copy = temporaryFolder();
     const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: ROOT });
     for (const path of files
       .toString()

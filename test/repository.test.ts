@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import packageJson from '../package.json' with { type: 'json' };
+import { temporaryFolder } from './folder.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const WORKFLOWS = readdirSync(resolve(ROOT, '.github/workflows'));
@@ -13,10 +13,6 @@ it.each(WORKFLOWS)('pins every action in the workflow %s by a commit and names i
   const uses = [...read(`.github/workflows/${name}`).matchAll(/uses: (.+)/g)].map(([, action]) => action!);
   expect(uses.length).toBeGreaterThan(0);
   expect(uses.filter((action) => !/^[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(action))).toEqual([]);
-});
-
-it('runs .ci/run in the CI workflow', () => {
-  expect(read('.github/workflows/ci.yml')).toContain('run: bash .ci/run');
 });
 
 it('names exact versions and no download address in package.json and the lock file', () => {
@@ -38,29 +34,11 @@ it('names exact versions and no download address in package.json and the lock fi
   expect(read('package-lock.json')).not.toContain('"resolved": "http');
 });
 
-it('names what the services import in a package of their own, in the versions that the tests use', () => {
-  const { dependencies } = JSON.parse(read('services/package.json')) as { dependencies: Record<string, string> };
-  const files = readdirSync(resolve(ROOT, 'services'), { recursive: true, encoding: 'utf8' });
-  const imported = files
-    .filter((file) => file.endsWith('.ts'))
-    .flatMap((file) => [...read(`services/${file}`).matchAll(/ from '([a-z@][^']*)'/g)].map(([, name]) => name!));
-  expect(Object.keys(dependencies)).toEqual([...new Set(imported.filter((name) => !name.startsWith('node:')))].sort());
-  const used: Record<string, string> = { ...packageJson.dependencies, ...packageJson.devDependencies };
-  expect(Object.entries(dependencies).filter(([name, version]) => used[name] !== version)).toEqual([]);
-});
-
-it('gives the Discord stand-in the versions of the bot, and lets it import only clock and units from outside its folder', () => {
+it.each(['sandbox/discord', 'services'])('names in the package of %s the versions that the tests use', (folder) => {
   const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, { version?: string }> };
-  const { dependencies } = JSON.parse(read('sandbox/discord/package.json')) as { dependencies: Record<string, string> };
-  for (const [name, version] of Object.entries(dependencies))
-    expect([name, packages[`node_modules/${name}`]?.version]).toEqual([name, version]);
-  const sources = readdirSync(resolve(ROOT, 'sandbox/discord')).filter((name) => name.endsWith('.ts'));
-  const imported = sources.flatMap((name) =>
-    [...read(`sandbox/discord/${name}`).matchAll(/from '((?!\.\/|node:)[^']+)'/g)].map(([, from]) => from!),
-  );
-  const packaged = imported.filter((from) => !/^\.\.\/\.\.\/src\/domain\/(clock|units)\.ts$/.test(from));
-  const names = new Set(packaged.map((from) => from.replace(/^((?:@[^/]+\/)?[^/]+)\/.*$/, '$1')));
-  expect([...names].toSorted()).toEqual(Object.keys(dependencies).toSorted());
+  const { dependencies } = JSON.parse(read(`${folder}/package.json`)) as { dependencies: Record<string, string> };
+  const used = Object.keys(dependencies).map((name) => [name, packages[`node_modules/${name}`]?.version]);
+  expect(Object.entries(dependencies)).toEqual(used);
 });
 
 it.each(['sandbox/discord', 'services'])(
@@ -116,13 +94,6 @@ it('has builds for Linux and macOS on x64 and arm64 of every package with compil
   }
 });
 
-it('offers a command in package.json that shows its help', () => {
-  const { status, stdout } = spawnSync(process.execPath, [resolve(ROOT, packageJson.bin.ledgerbell), '--help'], {
-    encoding: 'utf8',
-  });
-  expect([status, stdout]).toEqual([0, expect.stringContaining('Usage: ledgerbell <command>')]);
-});
-
 describe('what npm ci --omit=dev installs', () => {
   interface Locked {
     dev?: boolean;
@@ -151,37 +122,18 @@ describe('what npm ci --omit=dev installs', () => {
   });
 });
 
-describe('the check for advisories', () => {
-  /** Runs the check with an npm that prints this and exits with this code. */
-  function checkWith(printed: string, code: number) {
-    const folder = mkdtempSync(join(tmpdir(), 'npm-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    const npm = join(folder, 'npm');
-    writeFileSync(npm, `#!/bin/sh\necho '${printed}'\nexit ${code}\n`);
-    chmodSync(npm, 0o755);
-    const { status, stdout } = spawnSync(resolve(ROOT, '.ci/advisories'), {
-      env: { PATH: `${folder}:${process.env.PATH}` },
-      encoding: 'utf8',
-    });
-    return { status, stdout };
-  }
-
-  it('passes the check for advisories when none is known', () => {
-    const { status, stdout } = checkWith('{"auditReportVersion":2}', 0);
-    expect([status, stdout]).toEqual([0, expect.stringContaining('none is known')]);
+it.each([
+  ['passes when none is known', '{"auditReportVersion":2}', 0, 0, 'none is known'],
+  ['fails when there is one', '{"auditReportVersion":2,"vulnerabilities":{"a":{}}}', 1, 1, '"vulnerabilities"'],
+  ['reports that the registry does not respond', '{"message":"405 Method Not Allowed"}', 1, 0, 'NOT CHECKED'],
+])('checks for advisories in CI, and %s', (_, printed, code, status, shown) => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, 'npm'), `#!/bin/sh\necho '${printed}'\nexit ${code}\n`, { mode: 0o755 });
+  const run = spawnSync(resolve(ROOT, '.ci/advisories'), {
+    env: { PATH: `${folder}:${process.env.PATH}` },
+    encoding: 'utf8',
   });
-
-  it('fails the check for advisories when there is one', () => {
-    const { status, stdout } = checkWith('{"auditReportVersion":2,"vulnerabilities":{"a":{}}}', 1);
-    expect([status, stdout]).toEqual([1, expect.stringContaining('"vulnerabilities"')]);
-  });
-
-  it('reports that advisories could not be checked when the registry does not respond', () => {
-    const { status, stdout } = checkWith('{"message":"405 Method Not Allowed"}', 1);
-    expect([status, stdout]).toEqual([0, expect.stringContaining('NOT CHECKED')]);
-  });
-
-  it('checks for advisories in CI', () => {
-    expect(read('.ci/run')).toMatch(/^\.ci\/advisories$/m);
-  });
+  expect([run.status, run.stdout]).toEqual([status, expect.stringContaining(shown)]);
+  expect(read('.github/workflows/ci.yml')).toContain('run: bash .ci/run');
+  expect(read('.ci/run')).toMatch(/^\.ci\/advisories$/m);
 });
