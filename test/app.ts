@@ -25,6 +25,12 @@ export const configOf = (
     ...environment,
   });
 
+/** Waits until the bot has registered its commands. */
+export const registered = (discord: Discord): Promise<void> =>
+  discord.until('the commands are registered', ({ state }) =>
+    state.commands.some(({ commands }) => commands.length > 0),
+  );
+
 /** Logs nothing, or as much as TEST_LOG names. */
 export const testLog = (): Logger => pino({ level: process.env.TEST_LOG ?? 'silent' });
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
-import { createInterface, type Interface } from 'node:readline';
+import { createInterface } from 'node:readline';
 import { BARE_ENVIRONMENT } from './bare-environment.ts';
 import { inTime } from './until.ts';
 
@@ -23,31 +23,13 @@ export interface StartedLine {
 }
 
 /** The bot as a process of its own. */
-export interface BotProcess {
-  pid: number;
-  /** Its log, line by line. */
-  lines: Interface;
-  /** The last characters that it wrote, with its errors. */
-  tail(): string;
-  isRunning(): boolean;
-  kill(signal: NodeJS.Signals): void;
-  /** Resolves once it reports that it started; null: it ended before. */
-  started(): Promise<StartedLine | null>;
-  /** How it ended, whenever that is. */
-  exit: Promise<Exit>;
-  /** Resolves once it ended, also when nobody reads the log. */
-  exited(): Promise<Exit>;
-  /** Resolves once it ended and its output is read, with everything that it wrote to standard error. */
-  ended(): Promise<Exit & { stderr: string }>;
-  /** Kills it if it runs, and waits until it has ended. */
-  destroy(): Promise<void>;
-}
+export type BotProcess = ReturnType<typeof launchBot>;
 
 /** Starts `main` with `preloaded` modules, `within` a command that becomes it. */
 export function launchBot(
   environment: Record<string, string | undefined>,
   { preloaded = [], within = [], main = MAIN }: { preloaded?: string[]; within?: string[]; main?: string } = {},
-): BotProcess {
+) {
   const imports = preloaded.flatMap((path) => ['--import', path]);
   const [command, ...args] = [...within, process.execPath, ...imports, main];
   const env = { ...BARE_ENVIRONMENT, ...environment };
@@ -73,14 +55,21 @@ export function launchBot(
   const ended = async () => ({ ...(await inTime('the bot ends', closed)), stderr });
   return {
     pid: child.pid!,
+    /** Its log, line by line. */
     lines,
+    /** The last characters that it wrote, with its errors. */
     tail: () => tail,
     isRunning: () => child.exitCode === null && child.signalCode === null,
-    kill: (signal) => void child.kill(signal),
+    kill: (signal: NodeJS.Signals) => void child.kill(signal),
+    /** Resolves once it reports that it started; null: it ended before. */
     started: () => inTime('the bot starts', started.promise),
+    /** How it ended, whenever that is. */
     exit: exited,
+    /** Resolves once it ended, also when nobody reads the log. */
     exited: () => inTime('the bot ends', exited),
+    /** Resolves once it ended and its output is read, with everything that it wrote to standard error. */
     ended,
+    /** Kills it if it runs, and waits until it has ended. */
     async destroy() {
       child.kill('SIGKILL');
       child.stdout.resume();

@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CONFIG_KEYS, configWarnings, databaseFile, readConfig } from '../src/config.ts';
 import { ConfigError } from '../src/errors.ts';
+import { temporaryFolder } from './folder.ts';
 
 const LINES = readFileSync(new URL('../.env.example', import.meta.url), 'utf8')
   .split('\n')
@@ -292,7 +293,7 @@ describe('a file of networks', () => {
   ];
   const SECRETS = { ARB_EXPLORER_KEY: 'hush-1', BASE_TOKEN: 'hush-hush-hush-2', BASE_KEY: 'hush-3' };
   const fileOf = (content: unknown): string => {
-    const path = join(mkdtempSync(join(tmpdir(), 'networks-')), 'networks.json');
+    const path = join(temporaryFolder(), 'networks.json');
     writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
     return path;
   };

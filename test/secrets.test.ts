@@ -1,9 +1,8 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import pino from 'pino';
-import { expect, it, onTestFinished } from 'vitest';
-import { closeToOthers, createSeal, keyFromFile, warnIfOpen } from '../src/secrets.ts';
+import { expect, it } from 'vitest';
+import { createSeal, keyFromFile } from '../src/secrets.ts';
+import { temporaryFolder } from './folder.ts';
 
 const [old, present, foreign] = [1, 2, 3].map((byte) => Buffer.alloc(32, byte)) as [Buffer, Buffer, Buffer];
 
@@ -30,32 +29,8 @@ it('opens with the old key and seals with the new one during a rotation', () => 
   expect(createSeal([present]).open(both.seal('x', 'g'), 'g')).toEqual({ text: 'x', stale: false });
 });
 
-it('closes a key file that others may open, and warns of one that cannot be closed', () => {
-  const dir = mkdtempSync(join(tmpdir(), 'ledgerbell-key-'));
-  onTestFinished(() => rmSync(dir, { recursive: true }));
-  const file = join(dir, 'secrets.key');
-  const logged: string[] = [];
-  const log = pino({}, { write: (line: string) => void logged.push(line) });
-  for (const mode of [0o644, 0o640, 0o604, 0o600]) {
-    writeFileSync(file, 'x');
-    chmodSync(file, mode);
-    closeToOthers(file, log);
-    expect(statSync(file).mode & 0o777).toBe(0o600);
-  }
-  warnIfOpen(file, log);
-  warnIfOpen(join(dir, 'no such file'), log);
-  chmodSync(file, 0o640);
-  warnIfOpen(file, log);
-  expect(logged).toEqual([]);
-  chmodSync(file, 0o644);
-  warnIfOpen(file, log);
-  expect(logged.map((line) => JSON.parse(line))).toMatchObject([{ file, msg: expect.stringContaining('chmod o=') }]);
-});
-
 it('creates the key file once, for its owner only, and refuses one without a key', () => {
-  const dir = mkdtempSync(join(tmpdir(), 'ledgerbell-key-'));
-  onTestFinished(() => rmSync(dir, { recursive: true }));
-  const file = join(dir, 'secrets.key');
+  const file = join(temporaryFolder(), 'secrets.key');
   const made = keyFromFile(file);
   expect(made).toHaveLength(32);
   expect(statSync(file).mode & 0o777).toBe(0o600);

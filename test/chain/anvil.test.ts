@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { findAnvil, startAnvil } from '../../sandbox/chain/anvil.ts';
 import { startChain } from '../../sandbox/chain/index.ts';
 import { rpcOf } from '../../sandbox/chain/rpc.ts';
+import { temporaryFolder } from '../folder.ts';
 import { inTime } from '../until.ts';
 
 const answers = async (rpcUrl: string) =>
@@ -21,10 +21,7 @@ it('takes anvil from the package of this platform', () => {
 });
 
 it('finds a runnable anvil in the folders of PATH where there is no package, and else says what to install', () => {
-  const [empty, full] = [mkdtempSync(join(tmpdir(), 'path-')), mkdtempSync(join(tmpdir(), 'path-'))];
-  onTestFinished(() => {
-    for (const folder of [empty, full]) rmSync(folder, { recursive: true });
-  });
+  const [empty, full] = [temporaryFolder(), temporaryFolder()];
   const find = () => findAnvil('freebsd', 'riscv64', [empty, '', full].join(delimiter));
   writeFileSync(join(full, 'anvil'), '#!/bin/sh\n');
   expect(find).toThrow(/no package of for this platform \(freebsd riscv64\)\. Install Foundry/);

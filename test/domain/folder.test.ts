@@ -1,17 +1,16 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { makeFolder } from '../../src/domain/folder.ts';
+import { temporaryFolder } from '../folder.ts';
 
 const SOURCE = join(import.meta.dirname, '../../src/domain/folder.ts');
 
 let place: string;
 beforeEach(() => {
-  place = mkdtempSync(join(tmpdir(), 'folder-'));
+  place = temporaryFolder();
 });
-afterEach(() => rmSync(place, { recursive: true }));
 
 it('makes a folder with its missing parents, and leaves an existing one as it is', () => {
   const folder = join(place, 'a', 'b', 'c');

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Chain, startChain } from '../../sandbox/chain/index.ts';
 import { createManualClock, type Discord, seed, startDiscord } from '../../sandbox/discord/index.ts';
 import { startServices } from '../../services/start.ts';
+import { registered } from '../app.ts';
 import { type BotProcess, launchBot } from '../bot-process.ts';
 import { menuOf, textOf } from '../commands/people.ts';
 import { shownIn } from '../discord/shown.ts';
@@ -77,9 +78,7 @@ beforeAll(async () => {
     environment.PORT = new URL(started.receiver).port;
   };
   await restart();
-  await discord.until('the commands are registered', ({ state }) =>
-    state.commands.some(({ commands }) => commands.length > 0),
-  );
+  await registered(discord);
   for (const name of NAMES)
     await addWebhook(
       { notificationUrl: `${services.url}/${name}/notification/v0` },

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { request } from 'undici';
-import { type Chain, startChain } from '../../sandbox/chain/index.ts';
-import { createManualClock, type Discord, startDiscord } from '../../sandbox/discord/index.ts';
+import { startChain } from '../../sandbox/chain/index.ts';
+import { createManualClock, startDiscord } from '../../sandbox/discord/index.ts';
 import { freePorts } from '../../sandbox/ports.ts';
 import { type Services, startServices } from '../../services/start.ts';
 import { systemClock } from '../../src/domain/clock.ts';
-import { PATH_TOKEN } from '../app.ts';
+import { PATH_TOKEN, registered } from '../app.ts';
 import { type BotProcess, launchBot } from '../bot-process.ts';
 
 const SIGNING_SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
@@ -18,17 +18,10 @@ export const PROJECT = {
   signingSecrets: [SIGNING_SECRET],
 };
 
-/** A chain, the services over it, a stand-in for Discord, and the real bot as a process of its own. */
-export interface WholeWorld {
-  chain: Chain;
-  discord: Discord;
-  bot: RestartableBot;
-  /** Advances the notification service's clock and lets it deliver what is due then. */
-  passTime(ms: number): void;
-  close(): Promise<void>;
-}
+export type WholeWorld = Awaited<ReturnType<typeof startWholeWorld>>;
 
-export async function startWholeWorld(): Promise<WholeWorld> {
+/** Starts a chain, the services over it, a stand-in for Discord, and the real bot as a process of its own. */
+export async function startWholeWorld() {
   await using stack = new AsyncDisposableStack();
   const folder = stack.adopt(mkdtempSync(join(tmpdir(), 'ledgerbell-')), (path) => rmSync(path, { recursive: true }));
   const chain = stack.adopt(await startChain(), (it) => it.close());
@@ -67,9 +60,7 @@ export async function startWholeWorld(): Promise<WholeWorld> {
   });
   stack.defer(bot.close);
   await bot.start();
-  await discord.until('the commands are registered', ({ state }) =>
-    state.commands.some(({ commands }) => commands.length > 0),
-  );
+  await registered(discord);
   await addWebhook(services, `http://127.0.0.1:${port}/hooks/${PATH_TOKEN}`, [
     chain.wallets.Treasury,
     chain.wallets.Payroll,
@@ -80,15 +71,14 @@ export async function startWholeWorld(): Promise<WholeWorld> {
     chain,
     discord,
     bot,
-    passTime(ms) {
+    /** Advances the notification service's clock and lets it deliver what is due then. */
+    passTime(ms: number) {
       ahead += ms;
       services.notification!.setFaults({});
     },
     close: () => ends.disposeAsync(),
   };
 }
-
-type RestartableBot = ReturnType<typeof createRestartableBot>;
 
 /** The bot as a process of its own, which can be started again and again. */
 function createRestartableBot(environment: Record<string, string | undefined>) {

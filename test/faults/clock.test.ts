@@ -1,11 +1,9 @@
 import pino from 'pino';
 import { request } from 'undici';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { seed, startDiscord } from '../../sandbox/discord/index.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { DAY, HOUR, MINUTE } from '../../src/domain/clock.ts';
-import { accepted, startBot, temporaryFile } from '../lifecycle/bot.ts';
+import { accepted, startBot, startStandIn, watchingFile } from '../lifecycle/bot.ts';
 import { ALERTS, type Pipeline, payment, startPipeline, TREASURY } from '../pipeline/harness.ts';
-import { openStore } from '../store/sqlite/database-file.ts';
 import { until } from '../until.ts';
 
 describe('what a bot remembers', () => {
@@ -63,15 +61,9 @@ describe('what a bot remembers', () => {
 });
 
 it('turns no waiting alert into a dead letter when the clock is four days ahead at a start', async () => {
-  const discord = await startDiscord({ limits: 'none' });
-  onTestFinished(() => discord.close());
-  const file = temporaryFile();
-  const { store, close } = await openStore(file);
-  const place = { guildId: seed.harbor.id, channelId: ALERTS, address: TREASURY };
-  await store.subscriptions.add({ ...place, createdBy: seed.ada, createdAt: 1 }, 10);
-  await close();
+  const { discord, environment } = await startStandIn();
+  const file = await watchingFile();
   const fault = discord.fault({ fault: { kind: 'error', status: 500 }, channelId: ALERTS });
-  const environment = { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl, LOG_LEVEL: 'info' };
   const bot = await startBot(file, environment);
   await accepted(() => bot.post(JSON.stringify(payment())));
   await discord.until('the first bot tries to post the alert', () => fault.hits > 0);

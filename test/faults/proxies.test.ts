@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer as createHttp, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { type AddressInfo, connect, createServer as createTcp } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { freePorts } from '../../sandbox/ports.ts';
+import { temporaryFolder } from '../folder.ts';
 import { openReceiver, TOKEN } from '../receiver/harness.ts';
 import { until } from '../until.ts';
 
@@ -30,12 +30,6 @@ interface Place {
   port: number;
   /** It has TLS. */
   isOuter: boolean;
-}
-
-function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'proxy-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 /** Starts a proxy with a file of the manual; only its ports, addresses and certificates are changed. */

@@ -1,23 +1,16 @@
 import { writeFileSync } from 'node:fs';
 import { Agent, request } from 'undici';
 import { expect, it, onTestFinished } from 'vitest';
-import { type Discord, seed, startDiscord } from '../../sandbox/discord/index.ts';
-import { accepted, type Bot, startBot, temporaryFile } from '../lifecycle/bot.ts';
-import { payment, TREASURY } from '../pipeline/harness.ts';
-import { openStore } from '../store/sqlite/database-file.ts';
+import { type Discord, seed } from '../../sandbox/discord/index.ts';
+import { accepted, type Bot, startBot, startStandIn, watchingFile } from '../lifecycle/bot.ts';
+import { payment } from '../pipeline/harness.ts';
 import { until } from '../until.ts';
 
 /** A bot that routes and sends, on a disk whose syncs take as long as `setSync` sets. */
 async function slowBot(): Promise<{ bot: Bot; discord: Discord; setSync(ms: number): void }> {
-  const discord = await startDiscord({ limits: 'none' });
-  onTestFinished(() => discord.close());
-  const file = temporaryFile();
-  const { store, close } = await openStore(file);
-  const place = { guildId: seed.harbor.id, channelId: seed.harbor.alerts, address: TREASURY };
-  await store.subscriptions.add({ ...place, createdBy: seed.ada, createdAt: 1 }, 10);
-  await close();
+  const { discord, environment } = await startStandIn();
+  const file = await watchingFile();
   const sync = `${file}.sync`;
-  const environment = { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl };
   const bot = await startBot(file, { ...environment, SYNC: sync, LOG_LEVEL: 'info' });
   await accepted(() => bot.post(JSON.stringify(payment())));
   return { bot, discord, setSync: (ms) => writeFileSync(sync, String(ms)) };

@@ -1,12 +1,11 @@
 import { request } from 'undici';
 import { onTestFinished } from 'vitest';
-import { type Discord, type ManualClock, seed, startDiscord } from '../../sandbox/discord/index.ts';
+import { type Discord, type ManualClock, seed } from '../../sandbox/discord/index.ts';
 import { type App, startApp } from '../../src/app.ts';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
-import { configOf, PATH_TOKEN, testLog } from '../app.ts';
-import { TREASURY } from '../pipeline/harness.ts';
+import { configOf, PATH_TOKEN, registered, testLog } from '../app.ts';
 import { until } from '../until.ts';
-import { accepted, temporaryFile } from './bot.ts';
+import { accepted, startStandIn, temporaryFile, WATCHING } from './bot.ts';
 
 /** Where the treasury's alerts go. */
 export const CHANNEL = seed.harbor.alerts;
@@ -21,8 +20,7 @@ export async function startHere(
   environment: Record<string, string> = {},
 ): Promise<App> {
   const app = await startApp(configOf(discord, file, environment), { log: testLog(), clock });
-  const place = { guildId: seed.harbor.id, channelId: CHANNEL, address: TREASURY };
-  await app.internals.store.subscriptions.add({ ...place, createdBy: seed.ada, createdAt: 1 }, 10);
+  await app.internals.store.subscriptions.add(WATCHING, 10);
   return app;
 }
 
@@ -49,8 +47,7 @@ export type Whole = Awaited<ReturnType<typeof startWhole>>;
 /** Starts both. */
 export async function startWhole({ clock, environment, discordClock, prepare }: WholeOptions = {}) {
   const file = temporaryFile();
-  const discord = await startDiscord({ limits: 'none', ...(discordClock && { clock: discordClock }) });
-  onTestFinished(() => discord.close());
+  const { discord } = await startStandIn(discordClock && { clock: discordClock });
   prepare?.(discord);
   let app = await startHere(file, discord, clock, environment);
   onTestFinished(() => app.close());
@@ -95,10 +92,7 @@ export async function startWhole({ clock, environment, discordClock, prepare }: 
     /** Waits until the stand-in has this many messages in the channel of alerts. */
     posted: (count: number) =>
       discord.until(`${count} messages are posted`, () => discord.messages(CHANNEL).length === count),
-    registered: () =>
-      discord.until('the commands are registered', ({ state }) =>
-        state.commands.some(({ commands }) => commands.length > 0),
-      ),
+    registered: () => registered(discord),
     /** Starts the bot again on the same file. `between` runs while it is stopped. */
     async restart(between: () => void = () => undefined) {
       await app.close();

@@ -1,11 +1,13 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Dispatcher, request } from 'undici';
 import { onTestFinished } from 'vitest';
+import { seed, startDiscord } from '../../sandbox/discord/index.ts';
 import { type BotProcess, launchBot } from '../bot-process.ts';
+import { temporaryFolder } from '../folder.ts';
+import { TREASURY } from '../pipeline/harness.ts';
+import { withStore } from '../store/sqlite/database-file.ts';
 import { inTime } from '../until.ts';
 
 const FAULTS = resolve(import.meta.dirname, 'faults.ts');
@@ -13,10 +15,29 @@ const POINTS = resolve(import.meta.dirname, '../crash/points.ts');
 const TOKEN = 'path-token-of-the-test';
 
 /** A file for a database; its folder is deleted after the test. */
-export function temporaryFile(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'lifecycle-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
-  return join(directory, 'bot.sqlite');
+export const temporaryFile = (): string => join(temporaryFolder(), 'bot.sqlite');
+
+/** A channel that watches the treasury. */
+export const WATCHING = {
+  guildId: seed.harbor.id,
+  channelId: seed.harbor.alerts,
+  address: TREASURY,
+  createdBy: seed.ada,
+  createdAt: 1,
+};
+
+/** A file for a database in which a channel watches the treasury. */
+export async function watchingFile(): Promise<string> {
+  const file = temporaryFile();
+  await withStore(file, ({ subscriptions }) => subscriptions.add(WATCHING, 1));
+  return file;
+}
+
+/** A stand-in for Discord until the test ends, and the environment of a bot that uses it. */
+export async function startStandIn(options: Parameters<typeof startDiscord>[0] = {}) {
+  const discord = await startDiscord({ limits: 'none', ...options });
+  onTestFinished(() => discord.close());
+  return { discord, environment: { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl } };
 }
 
 /** A line of the bot's log. */
@@ -26,19 +47,7 @@ interface Line {
 }
 
 /** A bot that has started. */
-export interface Bot extends BotProcess {
-  receiver: string;
-  ops: string;
-  /** Stops reading the log. */
-  unread(): void;
-  /** Every line of the log since the start. */
-  log: readonly Line[];
-  /** The next line of the log with this message. */
-  nextLine(message: string): Promise<Line>;
-  post(body: string, options?: { dispatcher?: Dispatcher; headersTimeout?: number }): Promise<number>;
-  /** A connection to the receiver, open. */
-  connect(): Promise<Socket>;
-}
+export type Bot = Awaited<ReturnType<typeof startBot>>;
 
 /** Starts a bot, `within` a command that becomes it; it is killed after the test. */
 export function launch(file: string, environment: Record<string, string>, within: string[] = []): BotProcess {
@@ -62,14 +71,10 @@ export const startInVain = (
   file: string,
   environment: Record<string, string> = {},
   within: string[] = [],
-): ReturnType<Bot['ended']> => launch(file, environment, within).ended();
+): ReturnType<BotProcess['ended']> => launch(file, environment, within).ended();
 
 /** Starts the bot, `within` a command that becomes it, and waits until it reports that it started. */
-export async function startBot(
-  file: string,
-  environment: Record<string, string> = {},
-  within: string[] = [],
-): Promise<Bot> {
+export async function startBot(file: string, environment: Record<string, string> = {}, within: string[] = []) {
   const bot = launch(file, environment, within);
   const { lines } = bot;
   const log: Line[] = [];
@@ -95,10 +100,13 @@ export async function startBot(
     ...bot,
     receiver,
     ops,
+    /** Stops reading the log. */
     unread: () => void lines.pause(),
-    log,
+    /** Every line of the log since the start. */
+    log: log as readonly Line[],
+    /** The next line of the log with this message. */
     nextLine,
-    async post(body, options = {}) {
+    async post(body: string, options: { dispatcher?: Dispatcher; headersTimeout?: number } = {}): Promise<number> {
       const answer = await request(`${receiver}/hooks/${environment.RECEIVER_TOKEN ?? TOKEN}`, {
         method: 'POST',
         body,
@@ -107,7 +115,8 @@ export async function startBot(
       await answer.body.dump();
       return answer.statusCode;
     },
-    async connect() {
+    /** A connection to the receiver, open. */
+    async connect(): Promise<Socket> {
       const { hostname, port } = new URL(receiver);
       const socket = connect(Number(port), hostname);
       socket.on('error', () => undefined);

@@ -2,13 +2,14 @@ import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { request } from 'undici';
 import { expect, it, onTestFinished } from 'vitest';
-import { createManualClock, type InteractionState, seed, startDiscord } from '../../sandbox/discord/index.ts';
+import { createManualClock, type InteractionState, seed } from '../../sandbox/discord/index.ts';
 import { createSeal } from '../../src/secrets.ts';
+import { registered } from '../app.ts';
 import { payment, TREASURY } from '../pipeline/harness.ts';
 import { openStore, withStore } from '../store/sqlite/database-file.ts';
 import { until } from '../until.ts';
 import { startUpstream } from '../upstream/server.ts';
-import { accepted, startBot, startInVain, temporaryFile } from './bot.ts';
+import { accepted, startBot, startInVain, startStandIn, temporaryFile } from './bot.ts';
 
 const { harbor, orchid, ada } = seed;
 const KEYS = { projectId: 'orchids-project', apiKey: 'orchids-api-key', apiSecret: 'orchids-api-secret' };
@@ -21,16 +22,14 @@ const OPERATOR = {
 /** Two servers, a notification service that knows every key, and a bot that can be restarted on the same file. */
 async function world() {
   // Its time stands still: a busy machine may take long to answer.
-  const discord = await startDiscord({ limits: 'none', clock: createManualClock(Date.now()) });
-  onTestFinished(() => discord.close());
+  const { discord, environment } = await startStandIn({ clock: createManualClock(Date.now()) });
   const service = await startUpstream(() => ({ body: [] }));
   onTestFinished(() => service.close());
   const file = temporaryFile();
   const start = () =>
     startBot(file, {
       ...OPERATOR,
-      DISCORD_TOKEN: discord.token,
-      DISCORD_API_URL: discord.apiUrl,
+      ...environment,
       NOTIFICATION_URL: service.url,
       OPERATOR_GUILD_IDS: harbor.id,
       PUBLIC_URL: 'https://bell.example',
@@ -50,10 +49,7 @@ async function world() {
     const pressed = await discord.use({ kind: 'button', messageId, customId, userId: ada, channelId, unchecked: true });
     return pressed.until(({ reply, loading }) => reply !== null && !loading && reply.history.length > versions);
   };
-  const ready = () =>
-    discord.until('the commands are registered', ({ state }) =>
-      state.commands.some(({ commands }) => commands.length > 0),
-    );
+  const ready = () => registered(discord);
   const lines = (channelId: string) => discord.messages(channelId).filter(({ visibleTo }) => visibleTo === null);
   return { discord, file, start, use, fill, press, ready, lines };
 }

@@ -1,15 +1,16 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
-import { createManualClock, type Discord, seed, startDiscord } from '../../sandbox/discord/index.ts';
+import { expect, it } from 'vitest';
+import { createManualClock, seed } from '../../sandbox/discord/index.ts';
 import type { Backlog } from '../../src/domain/guild.ts';
 import type { Store } from '../../src/store/store.ts';
+import { registered } from '../app.ts';
 import { newDelivery } from '../new-delivery.ts';
-import { payment, TREASURY } from '../pipeline/harness.ts';
+import { payment } from '../pipeline/harness.ts';
 import { newAlert, routed, storedTransfer, txHash } from '../store/contract/given.ts';
 import { isNewer, makeNewer, openStore, withStore } from '../store/sqlite/database-file.ts';
 import { until } from '../until.ts';
-import { accepted, startBot, startInVain, temporaryFile } from './bot.ts';
+import { accepted, startBot, startInVain, startStandIn, temporaryFile, WATCHING } from './bot.ts';
 
 const ROWS = 60_000;
 const CHANNEL = seed.harbor.alerts;
@@ -134,7 +135,7 @@ it('creates files for its user only, and closes what an older version left open 
   mkdirSync(join(folder, 'backups'));
   for (const path of [...old, ...others]) {
     writeFileSync(path, path === key ? Buffer.alloc(32, 1).toString('base64') : '', { flag: 'a' });
-    chmodSync(path, 0o644);
+    chmodSync(path, path === key ? 0o640 : 0o644);
   }
   // Somebody lets a group read this one.
   chmodSync(others[0]!, 0o640);
@@ -160,18 +161,13 @@ it('creates files for its user only, and closes what an older version left open 
   expect(new Set(modes(made))).toEqual(new Set(['600']));
 });
 
-async function standIn(): Promise<Discord> {
-  // Its time stands still: a busy machine may take long to answer.
-  const discord = await startDiscord({ limits: 'none', clock: createManualClock(Date.now()) });
-  onTestFinished(() => discord.close());
-  return discord;
-}
+/** Its time stands still: a busy machine may take long to answer. */
+const standIn = () => startStandIn({ clock: createManualClock(Date.now()) });
 
 /** A database in which one channel watches the treasury; `add` stores the work of a thousand numbers at a time. */
 const fill = (file: string, add: (store: Store, numbers: number[]) => Promise<unknown>): Promise<void> =>
   withStore(file, async (store) => {
-    const place = { guildId: seed.harbor.id, channelId: CHANNEL, address: TREASURY };
-    await store.subscriptions.add({ ...place, createdBy: seed.ada, createdAt: 1 }, 1);
+    await store.subscriptions.add(WATCHING, 1);
     for (let first = 1; first <= ROWS; first += 1_000)
       await add(
         store,
@@ -181,8 +177,8 @@ const fill = (file: string, add: (store: Store, numbers: number[]) => Promise<un
 
 /** The first message goes out while much still waits: a start does not go through all of it. A digest takes 20,000 alerts. */
 async function resumes(file: string, waiting: (backlog: Backlog) => number): Promise<void> {
-  const discord = await standIn();
-  const bot = await startBot(file, { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl });
+  const { discord, environment } = await standIn();
+  const bot = await startBot(file, environment);
   const delivered = accepted(() => bot.post('not understood'));
   await discord.until('the first alert is posted', () => discord.messages(CHANNEL).length > 0);
   expect(waiting(await withStore(file, ({ metrics }) => metrics.backlog(Date.now())))).toBeGreaterThan(ROWS / 5);
@@ -217,12 +213,9 @@ it('posts the first of 60,000 alerts that wait at the start at once', async () =
 
 it('replies to every command at the moment of the connection, before any command is loaded', async () => {
   const file = temporaryFile();
-  const discord = await standIn();
-  const environment = { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl };
+  const { discord, environment } = await standIn();
   const first = await startBot(file, environment);
-  await discord.until('the commands are registered', ({ state }) =>
-    state.commands.some(({ commands }) => commands.length > 0),
-  );
+  await registered(discord);
   first.kill('SIGTERM');
   await first.ended();
   await discord.until('every session of the first bot is disconnected', ({ state }) =>

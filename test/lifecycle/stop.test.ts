@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { request } from 'undici';
-import { expect, it, onTestFinished } from 'vitest';
-import { seed, startDiscord } from '../../sandbox/discord/index.ts';
+import { expect, it } from 'vitest';
+import { seed } from '../../sandbox/discord/index.ts';
 import { shownIn } from '../discord/shown.ts';
-import { payment, TREASURY } from '../pipeline/harness.ts';
-import { bodiesIn, withStore } from '../store/sqlite/database-file.ts';
+import { payment } from '../pipeline/harness.ts';
+import { bodiesIn } from '../store/sqlite/database-file.ts';
 import { inTime } from '../until.ts';
-import { accepted, HALF, startBot, temporaryFile } from './bot.ts';
+import { accepted, HALF, startBot, startStandIn, temporaryFile, watchingFile } from './bot.ts';
 
 const STOPPED = Symbol('no connection');
 
@@ -62,12 +62,8 @@ it('stores and acknowledges a delivery that is in flight at SIGTERM', async () =
 });
 
 it('ends with 0 when Discord does not respond to a message at SIGTERM, and posts it once after the next start', async () => {
-  const file = temporaryFile();
-  const discord = await startDiscord({ limits: 'none' });
-  onTestFinished(() => discord.close());
-  const place = { guildId: seed.harbor.id, channelId: seed.harbor.alerts, address: TREASURY };
-  await withStore(file, ({ subscriptions }) => subscriptions.add({ ...place, createdBy: seed.ada, createdAt: 1 }, 1));
-  const environment = { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl };
+  const file = await watchingFile();
+  const { discord, environment } = await startStandIn();
   const hanging = discord.fault({ fault: { kind: 'hang', done: true }, path: '/channels/:channel/messages', times: 1 });
   const bot = await startBot(file, environment);
   const [first, second] = [JSON.stringify(payment()), JSON.stringify(payment())];

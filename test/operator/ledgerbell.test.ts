@@ -1,29 +1,25 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type Discord, startDiscord } from '../../sandbox/discord/index.ts';
 import { BARE_ENVIRONMENT } from '../bare-environment.ts';
+import { temporaryFolder } from '../folder.ts';
 import { networksEnvironment } from '../networks-file.ts';
 import { openStore } from '../store/sqlite/database-file.ts';
+import { startUpstream } from '../upstream/server.ts';
 
 let directory: string;
 let file: string;
 let discord: Discord;
 
 beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'operator-'));
+  directory = temporaryFolder();
   file = join(directory, 'bot.sqlite');
   discord = await startDiscord();
-});
-afterEach(async () => {
-  await discord.close();
-  rmSync(directory, { recursive: true });
+  onTestFinished(() => discord.close());
 });
 
 /** Runs the operator's command line in a process of its own. */
@@ -53,10 +49,9 @@ async function helpOfAll(path: string[]): Promise<[string, string][]> {
 
 /** Starts a server that sends this response to every request, until the test ends; returns its URL. */
 async function startServer(status: number, body: string): Promise<string> {
-  const server = createServer((_, response) => response.writeHead(status).end(body));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { url, close } = await startUpstream(() => ({ status, body }));
+  onTestFinished(close);
+  return url;
 }
 
 describe('ledgerbell check', () => {
