@@ -100,69 +100,36 @@ function bitsOf(value: Hex): bigint {
 }
 
 /** An integer as RLP writes it: without leading zeros. */
-function integer(value: Hex | undefined): Hex {
+function integer(value: Hex | boolean | undefined): Hex {
   const number = BigInt(value ?? 0);
   return number === 0n ? '0x' : toHex(toBytes(number));
 }
 
+/** The fields of transactions that only the OP Stack or Arbitrum has, in the order in which they are encoded. */
+const OWN_TYPES = new Map([
+  // A deposit on the OP Stack.
+  [0x7e, 'sourceHash from to mint value gas isSystemTx input'],
+  // Arbitrum: a deposit of coins, a retry of a retryable, its submission, and the chain's own record of a block's beginning.
+  [0x64, 'chainId requestId from to value'],
+  [0x68, 'chainId nonce from maxFeePerGas gas to value input ticketId refundTo maxRefund submissionFeeRefund'],
+  [
+    0x69,
+    'chainId requestId from l1BaseFee depositValue maxFeePerGas gas retryTo retryValue beneficiary maxSubmissionFee ' +
+      'refundTo retryData',
+  ],
+  [0x6a, 'chainId input'],
+]);
+/** Those of {@link OWN_TYPES} that are not encoded as integers. */
+const BYTES = new Set('sourceHash requestId from to input ticketId refundTo retryTo beneficiary retryData'.split(' '));
+
 /** The bytes of a transaction of the types that all chains share, of the OP Stack and of Arbitrum. @throws for others. */
-function encodedTransaction(raw: NodeTransaction & Record<string, unknown>): Hex {
-  const field = (name: string) => integer(raw[name] as Hex | undefined);
-  const text = (name: string) => (raw[name] as Hex | null | undefined) ?? '0x';
+function encodedTransaction(raw: NodeTransaction & Record<string, Hex | undefined>): Hex {
   const type = Number(raw.type ?? 0);
-  switch (type) {
-    case 0:
-    case 1:
-    case 2:
-    case 3:
-    case 4:
-      return commonTransaction({ type: toHex(type), ...raw } as unknown as RpcTransaction);
-    case 0x64: // A deposit of coins on Arbitrum.
-      return typed(type, [field('chainId'), text('requestId'), raw.from, raw.to, field('value')]);
-    case 0x68: // A retry of a retryable.
-      return typed(type, [
-        field('chainId'),
-        field('nonce'),
-        raw.from,
-        field('maxFeePerGas'),
-        field('gas'),
-        raw.to ?? '0x',
-        field('value'),
-        raw.input ?? '0x',
-        text('ticketId'),
-        text('refundTo'),
-        field('maxRefund'),
-        field('submissionFeeRefund'),
-      ]);
-    case 0x69: // The submission of a retryable.
-      return typed(type, [
-        field('chainId'),
-        text('requestId'),
-        raw.from,
-        ...['l1BaseFee', 'depositValue', 'maxFeePerGas', 'gas'].map(field),
-        text('retryTo'),
-        field('retryValue'),
-        text('beneficiary'),
-        field('maxSubmissionFee'),
-        text('refundTo'),
-        text('retryData'),
-      ]);
-    case 0x6a: // Arbitrum's own record at the beginning of a block.
-      return typed(type, [field('chainId'), raw.input]);
-    case 0x7e: // A deposit on the OP Stack.
-      return typed(type, [
-        text('sourceHash'),
-        raw.from,
-        raw.to ?? '0x',
-        field('mint'),
-        field('value'),
-        field('gas'),
-        raw.isSystemTx === true ? '0x01' : '0x',
-        raw.input ?? '0x',
-      ]);
-    default:
-      throw new Error('a chain-specific transaction type');
-  }
+  if (type <= 4) return commonTransaction({ type: toHex(type), ...raw } as unknown as RpcTransaction);
+  const names = OWN_TYPES.get(type);
+  if (names === undefined) throw new Error('a chain-specific transaction type');
+  const fields = names.split(' ').map((name) => (BYTES.has(name) ? (raw[name] ?? '0x') : integer(raw[name])));
+  return concat([toHex(type, { size: 1 }), toRlp(fields)]);
 }
 
 function commonTransaction(raw: RpcTransaction): Hex {
@@ -174,12 +141,6 @@ function commonTransaction(raw: RpcTransaction): Hex {
 
 function encodedWithdrawal({ index, validatorIndex, address, amount }: NodeWithdrawal): Hex {
   return toRlp([integer(index), integer(validatorIndex), address, integer(amount)]);
-}
-
-type Rlp = Parameters<typeof toRlp>[0];
-
-function typed(type: number, fields: unknown[]): Hex {
-  return concat([toHex(type, { size: 1 }), toRlp(fields as Rlp) as Hex]);
 }
 
 type Entry = { path: number[]; value: Uint8Array };
