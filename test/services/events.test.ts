@@ -270,8 +270,7 @@ describe('a chain with anvil', () => {
   });
 
   it('logs that a node has no traces, and reports everything else', async () => {
-    here.node.refuse('trace_block', MISSING);
-    here.node.refuse('debug_traceBlockByNumber', MISSING);
+    here.node.refuse(['trace_block', 'debug_traceBlockByNumber'], MISSING);
     const lines: string[] = [];
     const log = pino({ level: 'warn' }, { write: (line) => lines.push(line) });
     await here.restart({ log });
@@ -281,23 +280,5 @@ describe('a chain with anvil', () => {
     expect(await events()).toMatchObject([{ value: '11' }]);
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain('coins sent by contracts are reported later');
-  });
-
-  it('waits for a node that limits eth_call, and reports internal transfers later where it limits traces alone', async () => {
-    await here.pay(9n, 'internal');
-    await here.pay(8n, 'erc20');
-    const busy = { code: -32000, message: 'Too many requests, please retry' };
-    for (const method of ['trace_block', 'debug_traceBlockByNumber', 'eth_call']) here.node.refuse(method, busy);
-    await here.scan();
-    here.advance(600_000);
-    await here.scan();
-    expect(here.receiver.received).toEqual([]);
-    for (const method of ['trace_block', 'debug_traceBlockByNumber', 'eth_call']) here.node.refuse(method, null);
-    here.advance(600_000);
-    await here.scan();
-    const arrived = await events();
-    expect(arrived).toHaveLength(2);
-    expect(arrived).toContainEqual(expect.objectContaining({ value: '9', isInternalTransaction: true }));
-    expect(arrived).toContainEqual(expect.objectContaining({ value: '8', tokenDecimals: '6' }));
   });
 });

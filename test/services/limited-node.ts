@@ -5,15 +5,25 @@ export interface LimitedNode {
   url: string;
   /** true: every response is 503. */
   setAway(away: boolean): void;
-  /** Refuses a method with this error, or with this HTTP status and an HTML page, from now on; null: no longer. */
-  refuse(method: string, error: Refusal | null): void;
+  /** Refuses methods with this error, or with this HTTP status and an HTML page, from now on; null: no longer. */
+  refuse(methods: string | readonly string[], error: Refusal | null): void;
   /** Changes the other node's results of a method from now on; null: no longer. */
   change(method: string, make: Change | null): void;
+  /** Refuses and changes several methods, each as above. */
+  spoil(faults: NodeFaults): void;
+  /** Ends every fault. */
+  repair(): void;
   close(): Promise<void>;
 }
 
 type Refusal = { code: number; message: string } | number;
 type Change = (result: never, params: readonly unknown[]) => unknown;
+
+/** What is wrong with a node, by method. */
+export interface NodeFaults {
+  refused?: Readonly<Record<string, Refusal>>;
+  changed?: Readonly<Record<string, Change>>;
+}
 
 /** Starts the node on a free port. */
 export async function startLimitedNode(rpcUrl: string, missing: readonly string[]): Promise<LimitedNode> {
@@ -41,13 +51,24 @@ export async function startLimitedNode(rpcUrl: string, missing: readonly string[
     setAway(away) {
       isAway = away;
     },
-    refuse(method, error) {
-      if (error === null) refused.delete(method);
-      else refused.set(method, error);
+    refuse(methods, error) {
+      for (const method of [methods].flat()) {
+        if (error === null) refused.delete(method);
+        else refused.set(method, error);
+      }
     },
     change(method, make) {
       if (make === null) changes.delete(method);
       else changes.set(method, make);
+    },
+    spoil(faults) {
+      for (const [method, error] of Object.entries(faults.refused ?? {})) refused.set(method, error);
+      for (const [method, make] of Object.entries(faults.changed ?? {})) changes.set(method, make);
+    },
+    repair() {
+      isAway = false;
+      refused.clear();
+      changes.clear();
     },
     close: () => server.close(),
   };

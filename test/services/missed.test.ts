@@ -42,12 +42,6 @@ function prune(what: 'blocks' | 'receipts', below: number): void {
   here.node.change('eth_getTransactionReceipt', (one: { blockNumber: string }) => (isKept(one) ? one : null));
 }
 
-function keepAll(): void {
-  for (const method of ['BlockByNumber', 'Logs', 'BlockReceipts', 'TransactionReceipt']) {
-    here.node.change(`eth_get${method}`, null);
-  }
-}
-
 it.each(['blocks', 'receipts'] as const)(
   'logs the pruned %s of a node, continues after 10 minutes, and reports them once a node has them',
   async (what) => {
@@ -62,7 +56,7 @@ it.each(['blocks', 'receipts'] as const)(
 
     await here.restart({ log });
     expect(numbersOf(lines.at(-1))).toEqual({ level: 50, first: blocks[0], last: blocks[4] });
-    keepAll();
+    here.node.repair();
     await pay(8n);
     here.advance(PATIENCE_MS);
     await scan();
@@ -88,7 +82,7 @@ it('reports a hundred missed blocks at each look until all are reported', async 
   await scan();
   expect(await values()).toEqual([3]);
   expect(numbersOf(lines.find((line) => line.includes('RPC_URL')))).toMatchObject({ first, last: newest! - 1 });
-  keepAll();
+  here.node.repair();
   here.advance(PATIENCE_MS);
   for (let look = 0; look < 2; look++) await scan();
   expect(await values()).toEqual([1, 2, 3]);

@@ -1,34 +1,130 @@
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
-import { callData } from '../../sandbox/chain/contracts.ts';
 import { rpcOf } from '../../sandbox/chain/rpc.ts';
 import { inTime } from '../until.ts';
 import { HARBOR, limitedSurroundings } from './harness.ts';
+import type { NodeFaults } from './limited-node.ts';
 import { mineSigned, signedPayment } from './signed.ts';
 
 const MISSING = { code: -32601, message: 'the method does not exist' };
-const METHODS = ['trace_block', 'debug_traceBlockByNumber'] as const;
 
 const here = limitedSurroundings();
 
 const { arrived, events, pay, scan, values } = here;
 
-it('reads a response of many megabytes', async () => {
-  here.node.change('trace_block', ([first, ...more]: object[]) => [{ ...first, output: 'f'.repeat(12e6) }, ...more]);
-  await pay(9n, 'internal');
-  expect(await arrived()).toEqual(['9']);
+type Case = NodeFaults & { what: string; kind: 'native' | 'internal' | 'erc20' };
+type Frame = { traceAddress: number[] };
+const NO_RECEIPTS = { eth_getBlockReceipts: MISSING };
+const NO_LOGS = { eth_getLogs: { code: -32005, message: 'query returned more than 10000 results' } };
+const OTHER = `0x${'7'.repeat(64)}`;
+
+it.each<Case>([
+  {
+    what: 'a response of many megabytes',
+    kind: 'internal',
+    changed: {
+      trace_block: ([first, ...more]: object[]) => [{ ...first, output: 'f'.repeat(12e6) }, ...more],
+    },
+  },
+  { what: 'each receipt alone', kind: 'erc20', refused: { ...NO_LOGS, ...NO_RECEIPTS } },
+  { what: 'HTTP 500 for all receipts', kind: 'erc20', refused: { ...NO_LOGS, eth_getBlockReceipts: 500 } },
+  { what: 'no list of logs', kind: 'erc20', refused: NO_RECEIPTS, changed: { eth_getLogs: () => null } },
+  {
+    what: 'an empty list of logs of a block whose Bloom filter has some',
+    kind: 'erc20',
+    refused: NO_RECEIPTS,
+    changed: { eth_getLogs: () => [] },
+  },
+  {
+    what: 'receipts that lack a log of the Bloom filter',
+    kind: 'erc20',
+    changed: { eth_getBlockReceipts: (all: object[]) => all.map((one) => ({ ...one, logs: [] })) },
+  },
+  {
+    what: 'debug traces without the hashes of their transactions',
+    kind: 'internal',
+    refused: { trace_block: MISSING },
+    changed: { debug_traceBlockByNumber: (all: { result: object }[]) => all.map(({ result }) => ({ result })) },
+  },
+])('reports a payment at once where a node returns $what', async ({ kind, ...faults }) => {
+  here.node.spoil(faults);
+  await pay(8n, kind);
+  expect(await arrived()).toEqual(['8']);
 });
 
-it.each([{ code: -32601, message: 'the method does not exist' }, 500])(
-  'reads receipts one by one where all logs are refused and all receipts are refused with %o',
-  async (refusal) => {
-    here.node.refuse('eth_getLogs', { code: -32005, message: 'query returned more than 10000 results' });
-    here.node.refuse('eth_getBlockReceipts', refusal);
-    await pay(8n, 'erc20');
-    expect(await arrived()).toEqual(['8']);
+it.each<NodeFaults & { what: string }>([
+  { what: 'are refused from the start', refused: { trace_block: 502, debug_traceBlockByNumber: 502 } },
+  {
+    what: 'are of a transaction of another block',
+    changed: { trace_block: (all: object[]) => all.map((one) => ({ ...one, transactionHash: OTHER })) },
   },
-);
+  {
+    what: 'are of another block that holds the same transaction',
+    changed: { trace_block: ([first]: object[]) => [{ ...first, blockHash: OTHER }] },
+  },
+  {
+    what: 'lack a transaction',
+    changed: { trace_block: (all: Frame[]) => all.filter(({ traceAddress }) => traceAddress.length > 0) },
+  },
+  { what: 'end inside a transaction', changed: { trace_block: (all: Frame[]) => all.slice(0, -1) } },
+  {
+    what: 'lack a frame in the middle',
+    changed: { trace_block: (all: Frame[]) => all.filter(({ traceAddress }) => traceAddress.length !== 1) },
+  },
+  {
+    what: 'were given up by the node in the middle',
+    refused: { trace_block: MISSING },
+    changed: {
+      debug_traceBlockByNumber: (all: { result: object }[]) =>
+        all.map(({ result }) => ({ result: { ...result, calls: [] }, error: 'execution timeout' })),
+    },
+  },
+])('reports a payment at once, and internal ones later, not never, where traces $what', async (faults) => {
+  here.node.spoil({ refused: { debug_traceBlockByNumber: 502 }, ...faults });
+  await pay(1n);
+  await pay(7n, 'internal');
+  expect(await arrived()).toEqual(['1']);
+  expect((await here.services.ready()).gaps).toMatchObject([{ part: 'traces' }]);
+  here.node.repair();
+  here.advance(1_000);
+  expect(await arrived()).toEqual(['1', '7']);
+  expect((await here.services.ready()).gaps).toEqual([]);
+});
+
+it.each<NodeFaults & { what: string; error: RegExp }>([
+  {
+    what: 'another block than the one it was asked for',
+    error: /another block/,
+    changed: { eth_getBlockByNumber: (block: object, [, isFull]) => (isFull ? { ...block, number: '0x1' } : block) },
+  },
+  {
+    what: 'a block that lacks a transaction of its root',
+    error: /only some transactions/,
+    changed: {
+      eth_getBlockByNumber: (block: { transactions: unknown[] } | null, [, isFull]) =>
+        isFull && block !== null ? { ...block, transactions: block.transactions.slice(1) } : block,
+    },
+  },
+  {
+    what: 'a receipt of another block that holds the same transaction',
+    error: /receipt .* in another block/,
+    refused: { ...NO_LOGS, ...NO_RECEIPTS },
+    changed: { eth_getTransactionReceipt: (one: object) => ({ ...one, blockHash: OTHER, logs: [] }) },
+  },
+  {
+    what: 'a receipt without a list of logs',
+    error: /receipt cannot be read/,
+    refused: { ...NO_LOGS, ...NO_RECEIPTS },
+    changed: { eth_getTransactionReceipt: (one: object) => ({ ...one, logs: undefined }) },
+  },
+])('rejects $what, and reads the block again', async ({ error, ...faults }) => {
+  here.node.spoil(faults);
+  await mineSigned(here.chain, await signedPayment(here.chain, here.chain.wallets.Treasury, 7n));
+  await expect(scan()).rejects.toThrow(error);
+  here.node.repair();
+  expect(await arrived()).toEqual(['7']);
+});
 
 it('reads many watched transactions of a block with one call', async () => {
   let calls = 0;
@@ -75,23 +171,6 @@ it('reads the parts of a block and the next block at the same time', async () =>
   expect(await values()).toEqual(['1', '2']);
 });
 
-it('rejects a missing list of logs instead of reading it as empty', async () => {
-  here.node.refuse('eth_getBlockReceipts', MISSING);
-  here.node.change('eth_getLogs', () => null);
-  await pay(8n, 'erc20');
-  expect(await arrived()).toEqual(['8']);
-});
-
-it('rejects a receipt without a list of logs instead of reading it as empty', async () => {
-  here.node.refuse('eth_getBlockReceipts', MISSING);
-  here.node.refuse('eth_getLogs', { code: -32005, message: 'query returned more than 10000 results' });
-  here.node.change('eth_getTransactionReceipt', (receipt: object) => ({ ...receipt, logs: undefined }));
-  await pay(8n, 'erc20');
-  await scan().catch(() => undefined);
-  here.node.change('eth_getTransactionReceipt', null);
-  expect(await arrived()).toEqual(['8']);
-});
-
 it('reports every log where each transaction counts its logs from 0', async () => {
   here.node.refuse('eth_getBlockReceipts', MISSING);
   here.node.change('eth_getLogs', (logs: object[]) => logs.map((log) => ({ ...log, logIndex: '0x0' })));
@@ -114,60 +193,6 @@ it('reports logs newest first and ignores logs of removed blocks', async () => {
   expect((await events()).map(({ tokenId }) => tokenId)).toEqual(logs.map(({ topics }) => Number(topics[3])).reverse());
 });
 
-it('reports internal transfers later when the node returns the traces of another block', async () => {
-  const transactionHash = `0x${'7'.repeat(64)}`;
-  here.node.refuse('debug_traceBlockByNumber', 502);
-  for (const amount of [8n, 9n]) {
-    here.node.change('trace_block', (traces: object[]) => traces.map((one) => ({ ...one, transactionHash })));
-    await pay(amount, 'internal');
-    expect(await arrived()).not.toContain(String(amount));
-    here.node.change('trace_block', null);
-    here.advance(1_000);
-    expect(await arrived()).toContain(String(amount));
-  }
-});
-
-it('rejects a receipt or traces of another block that holds the same transaction', async () => {
-  const blockHash = `0x${'7'.repeat(64)}`;
-  here.node.refuse('eth_getBlockReceipts', MISSING);
-  here.node.refuse('debug_traceBlockByNumber', 502);
-  here.node.change('eth_getLogs', () => null);
-  here.node.change('eth_getTransactionReceipt', (receipt: object) => ({ ...receipt, blockHash, logs: [] }));
-  await pay(8n, 'erc20');
-  await expect(scan()).rejects.toThrow(/receipt .* in another block/);
-  here.node.change('eth_getTransactionReceipt', null);
-  here.node.change('trace_block', ([first]: object[]) => [{ ...first, blockHash }]);
-  await pay(9n, 'internal');
-  expect(await arrived()).toEqual(['8']);
-  here.node.change('trace_block', null);
-  here.advance(1_000);
-  expect(await arrived()).toEqual(['8', '9']);
-});
-
-it('reports an NFT older than its standard, whose log has everything in its data', async () => {
-  here.node.refuse('eth_getBlockReceipts', MISSING);
-  await here.services.watch(here.receiver.url, [here.chain.wallets.Grants], { eventType: 'ERC721' });
-  here.node.change('eth_getBlockByNumber', (block: object) => ({ ...block, logsBloom: undefined }));
-  here.node.change('eth_getLogs', (logs: { topics: string[] }[]) =>
-    logs.map(({ topics: [topic, ...rest], ...log }) => ({
-      ...log,
-      topics: [topic],
-      data: `0x${rest.map((one) => one.slice(2)).join('')}`,
-    })),
-  );
-  await here.chain.transfer({ kind: 'erc721', from: 'Alice', to: 'Grants', id: 4242n });
-  await scan();
-  expect(await events()).toMatchObject([
-    {
-      tokenType: 'ERC-721',
-      tokenId: 4242,
-      tokenAddress: here.chain.tokens.keys.address,
-      from: here.chain.wallets.Alice,
-      to: here.chain.wallets.Grants,
-    },
-  ]);
-});
-
 it('quarantines one unreadable trace and reports everything else at once', async () => {
   here.node.change('trace_block', (traces: { action: object }[]) =>
     traces.map((trace) => ({ ...trace, action: { ...trace.action, to: '0x' } })),
@@ -188,15 +213,6 @@ it('reports transfers whose gas figures cannot be read without them, and quarant
   const fields = (await events()).flatMap((body) => Object.keys(body));
   expect(fields.filter((name) => /^gas|^txnValue/.test(name))).toEqual([]);
   expect(await here.services.ready()).toMatchObject({ quarantined: 2, gaps: [] });
-});
-
-it('rejects another block than the one it asked for', async () => {
-  await pay(1n);
-  const before = await rpcOf(here.chain.rpcUrl)('eth_getBlockByNumber', ['0x1', true]);
-  here.node.change('eth_getBlockByNumber', (block: object, [, isFull]) => (isFull ? before : block));
-  await expect(scan()).rejects.toThrow(/another block/);
-  here.node.change('eth_getBlockByNumber', null);
-  expect(await arrived()).toEqual(['1']);
 });
 
 it('passes heights without a block at once, and still notices a reorganization after them', async () => {
@@ -244,32 +260,30 @@ it.each([403, 404, 501, { code: -32601, message: 'the method does not exist' }])
   async (refusal) => {
     await pay(1n);
     await scan();
-    for (const method of ['eth_getBlockByNumber', ...METHODS]) here.node.refuse(method, refusal);
+    here.node.refuse(['eth_getBlockByNumber', 'trace_block', 'debug_traceBlockByNumber'], refusal);
     await pay(2n, 'internal');
     await expect(scan()).rejects.toThrow();
-    for (const method of ['eth_getBlockByNumber', ...METHODS]) here.node.refuse(method, null);
+    here.node.repair();
     expect(await arrived()).toEqual(['1', '2']);
   },
 );
 
 it('reads null as an empty list', async () => {
-  type Receipt = { logs: { topics: unknown }[] };
-  const [quiet, transfer] = [1n, 2n];
-  here.node.change('eth_getBlockByNumber', (block: object | null) => block && { ...block, withdrawals: null });
-  here.node.change('eth_getBlockReceipts', (receipts: Receipt[]) =>
-    receipts.map((one) => {
-      if (one.logs.length === 0) return { ...one, logs: null };
-      return { ...one, logs: [...one.logs, { ...one.logs[0]!, topics: null, logIndex: '0x9' }] };
-    }),
-  );
-  here.node.change('eth_getLogs', () => null);
-  here.node.change('eth_getTransactionReceipt', (one: Receipt) =>
-    one.logs.length === 0
-      ? { ...one, logs: null }
-      : { ...one, logs: [...one.logs, { ...one.logs[0]!, topics: null, logIndex: '0x9' }] },
-  );
-  await pay(quiet);
-  await pay(transfer, 'erc20');
+  type Receipt = { logs: object[] };
+  const nulls = (one: Receipt) => {
+    const odd = one.logs.map((log) => ({ ...log, topics: null, logIndex: '0x9' }));
+    return { ...one, logs: odd.length === 0 ? null : [...one.logs, ...odd] };
+  };
+  here.node.spoil({
+    changed: {
+      eth_getBlockByNumber: (block: object | null) => block && { ...block, withdrawals: null },
+      eth_getBlockReceipts: (receipts: Receipt[]) => receipts.map(nulls),
+      eth_getLogs: () => null,
+      eth_getTransactionReceipt: nulls,
+    },
+  });
+  await pay(1n);
+  await pay(2n, 'erc20');
   expect(await arrived()).toEqual(['1', '2']);
   expect(await here.services.ready()).toMatchObject({ quarantined: 0, gaps: [] });
 });
@@ -281,7 +295,7 @@ it.each([
 ])('reports tokens of a chain that writes %s Bloom filter into every block', async (_name, logsBloom) => {
   here.node.change('eth_getBlockByNumber', (block: object | null) => block && { ...block, logsBloom });
   // A full filter proves nothing: all receipts of a block are believed.
-  if (logsBloom.includes('f')) for (const one of ['Logs', 'TransactionReceipt']) here.node.refuse(`eth_get${one}`, 500);
+  if (logsBloom.includes('f')) here.node.refuse(['eth_getLogs', 'eth_getTransactionReceipt'], 500);
   for (const amount of [1n, 2n, 3n, 4n]) await pay(amount, 'erc20');
   expect(await arrived()).toEqual(['1', '2', '3', '4']);
 });
@@ -363,19 +377,6 @@ it('ends without waiting for an unresponsive node', async () => {
   expect(await arrived()).toEqual(['1']);
 });
 
-it('reports internal transfers late, not never, when tracing is broken from the start', async () => {
-  for (const method of METHODS) here.node.refuse(method, 502);
-  await pay(1n);
-  await pay(2n, 'internal');
-  expect(await arrived()).toEqual(['1']);
-  expect((await here.services.ready()).gaps).toMatchObject([{ part: 'traces' }]);
-  for (const method of METHODS) here.node.refuse(method, null);
-  await pay(3n, 'internal');
-  await scan();
-  expect(await arrived()).toEqual(['1', '2', '3']);
-  expect((await here.services.ready()).gaps).toEqual([]);
-});
-
 it('continues at the same block of a node that does not keep the first block', async () => {
   here.node.change('eth_getBlockByNumber', (block: object, [number]) => (number === '0x0' ? null : block));
   await here.services.close();
@@ -435,33 +436,11 @@ it('reports what happened while the node was away right after the first addresse
   expect(await arrived()).toEqual(['2']);
 });
 
-it('rejects an empty list of logs for a block whose Bloom filter has some', async () => {
-  here.node.refuse('eth_getBlockReceipts', MISSING);
-  here.node.change('eth_getLogs', () => []);
-  await pay(7n, 'erc20');
-  expect(await arrived()).toEqual(['7']);
-});
-
 it('rejects a list of logs that lacks some of those in the Bloom filter', async () => {
-  here.node.refuse('eth_getBlockReceipts', MISSING);
-  here.node.change('eth_getLogs', (logs: { address: string }[]) =>
-    logs.filter(({ address }) => address.toLowerCase() !== here.chain.tokens.dollar.address.toLowerCase()),
-  );
-  const rpc = rpcOf(here.chain.rpcUrl);
-  const transferOf = (name: 'dollar' | 'bell', amount: bigint) => ({
-    from: here.chain.wallets.Whale,
-    to: here.chain.tokens[name].address,
-    data: callData('Coin', 'transfer', [here.chain.wallets.Treasury, amount]),
-    gas: '0x30d40',
-  });
-  for (const [name, amount] of [
-    ['bell', 1n],
-    ['dollar', 2n],
-  ] as const) {
-    await rpc('eth_sendTransaction', [transferOf(name, amount)]);
-  }
-  await rpc('evm_mine');
-  expect(await arrived()).toEqual(['1', '2']);
+  here.node.spoil({ refused: NO_RECEIPTS, changed: { eth_getLogs: (logs: object[]) => logs.slice(1) } });
+  await here.chain.sweep({ from: 'Alice', to: 'Treasury', count: 3 });
+  await scan();
+  expect(await events()).toHaveLength(3);
 });
 
 it('rejects logs of another block, although they fit its Bloom filter', async () => {
@@ -496,75 +475,6 @@ it('rejects the receipt of another transaction in the same block', async () => {
   });
   await expect(arrived()).rejects.toThrow(/another receipt/);
   expect(await arrived()).toEqual(['5']);
-});
-
-it('notices receipts that lack a log by the Bloom filter of their block', async () => {
-  here.node.change('eth_getBlockReceipts', (receipts: object[]) => receipts.map((one) => ({ ...one, logs: [] })));
-  await pay(7n, 'erc20');
-  expect(await arrived()).toEqual(['7']);
-});
-
-it('notices a block that lacks a transaction by its transactions root', async () => {
-  here.node.change('eth_getBlockByNumber', (block: { transactions: unknown[] } | null, [, isFull]) =>
-    isFull && block !== null ? { ...block, transactions: block.transactions.slice(1) } : block,
-  );
-  await mineSigned(here.chain, await signedPayment(here.chain, here.chain.wallets.Treasury, 7n));
-  await expect(scan()).rejects.toThrow(/only some transactions/);
-  here.node.change('eth_getBlockByNumber', null);
-  expect(await arrived()).toEqual(['7']);
-});
-
-it('notices traces that lack a transaction, and reports its internal transfer later', async () => {
-  here.node.refuse('debug_traceBlockByNumber', MISSING);
-  here.node.change('trace_block', (traces: { traceAddress: number[] }[]) =>
-    traces.filter(({ traceAddress }) => traceAddress.length > 0),
-  );
-  await pay(7n, 'internal');
-  expect(await arrived()).toEqual([]);
-  here.node.change('trace_block', null);
-  here.advance(1_000);
-  expect(await arrived()).toEqual(['7']);
-});
-
-it('notices traces that end inside a transaction, and reports its internal transfer later', async () => {
-  here.node.refuse('debug_traceBlockByNumber', MISSING);
-  here.node.change('trace_block', (traces: object[]) => traces.slice(0, -1));
-  await pay(7n, 'internal');
-  expect(await arrived()).toEqual([]);
-  // A frame in the middle is as missing as one at the end.
-  here.node.change('trace_block', (traces: { traceAddress: number[] }[]) =>
-    traces.filter(({ traceAddress }) => traceAddress.length !== 1),
-  );
-  here.advance(1_000);
-  expect(await arrived()).toEqual([]);
-  here.node.change('trace_block', null);
-  here.advance(2_000);
-  expect(await arrived()).toEqual(['7']);
-});
-
-it('reads no debug trace that its node gave up in the middle', async () => {
-  here.node.refuse('trace_block', MISSING);
-  here.node.change('debug_traceBlockByNumber', (traces: { result: object }[]) =>
-    traces.map(({ result, ...trace }) => ({
-      ...trace,
-      result: { ...result, calls: [] },
-      error: 'execution timeout',
-    })),
-  );
-  await pay(7n, 'internal');
-  expect(await arrived()).toEqual([]);
-  here.node.change('debug_traceBlockByNumber', null);
-  here.advance(1_000);
-  expect(await arrived()).toEqual(['7']);
-});
-
-it('assigns debug traces without a transaction hash by their position', async () => {
-  here.node.refuse('trace_block', MISSING);
-  here.node.change('debug_traceBlockByNumber', (traces: { result: object }[]) =>
-    traces.map(({ result }) => ({ result })),
-  );
-  await pay(1n, 'internal');
-  expect(await arrived()).toEqual(['1']);
 });
 
 it('uses the other way of tracing at once where one is no longer offered', async () => {

@@ -32,8 +32,7 @@ it('keeps its position when the node reports another first block, and stops scan
   await pay(1n);
   for (let times = 0; times < 4; times++) await expect(scan()).rejects.toThrow(/another chain \(id 5,/);
   expect(await ready()).toMatchObject({ status: 503, problems: [expect.stringContaining('another chain')] });
-  here.node.change('eth_chainId', null);
-  here.node.change('eth_getBlockByNumber', null);
+  here.node.repair();
   expect(await arrived()).toEqual(['1']);
   expect(await ready()).toMatchObject({ status: 200, problems: [] });
 });
@@ -130,16 +129,15 @@ it('serves several chains in one process, each with its roots and its own place'
 
 it('closes a gap with the traces of another node', async () => {
   const archive = await startLimitedNode(here.chain.rpcUrl, []);
-  for (const method of ['trace_block', 'debug_traceBlockByNumber']) {
-    here.node.refuse(method, { code: -32000, message: 'historical state is not available' });
-    archive.refuse(method, 503);
-  }
+  const traces = ['trace_block', 'debug_traceBlockByNumber'];
+  here.node.refuse(traces, { code: -32000, message: 'historical state is not available' });
+  archive.refuse(traces, 503);
   const nodes = [{ url: here.node.url }, { url: archive.url, tracesOnly: true }];
   await here.restart({ chains: [{ nodes }] });
   await watch();
   await pay(7n, 'internal');
   expect(await arrived()).toEqual([]);
-  for (const method of ['trace_block', 'debug_traceBlockByNumber']) archive.refuse(method, null);
+  archive.repair();
   here.advance(2_000);
   await scan();
   expect(await arrived()).toEqual(['7']);

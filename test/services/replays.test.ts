@@ -64,7 +64,7 @@ it('continues a replay after 10 minutes without the traces that no node has', as
   await pay(2n, 'internal');
   await pay(3n);
   await scan();
-  for (const method of ['trace_block', 'debug_traceBlockByNumber']) here.node.refuse(method, 503);
+  here.node.refuse(['trace_block', 'debug_traceBlockByNumber'], 503);
   await watch({ fromBlock: blockNumber });
   expect(await arrived()).toEqual([]);
   here.advance(600_000);

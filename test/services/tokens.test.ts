@@ -107,18 +107,21 @@ it.each(TIMEOUTS)('pauses for 10 minutes after a token wasted the node’s time 
   ]);
 });
 
-it('waits for a node that limits calls, however long', async () => {
-  await pay('dollar', 1n);
-  here.node.refuse('eth_call', 429);
-  for (let times = 0; times < 3; times++) {
+it.each([429, { code: -32000, message: 'Too many requests, please retry' }])(
+  'waits for a node that limits calls with %o, however long',
+  async (refusal) => {
+    await pay('dollar', 1n);
+    here.node.refuse('eth_call', refusal);
+    for (let times = 0; times < 3; times++) {
+      await scan();
+      here.advance(PATIENCE_MS);
+    }
+    expect(here.receiver.received).toEqual([]);
+    here.node.refuse('eth_call', null);
     await scan();
-    here.advance(PATIENCE_MS);
-  }
-  expect(here.receiver.received).toEqual([]);
-  here.node.refuse('eth_call', null);
-  await scan();
-  expect(await delivered()).toEqual([['1', '6']]);
-});
+    expect(await delivered()).toEqual([['1', '6']]);
+  },
+);
 
 it('cuts names at 256 characters, and drops NULs and empty bytes', async () => {
   const hex = (text: string) => Buffer.from(text).toString('hex');

@@ -49,11 +49,3 @@ export function spoil(node: LimitedNode, { method, way }: Fault, luck: Luck): vo
     }
   });
 }
-
-/** Ends every fault. */
-export function repair(node: LimitedNode): void {
-  for (const method of METHODS) {
-    node.refuse(method, null);
-    node.change(method, null);
-  }
-}

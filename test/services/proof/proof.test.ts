@@ -6,7 +6,7 @@ import { until } from '../../until.ts';
 import { HARBOR, type Harness, startHarness, surroundings } from '../harness.ts';
 import { type LimitedNode, startLimitedNode } from '../limited-node.ts';
 import type { Received } from '../receiver.ts';
-import { faults, repair, spoil } from './node-faults.ts';
+import { faults, spoil } from './node-faults.ts';
 import { deployForwarders, luckFrom, operations, type World } from './operations.ts';
 import { balancesOf, bodyOf, changesBy, eventOf, eventsOf, feesOf } from './truth.ts';
 
@@ -146,7 +146,7 @@ async function mine({ world, rpc }: Begun, blocks: number): Promise<void> {
 /** Reads until no block is unread, in the end without the node's faults: only what was read can leave the chain. */
 async function readAll({ height }: Begun): Promise<void> {
   for (let looks = 0; (await services.ready()).next <= (await height()); looks++) {
-    if (looks >= 3) repair(node);
+    if (looks >= 3) node.repair();
     expect(looks).toBeLessThan(20);
     await look();
   }
@@ -187,13 +187,13 @@ it(
         await restart();
       }
       if (single || luck.next() < 0.7) {
-        repair(node);
+        node.repair();
         // A rate that was learned from a fault is forgotten.
         await pass(RECOVERED_MS);
       }
     }
     const { rpc, watched, height, first } = begun;
-    repair(node);
+    node.repair();
     await rpc('anvil_mine', ['0x5']);
     await settle();
 
