@@ -48,13 +48,6 @@ export interface Ticket {
   bytes: number | null;
 }
 
-/** What is known of a request before its body is read; `ip`: of the peer, or what its trusted proxy forwarded. */
-interface Arrival {
-  token: string;
-  method: string;
-  ip: string | undefined;
-}
-
 /** The parts that a verdict depends on. */
 interface AdmissionOptions {
   config: Pick<Config, 'networks' | 'RECEIVER_SOURCE_CHECK' | 'TRUSTED_PROXIES'>;
@@ -129,7 +122,8 @@ export function createAdmission(options: AdmissionOptions) {
   }
 
   return {
-    admit({ token, method, ip }: Arrival): Ticket | Refusal {
+    /** Decides before the body is read; `ip`: of the peer, or what its trusted proxy forwarded. */
+    admit(token: string, method: string, ip: string | undefined): Ticket | Refusal {
       const scope = scopeOf(token);
       if (scope === null) return { reason: 'token', scope };
       if (!METHODS.has(method)) return { reason: 'method', scope };

@@ -176,7 +176,7 @@ function createServer(options: ReceiverOptions, { admission, intake, refusals, s
     url: '/hooks/:token',
     onRequest(request: FastifyRequest, reply, done): void {
       const { token } = request.params as { token: string };
-      const admitted = admission.admit({ token, method: request.method, ip: request.ip });
+      const admitted = admission.admit(token, request.method, request.ip);
       if ('reason' in admitted) return void refuse(reply, admitted);
       request.ticket = admitted;
       request.headers['content-type'] = 'application/octet-stream';

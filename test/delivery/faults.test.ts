@@ -21,6 +21,11 @@ const LOCAL: [string, Fault][] = [
   ['no response to a request that posted', { kind: 'hang', done: true }],
   ['429 with Retry-After', { kind: 'rate-limit', retryAfterMs: 50 }],
 ];
+/** Faults of one channel, which is parked. */
+const PARKED: [string, Fault] = [
+  '403 for a missing permission',
+  { kind: 'error', status: 403, code: 50013, message: 'Missing Permissions' },
+];
 /** Faults that concern all sending, wherever they occur. */
 const EVERYWHERE: [string, Fault][] = [
   ['429 for everything', { kind: 'rate-limit', retryAfterMs: 50, global: true }],
@@ -31,7 +36,7 @@ const EVERYWHERE: [string, Fault][] = [
 ];
 
 describe('faults in one channel', () => {
-  it.each(LOCAL)(
+  it.each([...LOCAL, PARKED])(
     'posts every alert once and in order after %s in one channel, and delays no other channel',
     async (_, fault) => {
       if (fault.kind === 'hang') pipeline.giveUpSoon(ALERTS);

@@ -13,7 +13,6 @@ import {
   startPipeline,
   TREASURY,
   USDC,
-  WHALES,
 } from '../pipeline/harness.ts';
 
 let pipeline: Pipeline;
@@ -124,22 +123,6 @@ it('posts another server’s alert between those of a server with very many chan
 });
 
 describe('a blocked channel', () => {
-  it('parks a channel without permissions, delays no other, and posts there once it may', async () => {
-    await pipeline.watch(TREASURY, WHALES);
-    pipeline.discord.act({ do: 'channel.forbid', channelId: ALERTS });
-    await pipeline.pay(1);
-    await pipeline.turnUntil('#whales shows 1 alert', () => pipeline.numbers(WHALES).length === 1);
-    await pipeline.turnUntil('1 channel is blocked', async () => (await blocked()).length === 1);
-    expect(await blocked()).toMatchObject([{ channelId: ALERTS, state: 'parked' }]);
-    await pipeline.pay(2);
-    await pipeline.turnUntil('#whales shows 2 alerts', () => pipeline.numbers(WHALES).length === 2);
-    expect(posts(ALERTS)).toHaveLength(1);
-    pipeline.discord.act({ do: 'channel.allow', channelId: ALERTS });
-    await pipeline.turnUntil('#alerts shows 2 alerts', () => pipeline.numbers(ALERTS).length === 2);
-    expect(pipeline.numbers(ALERTS)).toEqual(['1', '2']);
-    expect(await blocked()).toEqual([]);
-  });
-
   it.each([
     ['recording that it is open fails once', 'setState', false],
     ['recording the accepted message fails once', 'markSent', false],
