@@ -2,66 +2,115 @@ import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../sandbox/discord/index.ts';
 import { createLimits, type RequestSlot } from '../../src/delivery/limits.ts';
 import { type Channel, createSchedule, GATHER_MS } from '../../src/delivery/schedule.ts';
-import { SECOND } from '../../src/domain/clock.ts';
+import { MINUTE, SECOND } from '../../src/domain/clock.ts';
 
-/** When an event arrives (ms), and the channels that it concerns. */
-type Arrival = [at: number, ...channels: number[]];
+const RETRY_MS = 15 * MINUTE;
 
-/** The only channel of one server; all others belong to another. */
-const QUIET = 1_000;
-const guildOf = (id: string) => (id === String(QUIET) ? 'quiet' : 'many');
-
-/** Sends as the deliverer does, 4 ms from a turn's start to its end. Returns how long each alert waited beyond gathering. */
-function simulate(events: Arrival[]) {
+/**
+ * Takes turns as the deliverer does, without a store: 4 ms from a turn's start to its end. Discord refuses the channels for
+ * which `isBlocked`.
+ */
+function play(isBlocked: (id: string) => boolean = () => false) {
   const clock = createManualClock();
   const limits = createLimits();
+  const { guilds } = limits;
   const schedule = createSchedule();
   const waiting = new Map<string, number[]>();
+  /** How long each posted alert waited beyond gathering. */
   const alerts: { channel: string; wait: number }[] = [];
-  let requests = 0;
+  /** The channels of all requests. */
+  const requests: string[] = [];
+  const refusedAt: number[] = [];
+  let [inFlight, mostInFlight] = [0, 0];
   let cancel = () => {};
 
   function run(): void {
     cancel();
     const now = clock.elapsed();
     for (;;) {
-      const next = schedule.next(now, (guildId) => limits.guilds.wait(guildId, now));
+      const next = schedule.next(now, (guildId) => guilds.wait(guildId, now));
       const slot = typeof next === 'number' ? next : limits.take(now);
       if (typeof slot === 'number') {
         if (slot < Number.POSITIVE_INFINITY) cancel = clock.after(slot, run);
         return;
       }
-      const { id } = next as Channel;
+      const { id, guildId } = next as Channel;
       schedule.begin(id);
-      limits.guilds.begin(guildOf(id));
+      guilds.begin(guildId!);
+      mostInFlight = Math.max(mostInFlight, ++inFlight);
       clock.after(2, () => send(id, slot));
     }
   }
   function send(id: string, slot: RequestSlot): void {
-    slot.countRequest(clock.elapsed());
-    requests++;
+    const { guildId, probe } = schedule.get(id);
+    const sentAt = clock.elapsed();
+    slot.countRequest(sentAt);
+    requests.push(id);
     const queue = waiting.get(id)!;
-    for (const at of queue.splice(0, 10)) alerts.push({ channel: id, wait: clock.elapsed() - at - GATHER_MS });
+    const posted = isBlocked(id) ? [] : queue.splice(0, 10);
+    for (const at of posted) alerts.push({ channel: id, wait: sentAt - at - GATHER_MS });
     clock.after(2, () => {
+      const now = clock.elapsed();
       slot.release();
-      limits.record({ status: 'sent', messageId: '1' }, guildOf(id), clock.elapsed());
-      schedule.recordSent(id, queue.length > 0);
-      limits.guilds.end(guildOf(id), clock.elapsed());
+      if (posted.length === 0) {
+        refusedAt.push(now);
+        limits.record({ status: 'forbidden', code: 50013 }, guildId, now);
+        schedule.block(id, now + RETRY_MS, now + RETRY_MS);
+      } else {
+        limits.record({ status: 'sent', messageId: '1' }, guildId, now);
+        schedule.recordSent(id, queue.length > 0);
+        if (guilds.release(guildId!) || probe) schedule.retryBlocked(guildId!);
+      }
+      guilds.end(guildId!, now);
+      inFlight--;
       schedule.end(id);
       run();
     });
   }
 
-  for (const [at, ...ids] of events) {
-    clock.advance(at - clock.elapsed());
-    for (const id of ids.map(String)) {
-      waiting.set(id, [...(waiting.get(id) ?? []), at]);
-      schedule.add({ channelId: id, guildId: guildOf(id) }, clock.elapsed());
-    }
-    run();
+  return {
+    arrive(ids: string[], guildId = 'many'): void {
+      for (const id of ids) {
+        waiting.set(id, [...(waiting.get(id) ?? []), clock.elapsed()]);
+        schedule.add({ channelId: id, guildId }, clock.elapsed());
+      }
+      run();
+    },
+    pass: clock.advance,
+    now: clock.elapsed,
+    alerts,
+    requests,
+    refusedAt,
+    mostInFlight: () => mostInFlight,
+    pause: () => guilds.pause('many', clock.elapsed()),
+    /** As the deliverer does when permissions changed. */
+    changePermissions(channelId?: string): void {
+      const now = clock.elapsed();
+      const probeAt = guilds.changeProbeAt('many', now);
+      if (schedule.probe('many', channelId, probeAt)) guilds.recordChangeProbe('many', probeAt, now);
+      run();
+    },
+    open(): void {
+      isBlocked = () => false;
+    },
+  };
+}
+
+/** When an event arrives (ms), and the channels that it concerns. */
+type Arrival = [at: number, ...channels: number[]];
+
+/** The only channel of one server; all others belong to another. */
+const QUIET = 1_000;
+
+/** Returns how long each alert of these events waited beyond gathering. */
+function simulate(events: Arrival[]) {
+  const { arrive, pass, now, alerts, requests } = play();
+  for (const [at, ...channels] of events) {
+    pass(at - now());
+    for (const id of channels) arrive([String(id)], id === QUIET ? 'quiet' : 'many');
   }
-  clock.advance(60 * SECOND);
-  return { alerts, requests, waits: alerts.map(({ wait }) => wait).sort((a, b) => a - b) };
+  pass(60 * SECOND);
+  return { alerts, requests: requests.length, waits: alerts.map(({ wait }) => wait).sort((a, b) => a - b) };
 }
 
 /** This many events per second, over this many channels in turn. */
@@ -107,6 +156,93 @@ describe('turns', () => {
     const others = alerts.filter(({ channel }) => Number(channel) >= 50);
     expect(others).toHaveLength(150);
     expect(Math.max(...others.map(({ wait }) => wait))).toBeLessThan(5.1 * SECOND);
+  });
+});
+
+describe('a server whose channels Discord refuses', () => {
+  const ids = Array.from({ length: 100 }, (_, n) => String(n));
+  /** All channels of the server have an alert, and get their first turns. */
+  function start(isBlocked: (id: string) => boolean = () => true, channels = ids) {
+    const played = play(isBlocked);
+    played.arrive(channels);
+    played.pass(SECOND);
+    return played;
+  }
+
+  it('pauses together after about ten refusals, and probes one channel each minute, later every 15', () => {
+    const { pass, refusedAt, pause } = start();
+    const first = refusedAt.length;
+    expect(first).toBeLessThanOrEqual(20);
+    const { since, probeAt, refusals } = pause()!;
+    expect([probeAt - since, refusals]).toEqual([MINUTE, first]);
+    pass(60 * MINUTE);
+    const probes = refusedAt.slice(first);
+    const gaps = probes.map((at, n) => Math.round((at - (probes[n - 1] ?? since)) / MINUTE));
+    expect(gaps).toEqual([...Array<number>(11).fill(1), 2, 4, 8, 15, 15]);
+  });
+
+  it('gets everything once a probe succeeds, also in channels that were refused', () => {
+    const { open, pass, alerts, pause } = start();
+    open();
+    pass(MINUTE + 5 * SECOND);
+    expect(alerts.map(({ channel }) => channel).toSorted()).toEqual(ids.toSorted());
+    expect(pause()).toBeNull();
+  });
+
+  it('is probed once for fifty changes of its permissions in a minute', () => {
+    const { refusedAt, changePermissions, pass } = start(() => true, ids.slice(0, 15));
+    const before = refusedAt.length;
+    for (let change = 0; change < 50; change++) {
+      changePermissions();
+      pass(SECOND);
+    }
+    expect(refusedAt.length - before).toBe(1);
+  });
+
+  it('is probed in one blocked channel after a change of its permissions, and the success opens all', () => {
+    const { requests, pass, changePermissions, open } = start((id) => Number(id) < 2);
+    pass(MINUTE);
+    open();
+    const before = requests.length;
+    changePermissions();
+    expect(requests).toHaveLength(before);
+    pass(2);
+    expect(requests.slice(before)).toEqual(['0']);
+    pass(MINUTE);
+    changePermissions();
+    pass(MINUTE);
+    expect(requests.slice(before)).toEqual(['0', '1']);
+  });
+
+  it('stays below 60 refusals in ten minutes, however often its permissions change', () => {
+    let isDenied = true;
+    const { refusedAt, changePermissions, pass, arrive } = start(() => isDenied);
+    for (let second = 0; second < 600; second++) {
+      isDenied = second % 3 > 0;
+      changePermissions(ids[second % ids.length]);
+      arrive(ids);
+      pass(SECOND);
+    }
+    expect(refusedAt.length).toBeLessThan(60);
+  });
+
+  it('gets alerts in its other channels while the refused ones wait on their own', () => {
+    const { pass, alerts, refusedAt } = start((id) => Number(id) < 25);
+    pass(10 * MINUTE);
+    expect(alerts).toHaveLength(75);
+    // Each of the 25 once, and a few probes.
+    expect(refusedAt.length).toBeLessThanOrEqual(35);
+  });
+
+  it('delays no other server', () => {
+    const { pass, arrive, alerts } = start((id) => id !== 'quiet');
+    arrive(['quiet'], 'quiet guild');
+    pass(GATHER_MS + 2);
+    expect(alerts).toEqual([{ channel: 'quiet', wait: 2 }]);
+  });
+
+  it('has at most half of the requests in flight', () => {
+    expect(start(() => false).mostInFlight()).toBe(20);
   });
 });
 

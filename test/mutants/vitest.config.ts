@@ -7,7 +7,7 @@ export default defineConfig({
     include: [
       'test/domain/**/*.test.ts',
       'test/mutants/contract.ts',
-      'test/delivery/{guild-limits,limits,outcome,turns}.test.ts',
+      'test/delivery/{limits,outcome,turns}.test.ts',
       'test/discord/{compact,digest,render,sender}.test.ts',
       'test/commands/{cooldown,read-csv,suggestions}.test.ts',
     ],
