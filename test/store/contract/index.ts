@@ -1,8 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { StoreError } from '../../../src/errors.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { auditContract } from './audit.ts';
-import { balancesContract } from './balances.ts';
 import { chainChecksContract } from './chain-checks.ts';
 import { channelsContract } from './channels.ts';
 import { deadLettersContract } from './dead-letters.ts';
@@ -13,7 +11,6 @@ import { guildsContract } from './guilds.ts';
 import { historyContract } from './history.ts';
 import { inboxContract } from './inbox.ts';
 import { knowledgeContract } from './knowledge.ts';
-import { networksContract } from './networks.ts';
 import { outboxContract } from './outbox.ts';
 import { projectsContract } from './projects.ts';
 import { routingContract } from './routing.ts';
@@ -24,8 +21,6 @@ import { transferHistoryContract } from './transfer-history.ts';
 export type StoreFactory = () => Promise<{ store: Store; close(): Promise<void> }>;
 
 const PARTS = [
-  auditContract,
-  balancesContract,
   chainChecksContract,
   channelsContract,
   deadLettersContract,
@@ -35,7 +30,6 @@ const PARTS = [
   historyContract,
   inboxContract,
   knowledgeContract,
-  networksContract,
   outboxContract,
   projectsContract,
   routingContract,

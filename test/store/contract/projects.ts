@@ -1,6 +1,28 @@
 import { describe, expect } from 'vitest';
+import { operatorScope } from '../../../src/domain/project.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { GUILD, OTHER_GUILD, received, routed, saveProject } from './given.ts';
+import {
+  CHANNEL,
+  contextOf,
+  dueAlerts,
+  finishErasure,
+  GUILD,
+  keyOf,
+  NOW,
+  newAlert,
+  newSubscription,
+  OTHER_CHANNEL,
+  OTHER_GUILD,
+  queryOf,
+  received,
+  routed,
+  saveProject,
+  storedTransfer,
+  subscribe,
+  TREASURY,
+  txHash,
+  USDC,
+} from './given.ts';
 import type { StoreTest } from './index.ts';
 
 const save = ({ projects }: Store, guildId: string, projectId: string, token: string) =>
@@ -8,6 +30,17 @@ const save = ({ projects }: Store, guildId: string, projectId: string, token: st
 
 const tokens = async ({ projects }: Store) =>
   (await projects.tokens()).map(({ token, scope, retiring }) => `${scope} ${token}${retiring ? ' (retiring)' : ''}`);
+
+/** Another network than the first. */
+const BASE = 8453;
+
+/** Which channels watch a transfer of each of these scopes. */
+async function watching({ routing }: Store, scopes: readonly number[]): Promise<string[][]> {
+  const queries = scopes.map((scope, index) => queryOf(index, { scope }));
+  const { watched } = await routing.context(queries, NOW);
+  const channels = new Map(watched.map((one) => [one.transferKey, one.watchers.map(({ channelId }) => channelId)]));
+  return scopes.map((_, index) => channels.get(keyOf(index))?.toSorted() ?? []);
+}
 
 export function projectsContract(it: StoreTest): void {
   describe('projects', () => {
@@ -122,6 +155,110 @@ export function projectsContract(it: StoreTest): void {
       await projects.nameWebhook(GUILD, 0, 'w', null);
       expect([...(await projects.webhookNames(GUILD, 0))]).toEqual([['v', 'Renamed']]);
       expect([...(await projects.webhookNames(OTHER_GUILD, 0))]).toEqual([['w', 'Elsewhere']]);
+    });
+  });
+
+  describe('networks', () => {
+    it('keeps the network that came first, in whatever order others come later', async ({ store: { projects } }) => {
+      expect([await projects.firstNetwork(1), await projects.firstNetwork(BASE)]).toEqual([1, 1]);
+    });
+
+    it('finds who watches an address on a network, in the project that each guild has there', async ({ store }) => {
+      await subscribe(store);
+      await subscribe(store, { network: BASE, channelId: OTHER_CHANNEL });
+      await subscribe(store, { network: 10, channelId: '1003' });
+      await subscribe(store, { guildId: OTHER_GUILD, channelId: '2001' });
+      const scopes = [0, operatorScope(BASE), operatorScope(10)];
+      expect(await watching(store, scopes)).toEqual([
+        [CHANNEL, '2001'],
+        [CHANNEL, OTHER_CHANNEL, '2001'],
+        [CHANNEL, '1003', '2001'],
+      ]);
+
+      const own = await saveProject(store, GUILD, BASE);
+      expect(await watching(store, [...scopes, own])).toEqual([
+        [CHANNEL, '2001'],
+        ['2001'],
+        [CHANNEL, '1003', '2001'],
+        [CHANNEL, OTHER_CHANNEL],
+      ]);
+      const queries = [own, operatorScope(BASE), 99].map((scope) => queryOf(1, { scope }));
+      const { scopes: known } = await store.routing.context(queries, NOW);
+      expect(known.toSorted((one, other) => one.scope - other.scope)).toEqual([
+        { scope: operatorScope(BASE), network: BASE, projectId: null },
+        { scope: own, network: BASE, projectId: `p${BASE}` },
+      ]);
+    });
+
+    it('lets a channel watch an address once on each network and once on any', async ({ store }) => {
+      await subscribe(store);
+      const { id } = await subscribe(store, { network: BASE });
+      const again = await store.subscriptions.add(newSubscription({ network: BASE }), 9);
+      expect(again).toMatchObject({ status: 'exists', subscription: { id, network: BASE } });
+      expect(await store.subscriptions.change(GUILD, id, { network: null })).toMatchObject({ status: 'exists' });
+      const moved = { status: 'changed', subscription: { network: 10 } };
+      expect(await store.subscriptions.change(GUILD, id, { network: 10 })).toMatchObject(moved);
+    });
+
+    it('keeps equal tokens of two networks apart', async ({ store }) => {
+      await subscribe(store);
+      const entry = { token: USDC, name: null, checkedAt: NOW };
+      const catalog = [
+        { ...entry, network: 0, cataloged: true, symbol: 'USDC' },
+        { ...entry, network: BASE, cataloged: false, symbol: 'FAKE' },
+      ];
+      const nativeSymbols = [
+        { network: 0, symbol: 'ETH' },
+        { network: BASE, symbol: 'BELL' },
+      ];
+      const scope = operatorScope(BASE);
+      const transfers = [storedTransfer(1), storedTransfer(2, { scope, network: BASE })];
+      const alerts = [newAlert(1), newAlert(2)];
+      await store.routing.commit(routed({ transfers, alerts, learned: { catalog, nativeSymbols } }));
+      const { knowledge } = await contextOf(store, 3, { scope });
+      expect(knowledge).toMatchObject({ catalog: [catalog[1]], genuine: [] });
+      expect([...knowledge.nativeSymbols]).toEqual([[BASE, 'BELL']]);
+      expect((await dueAlerts(store)).alerts).toMatchObject([
+        { network: 0, isCataloged: true },
+        { network: BASE, isCataloged: false },
+      ]);
+    });
+
+    it('looks through the transfers of one network or of all, each in the guild’s own project', async ({ store }) => {
+      const own = await saveProject(store, GUILD, BASE);
+      const scopes = [0, operatorScope(BASE), operatorScope(10), own];
+      const transfers = scopes.map((scope, n) => storedTransfer(n, { scope }));
+      await store.routing.commit(routed({ transfers }));
+      const found = async (network: number | null) => {
+        const query = { guildId: GUILD, address: TREASURY, network, since: 0, until: NOW + 9, channelIds: null };
+        const { involved } = await store.history.recentTransfers(query, 9);
+        return involved.map((one) => Number(one.transfer.txHash)).sort();
+      };
+      expect([await found(null), await found(BASE), await found(10)]).toEqual([[0, 2, 3], [3], [2]]);
+    });
+
+    it('replaces and removes a project on its network alone, and erases those of all', async ({ store }) => {
+      const { projects, inbox, history } = store;
+      const [first, base] = [await saveProject(store), await saveProject(store, GUILD, BASE)];
+      expect(await saveProject(store, GUILD, BASE)).toBe(base);
+      expect(await projects.ofGuild(GUILD, BASE)).toMatchObject({ scope: base, network: BASE });
+      expect(await projects.all()).toMatchObject([{ scope: first }, { scope: base, network: BASE }]);
+
+      const transfers = [first, base].map((scope, n) => storedTransfer(n, { scope }));
+      await store.routing.commit(routed({ transfers }));
+      await inbox.append([first, base].map((scope) => received('{}', { scope })));
+      await store.erasure.begin(GUILD);
+      await finishErasure(store, GUILD);
+      expect([await projects.all(), await inbox.next(9), await projects.tokens()]).toEqual([[], [], []]);
+      for (const [n, scope] of [first, base].entries()) {
+        const query = { guildId: GUILD, txHash: txHash(n), ownScopes: [scope] };
+        expect(await history.transfers(query, NOW, 9)).toMatchObject({ total: 0 });
+      }
+
+      await saveProject(store);
+      const again = await saveProject(store, GUILD, BASE);
+      expect(await projects.remove(GUILD)).toBe(true);
+      expect(await projects.all()).toMatchObject([{ scope: again }]);
     });
   });
 }
