@@ -57,12 +57,4 @@ describe.skipIf(isPostgresMissing())('a migration on Postgres', () => {
     await update(...NEXT);
     expect(await rows('SELECT note FROM subscriptions')).toEqual([{ note: 'kept' }]);
   });
-
-  it('is made by one of two processes that start together', async ({ url }) => {
-    const { rows, update } = await filled(url);
-    const other = connect(url);
-    onTestFinished(other.close);
-    await Promise.all([update(...NEXT), migrate(other, 'here', [...MIGRATIONS, ...NEXT])]);
-    expect(await rows('SELECT note FROM subscriptions')).toEqual([{ note: 'kept' }]);
-  });
 });

@@ -1,15 +1,12 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { readdirSync, statSync, symlinkSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { statSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import Database from 'better-sqlite3';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { SCHEMA_VERSION } from '../../../src/store/schema.ts';
 import { insertAll } from '../../../src/store/sql.ts';
 import { connectExisting, openDatabase, openReader } from '../../../src/store/sqlite/database.ts';
 import { transactions } from '../../../src/store/sqlite/sql.ts';
 import { temporaryFolder } from '../../temporary.ts';
-import { inTime } from '../../until.ts';
 import { NOW, newBatch, received } from '../contract/given.ts';
 import { storeOver } from './opened.ts';
 
@@ -124,24 +121,6 @@ describe('the database file', () => {
     openDatabase(other).close();
   });
 
-  it('releases the database as soon as a process that held it was killed', async () => {
-    const script = `
-      const { openDatabase } = await import(${JSON.stringify(resolve('src/store/sqlite/database.ts'))});
-      // Without a name its lock would go with the garbage.
-      globalThis.held = openDatabase(${JSON.stringify(file)});
-      console.log('open');
-      setInterval(() => {}, 1_000);`;
-    const holder = spawn(process.execPath, ['--input-type=module', '-e', script], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    onTestFinished(() => void holder.kill('SIGKILL'));
-    await inTime('a process opens the database', once(holder.stdout, 'data'));
-    expect(() => openDatabase(file)).toThrow('Another process is using');
-    holder.kill('SIGKILL');
-    await inTime('the process ends', once(holder, 'exit'));
-    openDatabase(file).close();
-  });
-
   it.each([
     [1, 'Use the newer version.'],
     [-1, 'Start the Ledgerbell of this version once.'],
@@ -150,14 +129,5 @@ describe('the database file', () => {
     other.pragma(`user_version = ${SCHEMA_VERSION + away}`);
     other.close();
     expect(() => connectExisting(file)).toThrow(todo);
-  });
-
-  it('opens an up-to-date database unchanged, without a copy', () => {
-    openDatabase(file).close();
-    const { db, close } = openDatabase(file);
-    expect(db.pragma('user_version', { simple: true })).toBe(SCHEMA_VERSION);
-    expect(db.pragma('integrity_check', { simple: true })).toBe('ok');
-    close();
-    expect(readdirSync(directory).filter((name) => name.includes('before-schema'))).toEqual([]);
   });
 });
