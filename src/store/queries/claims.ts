@@ -97,11 +97,7 @@ async function frozenAlerts(sql: Sql, batchId: number): Promise<{ alerts: number
   return { alerts: counted!.n, shown };
 }
 
-interface OriginalRow extends Pick<Original, 'messageId' | 'reason' | 'payload' | 'plainText'> {
-  id: number;
-  alertCount: number;
-  kind: 'create' | 'digest';
-}
+type OriginalRow = Omit<Original, 'alerts' | 'ids'> & { id: number; alertCount: number; kind: 'create' | 'digest' };
 
 async function originalOf(sql: Sql, { id, alertCount, kind, ...message }: OriginalRow): Promise<Original | null> {
   const ids = await sql.list<number>`SELECT id FROM alerts WHERE batch_id = ${id} ORDER BY due_at, id`;

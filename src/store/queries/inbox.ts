@@ -1,6 +1,7 @@
 import { type InboxRow, type NewDelivery, storedBytes, takenInTurn } from '../../domain/inbox.ts';
 import { insertAll, isIn, type QueriesOf, read, receive, report, type Sql } from '../sql.ts';
 import type { Inbox } from '../store.ts';
+import { scopesIn } from './projects.ts';
 
 export const inbox: QueriesOf<Inbox> = {
   append: receive(async (sql, deliveries) => {
@@ -12,7 +13,7 @@ export const inbox: QueriesOf<Inbox> = {
 
   next: read(async (sql, limit, bytes = Number.MAX_SAFE_INTEGER) => {
     const waiting: { id: number; size: number }[][] = [];
-    for (const scope of await waitingScopes(sql)) {
+    for (const scope of await scopesIn(sql, 'inbox', Number.MAX_SAFE_INTEGER)) {
       waiting.push(
         await sql.all`SELECT id, length(body) AS size FROM inbox WHERE scope = ${scope} ORDER BY id LIMIT ${limit}`,
       );
@@ -47,11 +48,3 @@ async function countUsage(sql: Sql, deliveries: readonly NewDelivery[]): Promise
         bytes = CASE WHEN scope_usage.day = excluded.day THEN scope_usage.bytes ELSE 0 END + excluded.bytes`;
   }
 }
-
-/** Skips from one scope to the next by the index instead of reading all rows of a flood. */
-const waitingScopes = (sql: Sql) =>
-  sql.list<number>`
-    WITH RECURSIVE each (scope) AS (
-      SELECT min(scope) FROM inbox
-      UNION ALL SELECT (SELECT min(scope) FROM inbox WHERE scope > each.scope) FROM each WHERE scope IS NOT NULL)
-    SELECT scope FROM each WHERE scope IS NOT NULL`;

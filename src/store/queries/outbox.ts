@@ -2,7 +2,6 @@ import { MAX_HOLD_MS } from '../../domain/alert.ts';
 import type { NewBatch } from '../../domain/batch.ts';
 import {
   insert,
-  isIn,
   type Part,
   part,
   type QueriesOf,
@@ -22,9 +21,6 @@ import { assign, edited, editFailed, join, requestRerender } from './edits.ts';
 
 /** Since when an alert counts as waiting; a held one does not age. */
 export const WAITING_SINCE = raw('CASE WHEN due_at > created_at THEN due_at ELSE created_at END');
-
-/** When a subscription's significant alerts last mentioned its role, and when its others did. */
-const MENTIONED_AT = { significant: 'mentioned_at', minor: 'minor_mentioned_at' };
 
 export const outbox: QueriesOf<Outbox> = {
   channelsWithWork: read(channelsWithWork),
@@ -59,12 +55,11 @@ export const outbox: QueriesOf<Outbox> = {
 
   // A dissolved message mentions nobody, so the cool-down that it began ends.
   unfreeze: write(async (sql, batchId) => {
-    for (const column of Object.values(MENTIONED_AT)) {
-      await sql.run`
-        UPDATE subscriptions SET ${raw(column)} = NULL
-        WHERE channel_id = (SELECT channel_id FROM batches WHERE id = ${batchId})
-          AND ${raw(column)} = (SELECT frozen_at FROM batches WHERE id = ${batchId})`;
-    }
+    const frozenAt = part`(SELECT frozen_at FROM batches WHERE id = ${batchId})`;
+    await sql.run`
+      UPDATE subscriptions SET mentioned_at = nullif(mentioned_at, ${frozenAt}),
+        minor_mentioned_at = nullif(minor_mentioned_at, ${frozenAt})
+      WHERE channel_id = (SELECT channel_id FROM batches WHERE id = ${batchId})`;
     await update(sql, 'alerts', { batchId }, { state: 'waiting', batchId: null });
     await remove(sql, 'batches', { id: batchId });
   }),
@@ -111,11 +106,14 @@ async function freeze(
     firstSentAt: now,
   });
   await assign(sql, id, alerts);
-  for (const [key, column] of Object.entries(MENTIONED_AT)) {
-    const ids = mentioning.flatMap(({ subscription, isSignificant }) =>
-      isSignificant === (key === 'significant') ? subscription : [],
+  // Significant alerts have a cool-down of their own.
+  for (const { subscription, isSignificant } of mentioning) {
+    await update(
+      sql,
+      'subscriptions',
+      { id: subscription },
+      { [isSignificant ? 'mentionedAt' : 'minorMentionedAt']: now },
     );
-    if (ids.length > 0) await sql.run`UPDATE subscriptions SET ${raw(column)} = ${now} WHERE id ${isIn(ids)}`;
   }
   return id;
 }
