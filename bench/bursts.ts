@@ -4,9 +4,9 @@ import { SECOND } from '../src/domain/clock.ts';
 import { startBot } from './bot.ts';
 import { newFolder } from './children.ts';
 import { addressOf, bodyOf } from './event.ts';
-import { fill } from './sqlite/fill.ts';
-import { hold } from './steady.ts';
-import { type Row, RUNS, ratioColumns, report, short, spread } from './table.ts';
+import { hold } from './load.ts';
+import { fill } from './sqlite/database.ts';
+import { inTurns, type Row, ratioColumns, report, short, spread } from './table.ts';
 
 /** The rate of a burst. */
 const EVENTS_PER_SECOND = 5_000;
@@ -59,9 +59,8 @@ async function measure(alerts: number, channels: number): Promise<Result> {
   await discord.until('the commands are registered', ({ state }) =>
     state.commands.some(({ commands }) => commands.length > 0),
   );
-  const post = async (events: number, body: () => string) => {
-    const rate = EVENTS_PER_SECOND;
-    const { failed } = await hold(bot.url, { rate, seconds: events / rate, body, atEnd() {} });
+  const post = async (requests: number, body: () => string) => {
+    const { failed } = await hold(bot.url, { rate: EVENTS_PER_SECOND, requests, body });
     if (failed > 0) throw new Error(`${failed} deliveries were not answered with 200.`);
   };
   // Warms up the bot, so that its hot code is compiled; nobody watches these addresses.
@@ -95,8 +94,7 @@ async function measure(alerts: number, channels: number): Promise<Result> {
 export async function bursts(): Promise<void> {
   const rows: Row[] = [];
   for (const { alerts, channels } of PLAN) {
-    const results: Result[] = [];
-    for (let run = 0; run < RUNS; run++) results.push(await measure(alerts, channels));
+    const results = (await inTurns([() => measure(alerts, channels)]))[0]!;
     const median = (of: (result: Result) => number) => short(spread(results.map(of)).median);
     for (const perSecond of PER_SECOND) {
       const boundMs = bound(alerts, channels, perSecond);

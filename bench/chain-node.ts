@@ -1,5 +1,5 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import fastify from 'fastify';
 import { serve } from './children.ts';
 
 /**
@@ -148,36 +148,39 @@ function createNode({ transfers, watched, hasBlockReceipts }: Shape) {
   return { state, answer };
 }
 
-function run(shape: Shape): void {
-  const { state, answer } = createNode(shape);
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const { pathname, searchParams } = new URL(request.url!, 'http://node');
-      if (pathname !== '/') {
-        if (pathname.startsWith('/hook')) state.deliveries++;
-        if (pathname === '/mine') state.height += Number(searchParams.get('count'));
-        if (pathname === '/grow') setInterval(() => state.height++, Number(searchParams.get('ms')));
-        response.end(JSON.stringify(state));
-        return;
-      }
-      type Call = { id: number; method: string; params: never };
-      const body = JSON.parse(Buffer.concat(chunks).toString()) as Call | Call[];
-      const calls = [body].flat();
-      state.calls += calls.length;
-      const reply = () => {
-        const answers = calls.map(({ id, method, params }) => {
-          const result = answer(method, params);
-          const error = { code: -32601, message: `the method ${method} is not available` };
-          return { jsonrpc: '2.0', id, ...(result === undefined ? { error } : { result }) };
-        });
-        response.end(JSON.stringify(Array.isArray(body) ? answers : answers[0]));
-      };
-      setTimeout(reply, calls.some(({ method }) => method.startsWith('trace')) ? TRACE_MS : CALL_MS);
-    });
-  });
-  server.listen(0, '127.0.0.1', () => serve({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }));
+interface Call {
+  id: number;
+  method: string;
+  params: never;
 }
 
-if (import.meta.main) run(JSON.parse(process.argv[2]!) as Shape);
+async function run(shape: Shape): Promise<void> {
+  const { state, answer } = createNode(shape);
+  const answerTo = ({ id, method, params }: Call) => {
+    const result = answer(method, params);
+    const error = { code: -32601, message: `the method ${method} is not available` };
+    return { jsonrpc: '2.0', id, ...(result === undefined ? { error } : { result }) };
+  };
+  const app = fastify();
+  app.post<{ Body: Call | Call[] }>('/', async ({ body }) => {
+    const calls = [body].flat();
+    state.calls += calls.length;
+    await wait(calls.some(({ method }) => method.startsWith('trace')) ? TRACE_MS : CALL_MS);
+    return Array.isArray(body) ? calls.map(answerTo) : answerTo(body);
+  });
+  app.post('/hook/:name', async () => {
+    state.deliveries++;
+  });
+  app.get('/state', async () => state);
+  app.get<{ Querystring: { count: string } }>('/mine', async ({ query }) => {
+    state.height += Number(query.count);
+    return state;
+  });
+  app.get<{ Querystring: { ms: string } }>('/grow', async ({ query }) => {
+    setInterval(() => state.height++, Number(query.ms));
+    return state;
+  });
+  serve({ url: await app.listen({ host: '127.0.0.1', port: 0 }) });
+}
+
+if (import.meta.main) await run(JSON.parse(process.argv[2]!) as Shape);

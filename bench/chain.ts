@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { startServices } from '../services/start.ts';
 import { type Shape, type State, WATCHED } from './chain-node.ts';
 import { newFolder, start } from './children.ts';
-import { many } from './pace.ts';
+import { many } from './load.ts';
 import { type Row, report, short } from './table.ts';
 
 const PROJECT = { id: 'bench', key: 'bench-key', secret: 'bench-secret' };

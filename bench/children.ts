@@ -1,13 +1,25 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { type DisposableTempDir, mkdtempDisposableSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** A measured process. It writes a line of JSON when it is ready. */
-export interface Measured<T> {
+/** How many characters of its output an error about a process shows. */
+const MAX_SHOWN = 300;
+
+/** A process that is ready. */
+interface Program {
   child: ChildProcess;
+  /** The line of its output that reported this. */
+  ready: RegExpExecArray;
+  /** Sends it a signal and waits until it has ended. */
+  end(signal: NodeJS.Signals): Promise<void>;
+}
+
+/** A measured process of the bench. */
+export interface Measured<T> {
+  pid: number;
+  /** What it reported with {@link serve}. */
   ready: T;
   stop(): Promise<void>;
 }
@@ -21,38 +33,66 @@ export const newFolder = (): DisposableTempDir => mkdtempDisposableSync(join(tmp
 /** The database file of a bot in a folder. */
 export const fileIn = (folder: string): string => join(folder, 'bot.sqlite');
 
-/** Starts a file of the bench as a process, with a folder that is deleted when it stops. */
-export async function start<T>(
-  file: string,
-  args: string[],
-  { env = {} }: { env?: Record<string, string> } = {},
-): Promise<Measured<T>> {
-  const folder = newFolder();
-  const child = spawn(process.execPath, [file, ...args], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-    env: { ...process.env, ...env, BENCH_FOLDER: folder.path },
+/**
+ * Starts a program and waits for a line of its output that matches `until`; `onLine` gets each line.
+ *
+ * @throws an error with its last output when it cannot be started or ends before that.
+ */
+export async function launch(
+  command: string,
+  args: readonly string[],
+  { until, env, onLine = () => undefined }: { until: RegExp; env: NodeJS.ProcessEnv; onLine?: (line: string) => void },
+): Promise<Program> {
+  const child = spawn(command, args, { env });
+  // A measurement that fails must not leave the process running, which would slow down the next ones.
+  const orphaned = () => void child.kill('SIGKILL');
+  process.once('exit', orphaned);
+  const ready = Promise.withResolvers<RegExpExecArray>();
+  const ended = Promise.withResolvers<void>();
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface({ input: stream }).on('line', (line) => {
+      output = `${output}\n${line}`.slice(-MAX_SHOWN);
+      onLine(line);
+      const match = until.exec(line);
+      if (match) ready.resolve(match);
+    });
+  }
+  child.once('error', ready.reject);
+  child.once('close', (code) => {
+    process.off('exit', orphaned);
+    ended.resolve();
+    ready.reject(new Error(`${command} ${args.join(' ')} ended with code ${code}: ${output}`));
   });
-  const lines = createInterface({ input: child.stdout! });
-  const failure = failed(child, file);
-  failure.catch(() => undefined); // It ends when it is stopped, too.
-  const [line] = (await Promise.race([once(lines, 'line'), failure])) as [string];
   return {
     child,
-    ready: JSON.parse(line) as T,
-    async stop() {
-      if (child.exitCode === null && child.signalCode === null) {
-        const ended = once(child, 'exit');
-        child.stdin!.end();
-        await ended;
-      }
-      folder.remove();
+    ready: await ready.promise,
+    async end(signal) {
+      child.kill(signal);
+      await ended.promise;
     },
   };
 }
 
-async function failed(child: ChildProcess, file: string): Promise<never> {
-  const [code] = (await once(child, 'exit')) as [number | null];
-  throw new Error(`${file} ended with code ${code} before it answered.`);
+/** Starts a file of the bench as a process, with a folder that is deleted when it stops. */
+export async function start<T>(
+  file: string,
+  args: readonly string[] = [],
+  env: Record<string, string> = {},
+): Promise<Measured<T>> {
+  const folder = newFolder();
+  const { child, ready, end } = await launch(process.execPath, [file, ...args], {
+    until: /^\{.*\}$/,
+    env: { ...process.env, ...env, BENCH_FOLDER: folder.path },
+  });
+  return {
+    pid: child.pid!,
+    ready: JSON.parse(ready.input) as T,
+    async stop() {
+      await end('SIGKILL');
+      folder.remove();
+    },
+  };
 }
 
 /** Runs within a measured process: reports that it is ready, and exits when its parent does. */

@@ -31,3 +31,6 @@ export const hashOf = (n: number): string =>
 export function bodyOf(n: number, to: string, from = BASE.from): string {
   return JSON.stringify({ ...BASE, to, from, txHash: hashOf(n), value: String(1_000_000 + n) }).padEnd(900, ' ');
 }
+
+/** The hashes of the transactions that a message shows. */
+export const hashesIn = (message: string): Set<string> => new Set(message.match(/0x[0-9a-f]{64}/g));

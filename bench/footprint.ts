@@ -3,8 +3,8 @@ import { seed, startDiscord } from '../sandbox/discord/index.ts';
 import { SECOND } from '../src/domain/clock.ts';
 import { memoryOf, startBot } from './bot.ts';
 import { newFolder, start } from './children.ts';
-import { fill } from './sqlite/fill.ts';
-import { type Row, RUNS, ratioColumns, report, short, spread } from './table.ts';
+import { fill } from './sqlite/database.ts';
+import { inTurns, type Row, ratioColumns, report, short, spread } from './table.ts';
 
 /** Start and memory are stable by then. */
 const IDLE_MS = 7 * SECOND;
@@ -34,11 +34,11 @@ async function ours(env: Record<string, string>): Promise<Result> {
 async function bare(env: Record<string, string>): Promise<Result> {
   await using stack = new AsyncDisposableStack();
   const began = performance.now();
-  const client = await start('bench/login.js', [], { env });
+  const client = await start('bench/login.js', [], env);
   stack.defer(() => client.stop());
   const ms = performance.now() - began;
   await wait(IDLE_MS);
-  return { ms, idle: memoryOf(client.child.pid!) };
+  return { ms, idle: memoryOf(client.pid) };
 }
 
 /** Time from the start until the gateway is ready, and memory, against a bare discord.js that only logs in. */
@@ -50,12 +50,7 @@ export async function footprint(): Promise<void> {
     stack.defer(() => discord.close());
     for (let n = 2; n < guilds; n++) discord.act({ do: 'guild.create', name: `Server ${n}`, ownerId: seed.ada });
     const env = { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl, LOG_LEVEL: 'info' };
-    const mine: Result[] = [];
-    const theirs: Result[] = [];
-    for (let run = 0; run < RUNS; run++) {
-      mine.push(await ours(env));
-      theirs.push(await bare(env));
-    }
+    const [mine, theirs] = (await inTurns([() => ours(env), () => bare(env)])) as [Result[], Result[]];
     for (const [key, of] of [
       ['ms', 'start, ms'],
       ['idle', 'idle memory, MiB'],

@@ -3,7 +3,7 @@ import { systemClock } from '../src/domain/clock.ts';
 import { openSqlite } from '../src/store/sqlite/open.ts';
 import { fileIn, newFolder } from './children.ts';
 import { routeInTurns } from './route.ts';
-import { fill } from './sqlite/fill.ts';
+import { fill } from './sqlite/database.ts';
 import { fillSeen, readKeys } from './sqlite/seen.ts';
 import { type Row, ratioColumns, report, short, spread } from './table.ts';
 

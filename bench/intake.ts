@@ -1,6 +1,6 @@
 import { newFolder, slowSync, start, TOKEN } from './children.ts';
 import { type Load, postTo } from './load.ts';
-import { type Row, RUNS, ratioColumns, report, short, spread } from './table.ts';
+import { inTurns, type Row, ratioColumns, report, short, spread } from './table.ts';
 
 const SECONDS = 2;
 /** How long a server is warmed up: its hot code is compiled after thousands of requests. */
@@ -25,7 +25,7 @@ const PLAN: Plan[] = [
 
 /** Runs load against one server. */
 async function measure(name: string, connections: number, env: Record<string, string> = {}): Promise<Load> {
-  const server = await start<{ url: string }>('bench/servers.ts', [name], { env });
+  const server = await start<{ url: string }>('bench/servers.ts', [name], env);
   const url = `${server.ready.url}/hooks/${TOKEN}`;
   await postTo(url, connections, warmUp(connections));
   const result = await postTo(url, connections, SECONDS);
@@ -34,12 +34,8 @@ async function measure(name: string, connections: number, env: Record<string, st
 }
 
 async function compare({ connections, peer, wanted, slow }: Plan, env: Record<string, string>): Promise<Row> {
-  const ours: Load[] = [];
-  const peers: Load[] = [];
-  for (let run = 0; run < RUNS; run++) {
-    ours.push(await measure('receiver', connections, env));
-    peers.push(await measure(peer, connections));
-  }
+  const turns = [() => measure('receiver', connections, env), () => measure(peer, connections)];
+  const [ours, peers] = (await inTurns(turns)) as [Load[], Load[]];
   return {
     connections,
     disk: slow ? '+2 ms a sync' : 'as it is',

@@ -6,8 +6,7 @@ import { intake } from './intake.ts';
 import { latency } from './latency.ts';
 import { path } from './path.ts';
 import { peers } from './peers.ts';
-import { postgres } from './postgres.ts';
-import { whole } from './whole.ts';
+import { postgres, whole } from './whole.ts';
 
 /** `npm run bench -- [name …]`: runs the named measurements, or all; README.md explains the figures. */
 

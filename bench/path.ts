@@ -8,7 +8,7 @@ import { startBot } from './bot.ts';
 import { newFolder } from './children.ts';
 import type { Called } from './coverage.ts';
 import { addressOf, bodyOf } from './event.ts';
-import { fill } from './sqlite/fill.ts';
+import { fill } from './sqlite/database.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const WARM_UP = 30;
@@ -35,7 +35,8 @@ export async function path(): Promise<void> {
   let sent = 0;
   const send = async () => {
     const before = discord.messages(channel).length;
-    await bot.post(bodyOf(sent, addressOf(0)));
+    const answer = await request(bot.url, { method: 'POST', body: bodyOf(sent, addressOf(0)) });
+    await answer.body.dump();
     sent++;
     await discord.until('the alert is posted', () => discord.messages(channel).length > before);
   };

@@ -1,13 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { request } from 'undici';
 import { newFolder } from './children.ts';
-import { addressOf, bodyOf, hashOf } from './event.ts';
-import { postNew } from './load.ts';
-import { hashesIn, many } from './pace.ts';
-import { bare } from './peers/bare.ts';
+import { addressOf, bodyOf, hashesIn, hashOf } from './event.ts';
+import { many, postNew } from './load.ts';
 import { bullMq } from './peers/bullmq.ts';
-import { ours } from './peers/ours.ts';
-import type { Peer, Running } from './peers/program.ts';
+import { bare, ours, type Peer, type Running } from './peers/peer.ts';
 import { type Stub, startStub } from './stub.ts';
 import { type Row, report, short } from './table.ts';
 
@@ -64,11 +61,13 @@ async function post({ url, body }: { url: string; body: string }): Promise<boole
 
 /** The rate of acknowledged events, and how many per second reached Discord in time. */
 async function load(running: Running, stub: Stub): Promise<Row> {
-  const targets = CHANNELS.map((_, n) => eventOf(running, n));
-  await postNew(targets, 1_000_000, CONNECTIONS, 1);
+  const paths = CHANNELS.map((channel) => new URL(running.urlOf(channel)).pathname);
+  const eventAt = (n: number) => ({ path: paths[n % paths.length]!, body: eventOf(running, n).body });
+  const url = running.urlOf(CHANNELS[0]!);
+  await postNew(url, CONNECTIONS, 1, { first: 1_000_000, eventOf: eventAt });
   const tally = newTally();
   stub.onMessage = (message) => count(tally, message);
-  const { rate, failed } = await postNew(targets, 2_000_000, CONNECTIONS, LOAD_SECONDS);
+  const { rate, failed } = await postNew(url, CONNECTIONS, LOAD_SECONDS, { first: 2_000_000, eventOf: eventAt });
   return { 'acknowledged/s': short(rate), 'not 2xx': failed, 'shown/s': short(tally.shown.size / LOAD_SECONDS) };
 }
 
@@ -126,7 +125,7 @@ async function measure(peer: Peer): Promise<Row> {
     const row = await work(peer, stub);
     return peer.isBound ? row : { ...row, ...(await crash(peer, stub)) };
   } finally {
-    stub.close();
+    await stub.close();
   }
 }
 

@@ -1,38 +1,28 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import fastify from 'fastify';
 
 /** A minimal Discord that accepts every message at once, without limits or a gateway. */
 export interface Stub {
   apiUrl: string;
   /** Gets the body of each message as it arrives; the measurement sets it. */
   onMessage: (body: string) => void;
-  close(): void;
+  close(): Promise<void>;
 }
 
 /** Starts a minimal Discord. */
 export async function startStub(): Promise<Stub> {
   let id = 0;
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      response.setHeader('content-type', 'application/json');
-      if (!request.url?.endsWith('/messages')) {
-        response.statusCode = 404;
-        return response.end('{"code":0,"message":"404: Not Found"}');
-      }
-      stub.onMessage(Buffer.concat(chunks).toString());
-      return response.end(`{"id":"${++id}"}`);
-    });
+  const app = fastify({ forceCloseConnections: true });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+  app.post<{ Body: string }>('/api/v10/channels/:channel/messages', async ({ body }) => {
+    stub.onMessage(body);
+    return { id: String(++id) };
   });
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  app.setNotFoundHandler((_request, reply) => reply.code(404).send({ code: 0, message: '404: Not Found' }));
   const stub: Stub = {
-    apiUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`,
+    apiUrl: `${await app.listen({ host: '127.0.0.1', port: 0 })}/api`,
     onMessage: () => undefined,
-    close() {
-      server.close();
-      server.closeAllConnections();
-    },
+    close: () => app.close(),
   };
   return stub;
 }

@@ -1,6 +1,14 @@
 /** Runs of every measurement; peers take turns within each run. */
 export const RUNS = 5;
 
+/** Measures subjects in turns, {@link RUNS} times each. Returns the results of each subject, run by run. */
+export async function inTurns<Result>(subjects: readonly ((run: number) => Promise<Result>)[]): Promise<Result[][]> {
+  const results: Result[][] = subjects.map(() => []);
+  for (let run = 0; run < RUNS; run++)
+    for (const [n, measure] of subjects.entries()) results[n]!.push(await measure(run));
+  return results;
+}
+
 /** One row of a table. */
 export type Row = Record<string, string | number>;
 

@@ -1,15 +1,16 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { startPostgres } from '../test/store/postgres/server.ts';
 import { startBot } from './bot.ts';
 import { newFolder, start, TOKEN } from './children.ts';
 import { addressOf, bodyOf } from './event.ts';
-import { postTo } from './load.ts';
-import { fill } from './sqlite/fill.ts';
-import { hold } from './steady.ts';
+import { hold, postTo } from './load.ts';
+import * as onPostgres from './postgres/database.ts';
+import * as onSqlite from './sqlite/database.ts';
 import { startStub } from './stub.ts';
 import { type Row, report, short } from './table.ts';
 
-export const SUBSCRIPTIONS = 100_000;
-export const CHANNELS = Array.from({ length: 2_000 }, (_, n) => String(1_000 + n));
+const SUBSCRIPTIONS = 100_000;
+const CHANNELS = Array.from({ length: 2_000 }, (_, n) => String(1_000 + n));
 const RATES = [1_000, 2_000, 3_000, 4_000, 5_000, 6_000, 8_000, 10_000];
 /** How long each rate is held. */
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 10);
@@ -30,8 +31,19 @@ async function bareRate(): Promise<number> {
 /** The highest constant rate from the request to Discord without a growing backlog. */
 export async function whole(): Promise<void> {
   using folder = newFolder();
-  fill(folder.path, SUBSCRIPTIONS, CHANNELS);
+  onSqlite.fill(folder.path, SUBSCRIPTIONS, CHANNELS);
   report('whole', await holdRates(folder.path, RATES));
+}
+
+/** The same on Postgres, with `fsync`: whether 1,000 events a second (BENCH_SECONDS=60) leave no backlog. */
+export async function postgres(): Promise<void> {
+  await using server = await startPostgres({ fsync: 'on', shared_buffers: '1GB', max_wal_size: '4GB' });
+  using folder = newFolder();
+  const url = await server.createDatabase();
+  await onPostgres.fill(url, SUBSCRIPTIONS, CHANNELS);
+  const secrets = Buffer.alloc(32, 7).toString('base64');
+  const rows = await holdRates(folder.path, [1_000], { DATABASE_URL: url, SECRETS_KEY: secrets });
+  report('the whole way on Postgres', rows);
 }
 
 /**
@@ -39,7 +51,7 @@ export async function whole(): Promise<void> {
  * Alerts wait for as long as it takes to post once to each channel. `environment` names the database if it is not in the
  * folder.
  */
-export async function holdRates(
+async function holdRates(
   folder: string,
   rates: readonly number[],
   environment: Record<string, string> = {},
@@ -50,7 +62,7 @@ export async function holdRates(
   stub.onMessage = () => void messages++;
   const bot = await startBot(folder, { ...environment, DISCORD_TOKEN: 'none', DISCORD_API_URL: stub.apiUrl });
   stack.defer(() => bot.stop());
-  await hold(bot.url, { rate: 100, seconds: 2, body: nextBody, atEnd: () => undefined });
+  await hold(bot.url, { rate: 100, requests: 200, body: nextBody });
   const rows: Row[] = [];
   for (const rate of rates) {
     const bare = await bareRate();
@@ -60,7 +72,7 @@ export async function holdRates(
       posted = messages - before;
       waiting = await bot.waiting();
     };
-    const { perSecond, failed } = await hold(bot.url, { rate, seconds: SECONDS, body: nextBody, atEnd });
+    const { perSecond, failed } = await hold(bot.url, { rate, requests: rate * SECONDS, body: nextBody, atEnd });
     // Only a moment's worth is in flight, and almost nothing was refused or had to wait for a connection.
     const held = waiting.inbox < rate / 2 && failed <= (rate * SECONDS) / 100 && perSecond > rate * 0.98;
     rows.push({

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePorts } from '../../sandbox/ports.ts';
-import { type Peer, startProgram } from './program.ts';
+import { launch } from '../children.ts';
+import type { Peer } from './peer.ts';
 
 const VERSION = '6.7.0';
 const DEPENDENCIES = { bullmq: VERSION, ioredis: '6.0.0' };
@@ -40,17 +41,18 @@ export const bullMq: Peer = {
   async start(folder, apiUrl) {
     const [[port], modules] = [await freePorts(1), await install()];
     const place = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder];
-    const redis = await startProgram('redis-server', [...place, ...REDIS], { until: /Ready to accept connections/ });
+    const { env } = process;
+    const redis = await launch('redis-server', [...place, ...REDIS], { until: /Ready to accept connections/, env });
     const role = (name: string, until: RegExp) =>
-      startProgram(process.execPath, ['bench/peers/bullmq.ts', name], {
+      launch(process.execPath, ['bench/peers/bullmq.ts', name], {
         until,
-        env: { MODULES: modules, REDIS_PORT: String(port), API_URL: apiUrl },
+        env: { ...env, MODULES: modules, REDIS_PORT: String(port), API_URL: apiUrl },
       });
     const worker = await role('worker', /ready/);
     const web = await role('web', /http:\S+/);
     return {
       urlOf: (channel) => `${web.ready[0]}/${channel}`,
-      kill: async () => void (await Promise.all([web, worker, redis].map(({ kill }) => kill()))),
+      kill: async () => void (await Promise.all([web, worker, redis].map(({ end }) => end('SIGKILL')))),
     };
   },
 };
