@@ -22,75 +22,83 @@ const localized = (count: number) => {
 const long = choices(25).map((choice) => ({ ...choice, value: choice.value.padEnd(100) }));
 
 /** What is refused from one more than the limit on. */
-const LIMITS: [name: string, limit: number, make: (size: number) => object, path: string][] = [
-  ['its name is longer than 32 characters', 32, (size) => command({ name: text(size) }), 'name'],
-  ['its description is longer than 100', 100, (size) => command({ description: text(size) }), 'description'],
-  ['it has more than 25 options', 25, (size) => options(...several(size)), 'options'],
-  [
-    'an option has more than 25 choices',
-    25,
-    (size) => options(option({ choices: choices(size) })),
-    'options.0.choices',
-  ],
+type Limit = [name: string, limit: number, make: (size: number) => object, path: string];
+
+const atLimit = ([name, limit, make, path]: Limit): Case => [name, make(limit + 1), path, make(limit)];
+
+const OPTION_LIMITS: Limit[] = [
+  ['an option has more than 25 choices', 25, (size) => ({ choices: choices(size) }), 'choices'],
   [
     'a translated description is longer than 100 characters',
     100,
-    (size) => options(option({ description_localizations: { de: text(size) } })),
-    'options.0.description_localizations.de',
+    (size) => ({ description_localizations: { de: text(size) } }),
+    'description_localizations.de',
   ],
   [
     'a translated name of a choice is longer than 100 characters',
     100,
-    (size) => options(option({ choices: [{ name: 'a', value: 'a', name_localizations: { de: text(size) } }] })),
-    'options.0.choices.0.name_localizations.de',
+    (size) => ({ choices: [{ name: 'a', value: 'a', name_localizations: { de: text(size) } }] }),
+    'choices.0.name_localizations.de',
   ],
 ];
+
+/** Faults of a command's only option. */
+const OPTIONS: Case[] = [
+  ['the name of an option contains a space', { name: 'An Option' }, 'name', {}],
+  ['an option has no description', { description: undefined }, 'description', {}],
+  ['a description is blank', { description: ' ' }, 'description', {}],
+  [
+    'the name of a choice is blank',
+    { choices: [{ name: ' ', value: 'a' }] },
+    'choices.0.name',
+    { choices: [{ name: 'a ', value: 'a' }] },
+  ],
+  ['an option has choices and autocomplete', { choices: choices(1), autocomplete: true }, '', { autocomplete: true }],
+  [
+    'an option for neither text nor numbers has autocomplete',
+    { autocomplete: true, type: 5 },
+    'autocomplete',
+    { autocomplete: true, type: 4 },
+  ],
+  [
+    'the minimum of an option is above its maximum',
+    { min_length: 5, max_length: 4 },
+    'min_length',
+    { min_length: 4, max_length: 4 },
+  ],
+  ['the type of an option is unknown', { type: 77 }, 'type', { type: 8 }],
+  [
+    'a translated name of an option contains a space',
+    { name_localizations: { ja: '名 前' } },
+    'name_localizations.ja',
+    { name_localizations: { ja: '名前' } },
+  ],
+  ...OPTION_LIMITS.map(atLimit),
+];
+
+const COMMAND_LIMITS: Limit[] = [
+  ['its name is longer than 32 characters', 32, (size) => command({ name: text(size) }), 'name'],
+  ['its description is longer than 100', 100, (size) => command({ description: text(size) }), 'description'],
+  ['it has more than 25 options', 25, (size) => options(...several(size)), 'options'],
+];
+
+const menu = { type: 3, name: 'Look Up' };
+const required = option({ required: true });
+const other = option({ name: 'b' });
 
 const COMMANDS: Case[] = [
   ['it has no name', { description: 'd' }, 'name', command({})],
   ['its name contains a space', command({ name: 'to ken' }), 'name', command({ name: 'to-ken_2' })],
   ['its name is not in lower case', command({ name: 'Token' }), 'name', command({ name: 'tökén' })],
   ['it has no description', { name: 'token' }, 'description', command({})],
-  ['the name of an option contains a space', options(option({ name: 'An Option' })), 'options.0.name', command({})],
-  [
-    'two options have the same name',
-    options(option({}), option({})),
-    'options.1.name',
-    options(option({}), option({ name: 'b' })),
-  ],
+  ['two options have the same name', options(option({}), option({})), 'options.1.name', options(option({}), other)],
   [
     'a required option follows an optional one',
-    options(option({}), option({ name: 'b', required: true })),
+    options(other, required),
     'options.1.required',
-    options(option({ required: true }), option({ name: 'b' })),
+    options(required, other),
   ],
-  ['an option has no description', options({ type: 3, name: 'a' }), 'options.0.description', options(option({}))],
-  ['a description is blank', options(option({ description: ' ' })), 'options.0.description', options(option({}))],
   ['it lists a context twice', command({ contexts: [0, 1, 0] }), 'contexts.2', command({ contexts: [0, 1] })],
-  [
-    'the name of a choice is blank',
-    options(option({ choices: [{ name: ' ', value: 'a' }] })),
-    'options.0.choices.0.name',
-    options(option({ choices: [{ name: 'a ', value: 'a' }] })),
-  ],
-  [
-    'an option has choices and autocomplete',
-    options(option({ choices: choices(1), autocomplete: true })),
-    'options.0',
-    options(option({ autocomplete: true })),
-  ],
-  [
-    'an option for neither text nor numbers has autocomplete',
-    options(option({ autocomplete: true, type: 5 })),
-    'options.0.autocomplete',
-    options(option({ autocomplete: true, type: 4 })),
-  ],
-  [
-    'the minimum of an option is above its maximum',
-    options(option({ min_length: 5, max_length: 4 })),
-    'options.0.min_length',
-    options(option({ min_length: 4, max_length: 4 })),
-  ],
   [
     'it has an option next to a subcommand',
     options(subcommand('add'), option({})),
@@ -103,33 +111,24 @@ const COMMANDS: Case[] = [
     'options.0.options.1.name',
     options(subcommand('add', option({}))),
   ],
-  ['the type of an option is unknown', options(option({ type: 77 })), 'options.0.type', options(option({ type: 8 }))],
   [
     'a locale is unknown',
     command({ name_localizations: { xx: 'a' } }),
     'name_localizations',
     command({ name_localizations: { de: 'a' } }),
   ],
-  [
-    'a translated name of an option contains a space',
-    options(option({ name_localizations: { ja: '名 前' } })),
-    'options.0.name_localizations.ja',
-    options(option({ name_localizations: { ja: '名前' } })),
-  ],
   ['its longest translations have more than 8,000', options(...localized(4)), '', options(...localized(2))],
-  [
-    'it is a context menu with a description',
-    { type: 3, name: 'Look Up', description: 'd' },
-    'description',
-    { type: 3, name: 'Look Up' },
-  ],
+  ['it is a context menu with a description', { ...menu, description: 'd' }, 'description', menu],
   [
     'its texts have more than 8,000 characters',
     options(...several(4, { choices: long })),
     '',
     options(...several(2, { choices: choices(25) })),
   ],
-  ...LIMITS.map(([name, limit, make, path]): Case => [name, make(limit + 1), path, make(limit)]),
+  ...COMMAND_LIMITS.map(atLimit),
+  ...OPTIONS.map(([name, bad, path, good]): Case => {
+    return [name, options(option(bad)), `options.0${path && `.${path}`}`, options(option(good))];
+  }),
 ];
 
 describe('commands', () => {
@@ -153,9 +152,9 @@ describe('commands', () => {
     expect(await call(discord, 'PUT', url, many(101))).toMatchObject({ status: 400, body: { code: 30032 } });
     expect(await call(discord, 'PUT', url, many(100))).toMatchObject({ status: 200 });
     expect(await call(discord, 'POST', url, command({}))).toMatchObject({ status: 400, body: { code: 30032 } });
-    const menu = (count: number) => Array.from({ length: count }, (_, i) => ({ type: 3, name: `Do ${i}` }));
-    expect(await call(discord, 'PUT', url, menu(16))).toMatchObject({ status: 400, body: { code: 30032 } });
-    expect(await call(discord, 'PUT', url, menu(15))).toMatchObject({ status: 200 });
+    const menus = (count: number) => Array.from({ length: count }, (_, i) => ({ type: 3, name: `Do ${i}` }));
+    expect(await call(discord, 'PUT', url, menus(16))).toMatchObject({ status: 400, body: { code: 30032 } });
+    expect(await call(discord, 'PUT', url, menus(15))).toMatchObject({ status: 200 });
     expect(await call(discord, 'POST', url, { type: 3, name: 'More' })).toMatchObject({ body: { code: 30032 } });
     expect(await call(discord, 'POST', url, command({}))).toMatchObject({ status: 201 });
   });

@@ -25,8 +25,48 @@ const texts = (...lengths: number[]) => lengths.map((length) => ({ type: 10, con
 const mentions = (allowed_mentions: object) => ({ content: 'x', allowed_mentions });
 const nameless = { type: 2, style: 1, custom_id: 'a' };
 
+const twoRows = (...ids: string[]) => content(...ids.map((custom_id) => row(button({ custom_id }))));
+const link = (url?: string) => button({ custom_id: undefined, style: 5, url });
+
 /** What is refused from one more than the limit on. */
-const LIMITS: [name: string, limit: number, make: (size: number) => object, path: string][] = [
+type Limit = [name: string, limit: number, make: (size: number) => object, path: string];
+
+const atLimit = ([name, limit, make, path]: Limit): Case => [name, make(limit + 1), path, make(limit)];
+
+const COMPONENT_LIMITS: Limit[] = [
+  ['a custom ID is longer than 100 characters', 100, (size) => button({ custom_id: text(size) }), 'custom_id'],
+  ['the label of a button is longer than 80 characters', 80, (size) => button({ label: text(size) }), 'label'],
+  ['a menu has more than 25 options', 25, (size) => select([...Array(size).keys()]), 'options'],
+];
+
+/** Faults of a component that is alone in its row. */
+const COMPONENTS: Case[] = [
+  ['a button has no custom ID', button({ custom_id: undefined }), 'custom_id', button({})],
+  ['a button has neither a label nor an emoji', nameless, 'label', { ...nameless, emoji: { name: '🔔' } }],
+  ['a link button has no link', link(), 'url', link('https://a.example')],
+  [
+    'the link of a button leads to a host without a domain',
+    link('https://my_host.example/tx'),
+    'url',
+    link('http://localhost:4000/tx'),
+  ],
+  ['two options of a menu have the same value', select(['a', 'a']), 'options.1.value', select(['a', 'b'])],
+  [
+    'a menu takes more values than it has options',
+    select(['a'], { max_values: 2 }),
+    'max_values',
+    select(['a'], { max_values: 1 }),
+  ],
+  [
+    'a menu has more default options than it takes',
+    select(['a', 'b'], { max_values: 1 }),
+    'options',
+    select(['a', 'b'], { max_values: 2 }),
+  ],
+  ...COMPONENT_LIMITS.map(atLimit),
+];
+
+const LIMITS: Limit[] = [
   ['its content is longer than 2,000 characters', 2_000, (size) => ({ content: text(size) }), 'content'],
   ['it has more than ten embeds', 10, embeds, 'embeds'],
   ['its embeds have more than 6,000 characters', 2_000, (size) => described(4_000, size), 'embeds'],
@@ -39,24 +79,6 @@ const LIMITS: [name: string, limit: number, make: (size: number) => object, path
   ['a color has more than 24 bits', 0xffffff, (color) => embed({ color }), 'embeds.0.color'],
   ['it has more than five rows', 5, (size) => content(...buttons(size).map((one) => row(one))), 'components'],
   ['a row has more than five buttons', 5, (size) => content(row(...buttons(size))), 'components.0.components'],
-  [
-    'a custom ID is longer than 100 characters',
-    100,
-    (size) => content(row(button({ custom_id: text(size) }))),
-    'components.0.components.0.custom_id',
-  ],
-  [
-    'the label of a button is longer than 80 characters',
-    80,
-    (size) => content(row(button({ label: text(size) }))),
-    'components.0.components.0.label',
-  ],
-  [
-    'a menu has more than 25 options',
-    25,
-    (size) => content(row(select([...Array(size).keys()]))),
-    'components.0.components.0.options',
-  ],
   [
     'its components display more than 4,000 characters',
     1_500,
@@ -89,54 +111,7 @@ const MESSAGES: Case[] = [
   ],
   ['a row is empty', content(row()), 'components.0.components', content(row(button({})))],
   ['a component is unknown', content({ type: 99 }), 'components.0.type', content(row(button({})))],
-  [
-    'a button has no custom ID',
-    content(row(button({ custom_id: undefined }))),
-    'components.0.components.0.custom_id',
-    content(row(button({}))),
-  ],
-  [
-    'two buttons have the same custom ID',
-    content(row(button({})), row(button({}))),
-    'components.1.components.0.custom_id',
-    content(row(button({})), row(button({ custom_id: 'b' }))),
-  ],
-  [
-    'a button has neither a label nor an emoji',
-    content(row(nameless)),
-    'components.0.components.0.label',
-    content(row({ ...nameless, emoji: { name: '🔔' } })),
-  ],
-  [
-    'a link button has no link',
-    content(row(button({ custom_id: undefined, style: 5 }))),
-    'components.0.components.0.url',
-    content(row(button({ custom_id: undefined, style: 5, url: 'https://a.example' }))),
-  ],
-  [
-    'the link of a button leads to a host without a domain',
-    content(row(button({ custom_id: undefined, style: 5, url: 'https://my_host.example/tx' }))),
-    'components.0.components.0.url',
-    content(row(button({ custom_id: undefined, style: 5, url: 'http://localhost:4000/tx' }))),
-  ],
-  [
-    'two options of a menu have the same value',
-    content(row(select(['a', 'a']))),
-    'components.0.components.0.options.1.value',
-    content(row(select(['a', 'b']))),
-  ],
-  [
-    'a menu takes more values than it has options',
-    content(row(select(['a'], { max_values: 2 }))),
-    'components.0.components.0.max_values',
-    content(row(select(['a'], { max_values: 1 }))),
-  ],
-  [
-    'a menu has more default options than it takes',
-    content(row(select(['a', 'b'], { max_values: 1 }))),
-    'components.0.components.0.options',
-    content(row(select(['a', 'b'], { max_values: 2 }))),
-  ],
+  ['two buttons have the same custom ID', twoRows('a', 'a'), 'components.1.components.0.custom_id', twoRows('a', 'b')],
   [
     'a row has two menus',
     content(row(select(['a']), select(['a'], { custom_id: 't' }))),
@@ -180,7 +155,10 @@ const MESSAGES: Case[] = [
     'message_reference',
     { content: 'x', message_reference: { message_id: '1', fail_if_not_exists: false } },
   ],
-  ...LIMITS.map(([name, limit, make, path]): Case => [name, make(limit + 1), path, make(limit)]),
+  ...LIMITS.map(atLimit),
+  ...COMPONENTS.map(([name, bad, path, good]): Case => {
+    return [name, content(row(bad)), `components.0.components.0.${path}`, content(row(good))];
+  }),
 ];
 
 const send = (discord: Discord, body: unknown) =>
