@@ -9,7 +9,7 @@ import type { AddressText } from '../../src/domain/address.ts';
 import type { Alert, Warning } from '../../src/domain/alert.ts';
 import { parseEvent } from '../../src/domain/event.ts';
 import type { AlertStyle, Perspective } from '../../src/domain/subscription.ts';
-import { alertOf } from '../discord/alerts.ts';
+import { alertOf, matchOf } from '../discord/alerts.ts';
 import { textsOf } from '../discord/shown.ts';
 import { forFile } from '../for-file.ts';
 import { newDelivery } from '../new-delivery.ts';
@@ -76,21 +76,8 @@ const alerts = fc
       const shared = txHash ? { txHash } : {};
       const parsed = parseEvent(JSON.stringify({ ...payment(), ...event, ...shared }));
       if (!parsed.ok) return [];
-      const { transfer } = parsed.event;
-      const matches = rest.matches.map((match) => ({
-        ...match,
-        isKnown: true,
-        mayMention: true,
-        minimumUsd: null,
-        mentionMinimum: null,
-        mentionMinimumUsd: null,
-        mentionCooldown: 0,
-        mentionedAt: null,
-      }));
-      const time = 1_750_000_000_000;
-      const at = { guildId: seed.harbor.id, channelId: ALERTS, createdAt: time, receivedAt: time, inboxId: id };
-      const plain = { network: 0, language: null, hold: null };
-      return [{ id, ...at, transfer, ...rest, matches, ...plain }];
+      const matches = rest.matches.map((match) => ({ ...matchOf(TREASURY, 'incoming'), ...match }));
+      return [alertOf(parsed.event.transfer, { ...rest, id, matches })];
     }),
   )
   .filter((list) => list.length > 0);
@@ -145,45 +132,9 @@ it.each(NAUGHTY.map((name, index) => [index, name]))(
   async (_index, name) => {
     const parsed = parseEvent(JSON.stringify(payment({ tokenName: name, tokenSymbol: name })));
     if (!parsed.ok) throw new Error(parsed.reason);
-    const match = {
-      subscription: 1,
-      perspective: 'incoming' as const,
-      address: TREASURY,
-      label: String(name),
-      mention: null,
-    };
-    const { transfer } = parsed.event;
-    const alert = (style: AlertStyle, isCataloged: boolean): Alert => ({
-      id: 1,
-      guildId: '1',
-      channelId: '2',
-      network: 0,
-      createdAt: 0,
-      receivedAt: 0,
-      inboxId: 1,
-      transfer,
-      count: 1,
-      reorganized: false,
-      matches: [
-        {
-          ...match,
-          isKnown: true,
-          mayMention: true,
-          minimumUsd: null,
-          mentionMinimum: null,
-          mentionMinimumUsd: null,
-          mentionCooldown: 0,
-          mentionedAt: null,
-        },
-      ],
-      warnings: [],
-      labels: {},
-      language: null,
-      hold: null,
-      style,
-      isCataloged,
-      isSignificant: isCataloged,
-    });
+    const matches = [{ ...matchOf(TREASURY, 'incoming'), label: String(name) }];
+    const alert = (style: AlertStyle, isCataloged: boolean): Alert =>
+      alertOf(parsed.event.transfer, { matches, style, isCataloged, isSignificant: isCataloged });
     const none = { explorerUrl: undefined, nativeSymbol: undefined };
     for (const isCataloged of [true, false])
       for (const style of ['compact', 'full'] as const) {
