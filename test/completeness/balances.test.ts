@@ -14,7 +14,7 @@ beforeAll(async () => {
   chain = await startChain();
   // What was minted at the start is settled.
   await rpcOf(chain.rpcUrl)('anvil_mine', ['0x2']);
-  node = await startLimitedNode(chain.rpcUrl, []);
+  node = await startLimitedNode(chain.rpcUrl);
 });
 afterAll(async () => {
   await node.close();

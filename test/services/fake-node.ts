@@ -15,14 +15,10 @@ export interface Asked {
 export type Reply = { result: unknown } | { error: { code: number; message: string } } | { status: number } | 'hangs';
 
 /** A node without a chain, whose responses a test makes. */
-export interface FakeNode {
-  url: string;
-  asked: Asked[];
-  close(): void;
-}
+export type FakeNode = Awaited<ReturnType<typeof startFakeNode>>;
 
 /** Starts a node that responds with what `reply` returns. */
-export async function startFakeNode(reply: (asked: Asked) => Reply): Promise<FakeNode> {
+export async function startFakeNode(reply: (asked: Asked) => Reply) {
   const asked: Asked[] = [];
   const answer = (text: string, headers: IncomingHttpHeaders, response: ServerResponse): void => {
     const body = JSON.parse(text) as Call | Call[];

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { type Chain, startChain } from '../../sandbox/chain/index.ts';
-import { createManualClock, type ManualClock } from '../../sandbox/discord/clock.ts';
+import { createManualClock } from '../../sandbox/discord/clock.ts';
 import type { Webhook } from '../../services/notification/store/webhooks.ts';
-import type { DeliveryProgress, Notification, Project } from '../../services/notification/types.ts';
-import { type Services, type ServicesOptions, startServices } from '../../services/start.ts';
+import type { DeliveryProgress, Project } from '../../services/notification/types.ts';
+import { type ServicesOptions, startServices } from '../../services/start.ts';
 import { inTime } from '../until.ts';
 import { type LimitedNode, startLimitedNode } from './limited-node.ts';
-import { type Event, type Receiver, startReceiver } from './receiver.ts';
+import { type Receiver, startReceiver } from './receiver.ts';
 
 /** The projects of all tests. */
 export const HARBOR: Project = { id: 'harbor', key: 'harbor-key', secret: 'harbor-secret' };
@@ -21,19 +21,10 @@ export function temporaryFolder(): { dir: string; remove: () => void } {
   return { dir, remove: () => rmSync(dir, { recursive: true, force: true }) };
 }
 
-/** What tests of the notification service need. */
-export interface Surroundings {
-  /** One for all tests. */
-  chain: Chain;
-  /** A new one for each test. */
-  receiver: Receiver;
-  /** A new, empty folder for each test. */
-  dir: string;
-}
-
 /** Gives the tests of the file, or of the `describe` that calls it, a chain, and each of them a receiver and a folder. */
-export function surroundings(): Surroundings {
-  const here = {} as Surroundings;
+export function surroundings() {
+  // `chain` is one for all tests; the others are new for each.
+  const here = {} as { chain: Chain; receiver: Receiver; dir: string };
   let folder: ReturnType<typeof temporaryFolder>;
   beforeAll(async () => {
     here.chain = await startChain();
@@ -63,69 +54,62 @@ interface Ready {
   nodes: { excluded: string | null }[];
 }
 
-/** What tests need that read the chain through a node which they may limit. */
-export interface LimitedSurroundings extends Surroundings {
-  node: LimitedNode;
-  /** Tests may close and restart them. */
-  services: Harness;
-  /** The webhook that watches Treasury. */
-  webhookId: string;
-  /** Starts the services again over the same folder, after those that ran were closed. */
-  restart(options?: Partial<ServicesOptions>): Promise<void>;
-  /** Mines a block in which Alice pays Treasury. */
-  pay(amount: bigint, kind?: 'native' | 'internal' | 'erc20'): ReturnType<Chain['transfer']>;
-  /** Reads all blocks up to the newest. */
-  scan(): Promise<void>;
-  /** Advances the services' clock. */
-  advance(ms: number): void;
-  /** Makes a management call. */
-  call: Harness['call'];
-  /** Creates a webhook that watches Treasury for the receiver; returns its id. */
-  watch(settings?: WatchSettings): Promise<string>;
-  /** The bodies that have arrived, once nothing is left to send. */
-  events(): Promise<Event[]>;
-  /** The amounts in {@link events}, sorted as texts. */
-  values(): Promise<string[]>;
-  /** Scans, and returns {@link values}. */
-  arrived(): Promise<string[]>;
-}
-
-/** As {@link surroundings}, with services that read the chain through a node. They watch Treasury, unless `watches` is false. */
+/**
+ * As {@link surroundings}, with services that read the chain through a node which tests may limit. Their webhook
+ * `webhookId` watches Treasury, unless `watches` is false.
+ */
 export function limitedSurroundings({
   watches = true,
   ...given
-}: { watches?: boolean } & Partial<ServicesOptions> = {}): LimitedSurroundings {
-  const here = surroundings() as LimitedSurroundings;
+}: { watches?: boolean } & Partial<ServicesOptions> = {}) {
+  const here = surroundings() as ReturnType<typeof surroundings> & {
+    node: LimitedNode;
+    services: Harness;
+    webhookId: string;
+  };
   let stack: AsyncDisposableStack;
+  /** Creates a webhook that watches Treasury for the receiver; returns its id. */
+  const watch = (settings?: WatchSettings) =>
+    here.services.watch(here.receiver.url, [here.chain.wallets.Treasury], settings);
+  const scan = () => here.services.notification.scan();
+  /** The bodies that have arrived, once nothing is left to send. */
+  const events = async () => {
+    await here.services.sent();
+    return here.receiver.events();
+  };
+  /** The amounts in `events`, sorted as texts. */
+  const values = async () => (await events()).map(({ value }) => String(value)).sort();
   beforeEach(async () => {
     stack = new AsyncDisposableStack();
-    here.node = stack.adopt(await startLimitedNode(here.chain.rpcUrl, []), (it) => it.close());
+    here.node = stack.adopt(await startLimitedNode(here.chain.rpcUrl), (it) => it.close());
     here.services = await startHarness({ rpcUrl: here.node.url, dir: here.dir, ...given });
     stack.defer(() => here.services.close());
-    if (watches) here.webhookId = await here.watch();
+    if (watches) here.webhookId = await watch();
   });
   afterEach(() => stack.disposeAsync());
   return Object.assign(here, {
-    async restart(options = {}) {
+    watch,
+    scan,
+    events,
+    values,
+    /** Scans, and returns `values`. */
+    async arrived() {
+      await scan();
+      return await values();
+    },
+    /** Starts the services again over the same folder, after those that ran were closed. */
+    async restart(options: Partial<ServicesOptions> = {}) {
       await here.services.close();
       const source = options.chains === undefined ? { rpcUrl: here.node.url } : {};
       here.services = await startHarness({ ...source, dir: here.dir, ...given, ...options });
     },
-    pay: (amount, kind = 'native') => here.chain.transfer({ kind, from: 'Alice', to: 'Treasury', amount }),
-    scan: () => here.services.notification.scan(),
-    advance: (ms) => here.services.clock.advance(ms),
-    call: (...request) => here.services.call(...request),
-    watch: (settings) => here.services.watch(here.receiver.url, [here.chain.wallets.Treasury], settings),
-    async events() {
-      await here.services.sent();
-      return here.receiver.events();
-    },
-    values: async () => (await here.events()).map(({ value }) => String(value)).sort(),
-    async arrived() {
-      await here.scan();
-      return await here.values();
-    },
-  } satisfies Partial<LimitedSurroundings>);
+    /** Mines a block in which Alice pays Treasury. */
+    pay: (amount: bigint, kind: 'native' | 'internal' | 'erc20' = 'native') =>
+      here.chain.transfer({ kind, from: 'Alice', to: 'Treasury', amount }),
+    /** Advances the services' clock. */
+    advance: (ms: number) => here.services.clock.advance(ms),
+    call: (...request: Parameters<Harness['call']>) => here.services.call(...request),
+  });
 }
 
 type WatchSettings = Partial<Omit<Webhook, 'id' | 'projectId' | 'url'>>;
@@ -148,25 +132,10 @@ export const callApi =
   };
 
 /** Running services whose clock the test advances. */
-export interface Harness extends Services {
-  notification: Notification;
-  clock: ManualClock;
-  call: ReturnType<typeof callApi>;
-  /** Creates a webhook of HARBOR that watches addresses, for all events unless `settings` say otherwise; returns its id. */
-  watch(url: string, addresses: readonly string[], settings?: WatchSettings): Promise<string>;
-  /** Reads `/readyz`. */
-  ready(): Promise<Ready>;
-  /** Resolves with the first step after this call that fits. */
-  step(fits: (progress: DeliveryProgress) => boolean): Promise<DeliveryProgress>;
-  /**
-   * Resolves once nothing is left to send. Anything that has not arrived by then never will. Rejects when a response is
-   * not 200.
-   */
-  sent(): Promise<void>;
-}
+export type Harness = Awaited<ReturnType<typeof startHarness>>;
 
 /** Starts the services over a chain, in a folder. */
-export async function startHarness(options: Pick<ServicesOptions, 'dir'> & Partial<ServicesOptions>): Promise<Harness> {
+export async function startHarness(options: Pick<ServicesOptions, 'dir'> & Partial<ServicesOptions>) {
   const clock = createManualClock();
   const services = await startServices({
     projects: [HARBOR, OTHER],
@@ -176,7 +145,8 @@ export async function startHarness(options: Pick<ServicesOptions, 'dir'> & Parti
   });
   const notification = services.notification!;
   const call = callApi(services.notificationUrl);
-  const step: Harness['step'] = (fits) => {
+  /** Resolves with the first step after this call that fits. */
+  const step = (fits: (progress: DeliveryProgress) => boolean): Promise<DeliveryProgress> => {
     const found = new Promise<DeliveryProgress>((resolve) => {
       const stop = notification.onProgress((progress) => {
         if (!fits(progress)) return;
@@ -192,18 +162,21 @@ export async function startHarness(options: Pick<ServicesOptions, 'dir'> & Parti
     clock,
     call,
     step,
-    async ready() {
+    /** Reads the chain in `/readyz`. */
+    async ready(): Promise<Ready> {
       const response = await fetch(`${services.url}/readyz`);
       const { chains } = (await response.json()) as { chains: [Omit<Ready, 'status'>] };
       return { status: response.status, ...chains[0] };
     },
+    /** Resolves once nothing is left to send; what has not arrived by then never will. Rejects when a response is not 200. */
     async sent() {
       while (notification.pending() > 0) {
         const { type } = await step((progress) => progress.type === 'ended' || progress.type === 'scheduled');
         if (type === 'scheduled') throw new Error('A receiver did not respond with 200.');
       }
     },
-    async watch(webhookUrl, addresses, settings = {}) {
+    /** Creates a webhook of HARBOR, for all events unless `settings` say otherwise; returns its id. */
+    async watch(webhookUrl: string, addresses: readonly string[], settings: WatchSettings = {}) {
       const webhook = { projectId: HARBOR.id, webhookUrl, eventType: 'ALL', addresses, ...settings };
       const { status, body } = await call('POST', '/webhook', webhook);
       if (status !== 201) throw new Error(`The webhook was not created: ${status} ${JSON.stringify(body)}`);

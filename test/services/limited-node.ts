@@ -1,20 +1,7 @@
 import fastify from 'fastify';
 
 /** A node that forwards calls to another one, except for methods that it does not have. */
-export interface LimitedNode {
-  url: string;
-  /** true: every response is 503. */
-  setAway(away: boolean): void;
-  /** Refuses methods with this error, or with this HTTP status and an HTML page, from now on; null: no longer. */
-  refuse(methods: string | readonly string[], error: Refusal | null): void;
-  /** Changes the other node's results of a method from now on; null: no longer. */
-  change(method: string, make: Change | null): void;
-  /** Refuses and changes several methods, each as above. */
-  spoil(faults: NodeFaults): void;
-  /** Ends every fault. */
-  repair(): void;
-  close(): Promise<void>;
-}
+export type LimitedNode = Awaited<ReturnType<typeof startLimitedNode>>;
 
 type Refusal = { code: number; message: string } | number;
 type Change = (result: never, params: readonly unknown[]) => unknown;
@@ -26,7 +13,7 @@ export interface NodeFaults {
 }
 
 /** Starts the node on a free port. */
-export async function startLimitedNode(rpcUrl: string, missing: readonly string[]): Promise<LimitedNode> {
+export async function startLimitedNode(rpcUrl: string, missing: readonly string[] = []) {
   let isAway = false;
   const changes = new Map<string, Change>();
   const refused = new Map<string, Refusal>(
@@ -48,24 +35,29 @@ export async function startLimitedNode(rpcUrl: string, missing: readonly string[
   const url = await server.listen({ host: '127.0.0.1', port: 0 });
   return {
     url,
-    setAway(away) {
+    /** true: every response is 503. */
+    setAway(away: boolean): void {
       isAway = away;
     },
-    refuse(methods, error) {
+    /** Refuses methods with this error, or with this HTTP status and an HTML page, from now on; null: no longer. */
+    refuse(methods: string | readonly string[], error: Refusal | null): void {
       for (const method of [methods].flat()) {
         if (error === null) refused.delete(method);
         else refused.set(method, error);
       }
     },
-    change(method, make) {
+    /** Changes the other node's results of a method from now on; null: no longer. */
+    change(method: string, make: Change | null): void {
       if (make === null) changes.delete(method);
       else changes.set(method, make);
     },
-    spoil(faults) {
+    /** Refuses and changes several methods, each as above. */
+    spoil(faults: NodeFaults): void {
       for (const [method, error] of Object.entries(faults.refused ?? {})) refused.set(method, error);
       for (const [method, make] of Object.entries(faults.changed ?? {})) changes.set(method, make);
     },
-    repair() {
+    /** Ends every fault. */
+    repair(): void {
       isAway = false;
       refused.clear();
       changes.clear();

@@ -56,12 +56,12 @@ it.each<Case>([
 it.each<NodeFaults & { what: string }>([
   { what: 'are refused from the start', refused: { trace_block: 502, debug_traceBlockByNumber: 502 } },
   {
-    what: 'are of a transaction of another block',
-    changed: { trace_block: (all: object[]) => all.map((one) => ({ ...one, transactionHash: OTHER })) },
+    what: 'are also of a transaction of another block',
+    changed: { trace_block: (all: object[]) => [...all, { ...all[0], transactionHash: OTHER, subtraces: 0 }] },
   },
   {
     what: 'are of another block that holds the same transaction',
-    changed: { trace_block: ([first]: object[]) => [{ ...first, blockHash: OTHER }] },
+    changed: { trace_block: (all: object[]) => all.map((one) => ({ ...one, blockHash: OTHER })) },
   },
   {
     what: 'lack a transaction',

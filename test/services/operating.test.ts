@@ -53,7 +53,7 @@ it('reads a developer’s chain that started over from its newest blocks', async
   for (const amount of [1n, 2n, 3n]) await pay(amount);
   expect(await arrived()).toEqual(['1', '2', '3']);
   const restarted = await startOver();
-  const forward = await startLimitedNode(restarted.rpcUrl, []);
+  const forward = await startLimitedNode(restarted.rpcUrl);
   await restarted.transfer({ kind: 'native', from: 'Alice', to: 'Treasury', amount: 4n });
   await here.restart({ rpcUrl: forward.url });
   for (let times = 0; times < 3; times++) await scan().catch(() => undefined);
@@ -92,10 +92,7 @@ it('serves Prometheus metrics and a status page', async () => {
 });
 
 it('uses another node when one fails, but never one of another chain', async () => {
-  const [broken, foreign] = [
-    await startLimitedNode(here.chain.rpcUrl, []),
-    await startLimitedNode(here.chain.rpcUrl, []),
-  ];
+  const [broken, foreign] = [await startLimitedNode(here.chain.rpcUrl), await startLimitedNode(here.chain.rpcUrl)];
   foreign.change('eth_chainId', () => '0x5');
   const nodes = [broken, foreign, here.node].map(({ url }) => ({ url }));
   await here.restart({ chains: [{ nodes }] });
@@ -128,7 +125,7 @@ it('serves several chains in one process, each with its roots and its own place'
 });
 
 it('closes a gap with the traces of another node', async () => {
-  const archive = await startLimitedNode(here.chain.rpcUrl, []);
+  const archive = await startLimitedNode(here.chain.rpcUrl);
   const traces = ['trace_block', 'debug_traceBlockByNumber'];
   here.node.refuse(traces, { code: -32000, message: 'historical state is not available' });
   archive.refuse(traces, 503);

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { BARE_ENVIRONMENT } from '../bare-environment.ts';
 import { inTime } from '../until.ts';
@@ -8,17 +8,10 @@ import { callApi, HARBOR } from './harness.ts';
 export const MAIN = fileURLToPath(new URL('../../services/main.ts', import.meta.url));
 
 /** The services as a process of their own, once they listen. */
-export interface RunningProcess {
-  child: ChildProcess;
-  url: string;
-  /** What they have written so far. */
-  output(): string;
-  /** Makes a management call. */
-  call: ReturnType<typeof callApi>;
-}
+export type RunningProcess = Awaited<ReturnType<typeof startProcess>>;
 
 /** Starts them with an environment, on a free port and for the project HARBOR unless it says otherwise. */
-export async function startProcess(environment: Record<string, string>): Promise<RunningProcess> {
+export async function startProcess(environment: Record<string, string>) {
   const child = spawn(process.execPath, [MAIN], {
     env: {
       ...BARE_ENVIRONMENT,
@@ -42,5 +35,10 @@ export async function startProcess(environment: Record<string, string>): Promise
     child.once('close', () => reject(new Error(`The services ended: ${output}`)));
   });
   const url = await inTime('the services listen', listening);
-  return { child, url, output: () => output, call: callApi(`${url}/notification/v0`) };
+  return {
+    child,
+    url,
+    /** What they have written so far. */ output: () => output,
+    call: callApi(`${url}/notification/v0`),
+  };
 }

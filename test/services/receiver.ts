@@ -18,22 +18,10 @@ export type Event = Record<
 > & { tokenId?: number; removed?: boolean; [field: string]: unknown };
 
 /** A webhook's receiver that keeps its requests and returns the status it is set to. */
-export interface Receiver {
-  url: string;
-  received: Received[];
-  /** The bodies of the requests. */
-  events(): Event[];
-  /** Waits until `count` requests came in, and returns all. */
-  until(count: number): Promise<Received[]>;
-  /** Sets the status that it returns from now on; null: it does not respond. */
-  answer(status: number | null): void;
-  /** Returns a status to the requests that it has not responded to. */
-  release(status: number): void;
-  close(): Promise<void>;
-}
+export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
 /** Starts a receiver on a free port. */
-export async function startReceiver(): Promise<Receiver> {
+export async function startReceiver() {
   const received: Received[] = [];
   let status: number | null = 200;
   let unanswered: ServerResponse[] = [];
@@ -53,17 +41,21 @@ export async function startReceiver(): Promise<Receiver> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
     received,
+    /** The bodies of the requests. */
     events: () => received.map(({ body }) => JSON.parse(body) as Event),
-    async until(count) {
+    /** Waits until `count` requests came in, and returns all. */
+    async until(count: number): Promise<Received[]> {
       await expect
         .poll(() => received.length, { message: 'requests that came in', interval: 5, timeout: 120_000 })
         .toBeGreaterThanOrEqual(count);
       return received;
     },
-    answer(next) {
+    /** Sets the status that it returns from now on; null: it does not respond. */
+    answer(next: number | null): void {
       status = next;
     },
-    release(late) {
+    /** Returns a status to the requests that it has not responded to. */
+    release(late: number): void {
       for (const response of unanswered) response.writeHead(late).end();
       unanswered = [];
     },

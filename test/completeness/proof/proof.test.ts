@@ -36,7 +36,7 @@ const stack = new AsyncDisposableStack();
 beforeAll(async () => {
   const folder = stack.adopt(mkdtempSync(join(tmpdir(), 'proof-')), (path) => rmSync(path, { recursive: true }));
   chain = stack.adopt(await startProofChain(), (it) => it.close());
-  node = stack.adopt(await startLimitedNode(chain.rpcUrl, []), (it) => it.close());
+  node = stack.adopt(await startLimitedNode(chain.rpcUrl), (it) => it.close());
   discord = stack.adopt(await startDiscord({ limits: 'none' }), (it) => it.close());
   const [port] = await freePorts(1);
   url = `http://127.0.0.1:${port}/hooks/${PATH_TOKEN}`;

@@ -59,7 +59,7 @@ async function begin(seed: number) {
   await rpc('anvil_setBalance', [VAULT, '0xde0b6b3a7640000']);
   const forwarders = await deployForwarders(rpc, Whale, watched);
   const world: World = { chain: here.chain, rpc, luck: luckFrom(seed), watched, forwarders };
-  node = await startLimitedNode(here.chain.rpcUrl, []);
+  node = await startLimitedNode(here.chain.rpcUrl);
   await restart();
   const settings = { eventType: 'ALL', withdrawals: true, parallel: 8, addresses: watched };
   const created = await services.call('POST', '/webhook', {
