@@ -1,16 +1,28 @@
 import { type APIButtonComponent, ButtonStyle } from 'discord.js';
 import type { Button } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
+import { operatorScope } from '../../src/domain/project.ts';
+import type { Subscription } from '../../src/domain/subscription.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import { record } from '../shared/audit.ts';
 import { button } from '../shared/components.ts';
 import { explain } from '../shared/failure.ts';
+import { watchedHere } from '../shared/networks.ts';
 import { readAddress } from '../shared/read-address.ts';
 import { addressInCode, embedReply } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
 import { type Posting, postingHere, projectOf, SOON_MS, withAddresses } from '../shared/webhooks.ts';
-import { watchersOf } from './removal-effects.ts';
+
+/** The subscriptions to these addresses, of all guilds that get one scope's events. */
+export async function watchersOf(addresses: AddressText[], scope: number, context: Context): Promise<Subscription[]> {
+  const { subscriptions, storedProjects, network } = context;
+  const [all, projects] = await Promise.all([subscriptions.watching(addresses), storedProjects.all()]);
+  const own = projects.filter((project) => project.network === network.id);
+  const scopes = new Map(own.map((project) => [project.guildId, project.scope]));
+  // Guilds with other receiver URLs get no events from this one.
+  return watchedHere(all, context).filter((one) => (scopes.get(one.guildId) ?? operatorScope(network.id)) === scope);
+}
 
 /** The button that removes an address from the webhook; null unless a webhook may have it and nobody watches it anymore. */
 export async function offerAddressRemoval(

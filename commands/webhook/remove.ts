@@ -1,6 +1,8 @@
 import { type APIButtonComponent, ButtonStyle } from 'discord.js';
-import type { Button, ButtonUse, CommandUse, Reply } from '../../src/discord/command.ts';
+import type { Button, ButtonUse, CommandUse, Reply, Use } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
+import { operatorScope } from '../../src/domain/project.ts';
+import type { Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
@@ -11,12 +13,14 @@ import { button, question, rows } from '../shared/components.ts';
 import { ask, takeConfirmation } from '../shared/confirmations.ts';
 import { explain } from '../shared/failure.ts';
 import { boldName } from '../shared/naming.ts';
+import { hasSeveral } from '../shared/networks.ts';
 import { bookOf, faultText, type Pasted, readAddresses } from '../shared/read-address.ts';
 import { addressInCode, embedReply, firstOf, MAX_ID, quoted, withInput } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
-import { isWebhookId, projectOf } from '../shared/webhooks.ts';
+import { hiddenFrom } from '../shared/visibility.ts';
+import { isWebhookId, pointsAt, projectOf, type ReadyProject, SOON_MS } from '../shared/webhooks.ts';
 import { addAddresses } from './add-addresses.ts';
-import { type RemovalEffects, removalEffects, scopeOf } from './removal-effects.ts';
+import { watchersOf } from './remove-address.ts';
 
 /** The actions' names in confirmations and in the audit log. */
 const REMOVE = 'webhook.remove';
@@ -131,6 +135,61 @@ async function confirm(interaction: ButtonUse, entry: string | undefined, contex
     ...silentLines(t, quiet),
   ];
   return embedReply('good', title, lines, { components: rows(offers) });
+}
+
+/** What removing addresses from a webhook would do. */
+interface RemovalEffects {
+  /** The addresses that no other guild needs. */
+  free: AddressText[];
+  /** Those that another guild needs. */
+  needed: AddressText[];
+  /** The guild's subscriptions that would get no alerts, as far as the person sees them. */
+  silent: Subscription[];
+  /** How many more of them there are. */
+  unseen: number;
+}
+
+/** Works out what removing addresses from a webhook of this scope would do. */
+async function removalEffects(
+  addresses: AddressText[],
+  interaction: Use,
+  scope: number,
+  context: Context,
+): Promise<RemovalEffects> {
+  const { guildId } = interaction;
+  const watching = await watchersOf(addresses, scope, context);
+  const elsewhere = new Set(watching.filter((one) => one.guildId !== guildId).map(({ address }) => address));
+  // One that watches several networks still gets alerts from the others.
+  const isOnlyHere = ({ network }: Subscription) => network !== null || !hasSeveral(context.settings);
+  const own = watching.filter((one) => one.guildId === guildId && !elsewhere.has(one.address) && isOnlyHere(one));
+  const channels = own.map(({ channelId }) => channelId);
+  const hidden = await hiddenFrom(interaction, channels, context);
+  const silent = own.filter(({ channelId }) => !hidden.has(channelId));
+  return {
+    free: addresses.filter((address) => !elsewhere.has(address)),
+    needed: addresses.filter((address) => elsewhere.has(address)),
+    silent,
+    unseen: own.length - silent.length,
+  };
+}
+
+/**
+ * The scope of a webhook's events (two guilds may store the same project, each with its own webhook), and whether no
+ * webhook has this ID: only a hint, because the service's list may lack IDs.
+ */
+async function scopeOf(
+  webhook: string,
+  { notification, scope }: ReadyProject,
+  { storedProjects, receiver, network }: Context,
+): Promise<{ scope: number; isUnknown: boolean }> {
+  const response = await notification.webhooks(SOON_MS);
+  if (response.status !== 'ok') return { scope, isUnknown: false };
+  const found = response.webhooks.find(({ id }) => id === webhook);
+  const isUnknown = !found && response.webhooks.length > 0 && response.webhooks.every(({ id }) => id !== null);
+  const own = (await storedProjects.all()).filter((project) => project.network === network.id);
+  const scopes = [scope, operatorScope(network.id), ...own.map((project) => project.scope)];
+  const target = scopes.find((one) => pointsAt(receiver.urls(one), found?.url ?? null) !== null);
+  return { scope: target ?? scope, isUnknown };
 }
 
 /** This guild's name for it, and its ID. */
