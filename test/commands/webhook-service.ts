@@ -12,7 +12,7 @@ export async function startWebhookService() {
   const hooks: Hook[] = [];
   /** Calls that are switched off, such as `POST /webhook`. */
   const unknown = new Set<string>();
-  const options = { showsIds: true, mostAtOnce: Infinity };
+  const options = { showsIds: true, most: Infinity };
   const notFound: Given = { status: 404, body: { statusCode: 404, error: 'Not Found' } };
   const upstream = await startUpstream(({ method, url, body }): Given => {
     const [path = ''] = url.split('?');
@@ -36,7 +36,7 @@ export async function startWebhookService() {
         return { status: 201, body: { ...(options.showsIds && { _id: id }), ...given } };
       }
       case 'POST /webhook/add-addresses':
-        if (!hook || addresses.length > options.mostAtOnce) return { status: 403, body: {} };
+        if (!hook || hook.addresses.size + addresses.length > options.most) return { status: 403, body: {} };
         for (const address of addresses) hook.addresses.add(address.toLowerCase());
         return { status: 201, body: { message: 'added' } };
       case 'POST /webhook/delete-addresses':
@@ -57,7 +57,7 @@ export async function startWebhookService() {
     reset() {
       hooks.length = 0;
       unknown.clear();
-      Object.assign(options, { showsIds: true, mostAtOnce: Infinity });
+      Object.assign(options, { showsIds: true, most: Infinity });
       upstream.requests.length = 0;
     },
     /** Adds a webhook, as somebody creates one at the service. */
