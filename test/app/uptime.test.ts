@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { openUptime } from '../../src/app/uptime.ts';
-import { DAY, HOUR, MINUTE, type Pause } from '../../src/domain/clock.ts';
+import { DAY, HOUR, type Pause } from '../../src/domain/clock.ts';
 
 const START = Date.UTC(2026, 0, 1);
 
@@ -30,18 +30,6 @@ async function open(latest: number | null) {
   };
   return { time, uptime, recorded, pass, jump };
 }
-
-it('does not count the time since the latest one in the database, in which the bot was stopped', async () => {
-  const { uptime, pass } = await open(START - DAY);
-  await pass(MINUTE);
-  expect(uptime.since(HOUR)).toBe(START + MINUTE - HOUR - DAY);
-});
-
-it('counts no time by which the clock jumped ahead, as soon as it is asked', async () => {
-  const { time, uptime } = await open(null);
-  time.wall += 30 * DAY;
-  expect(uptime.since(HOUR)).toBe(START - HOUR);
-});
 
 it('drops pauses in the future when a clock that was ahead is set back', async () => {
   const { uptime, recorded, pass, jump } = await open(null);
