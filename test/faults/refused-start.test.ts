@@ -1,9 +1,8 @@
 import { chmodSync, existsSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { startInVain, temporaryFile } from '../lifecycle/bot.ts';
 import { openExistingStore } from '../store/sqlite/database-file.ts';
+import { startUpstream } from '../upstream/server.ts';
 
 it.each(['-wal', '-shm', '.lock'])(
   'exits with 78 and the name of a database’s file that this user may not write (%s)',
@@ -20,19 +19,20 @@ it.each(['-wal', '-shm', '.lock'])(
   },
 );
 
-it('makes no database when the port is in use or the host is not one of this machine', async () => {
-  const server = createServer().listen(0, '127.0.0.1');
-  onTestFinished(() => void server.close());
-  await new Promise((resolve) => server.once('listening', resolve));
-  const port = String((server.address() as AddressInfo).port);
-  const [used, nowhere] = [temporaryFile(), temporaryFile()];
-  const [first, second] = await Promise.all([
-    startInVain(used, { OPS_PORT: port }),
-    startInVain(nowhere, { HOST: '203.0.113.1' }),
-  ]);
-  expect([first.code, existsSync(used)]).toEqual([1, false]);
-  expect(first.stderr).toContain(`port ${port} on 127.0.0.1 is in use`);
-  expect([second.code, existsSync(nowhere)]).toEqual([78, false]);
+it.each(['PORT', 'OPS_PORT'])('exits with 1 and makes no database when %s is in use', async (name) => {
+  const server = await startUpstream(() => null);
+  onTestFinished(server.close);
+  const { port } = new URL(server.url);
+  const file = temporaryFile();
+  const { code, stderr } = await startInVain(file, { [name]: port });
+  expect([code, existsSync(file)]).toEqual([1, false]);
+  expect(stderr).toContain(`port ${port} on 127.0.0.1 is in use`);
+});
+
+it('exits with 78 and makes no database when the host is not one of this machine', async () => {
+  const file = temporaryFile();
+  const { code } = await startInVain(file, { HOST: '203.0.113.1' });
+  expect([code, existsSync(file)]).toEqual([78, false]);
 });
 
 it('exits with 78 and the limit to raise when it may open too few files, and makes no database', async () => {

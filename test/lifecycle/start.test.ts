@@ -38,16 +38,6 @@ it('refuses to start on a database of a newer version, and leaves it unchanged',
   expect(isNewer(file)).toBe(true);
 });
 
-it('refuses to start on a port in use, names the port, and releases the database', async () => {
-  const file = temporaryFile();
-  const bot = await startBot(temporaryFile());
-  const port = new URL(bot.receiver).port;
-  const { code, stderr } = await startInVain(file, { PORT: port });
-  expect(code).toBe(1);
-  expect(stderr).toContain(`port ${port} on 127.0.0.1 is in use`);
-  await makeEmpty(file);
-});
-
 it('logs at the start which services are off, which database it uses, and whether that is new', async () => {
   const file = temporaryFile();
   for (const beginning of [`no database found`, 'started']) {
@@ -58,13 +48,6 @@ it('logs at the start which services are off, which database it uses, and whethe
     bot.kill('SIGTERM');
     await bot.ended();
   }
-});
-
-it('refuses to start with a path token that can be guessed', async () => {
-  const { code, stderr } = await startInVain(temporaryFile(), { RECEIVER_TOKEN: 'fifteen-letters' });
-  expect(code).toBe(78);
-  expect(stderr).toMatch(/RECEIVER_TOKEN: must be 16 to 100/);
-  expect(stderr).not.toContain('fifteen-letters');
 });
 
 it('warns of an explorer that cannot be linked, and uses it', async () => {
