@@ -5,6 +5,7 @@ import { encodeFunctionData, erc20Abi, type Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Chain, startChain } from '../../sandbox/chain/index.ts';
+import { rpcOf } from '../../sandbox/chain/rpc.ts';
 import { createManualClock, type Discord, seed, startDiscord } from '../../sandbox/discord/index.ts';
 import { startServices } from '../../services/start.ts';
 import { registered } from '../app.ts';
@@ -95,14 +96,6 @@ const use = async (name: string, options: Record<string, string>) => {
   return textOf(await used.final());
 };
 
-async function rpc({ rpcUrl }: Chain, method: string, params: unknown[] = []): Promise<unknown> {
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
-  const response = await fetch(rpcUrl, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
-  const { result, error } = (await response.json()) as { result?: unknown; error?: { message: string } };
-  if (error) throw new Error(error.message);
-  return result;
-}
-
 /** Mines the same signed transaction on every chain; returns its hash. */
 async function onBoth(nonce: number, to: Hex, rest: { value?: bigint; data?: Hex }): Promise<string> {
   const signed = await signer.signTransaction({
@@ -113,8 +106,8 @@ async function onBoth(nonce: number, to: Hex, rest: { value?: bigint; data?: Hex
     gasPrice: 10n ** 10n,
     ...rest,
   });
-  const hashes = await Promise.all(chains.map((chain) => rpc(chain, 'eth_sendRawTransaction', [signed])));
-  for (const chain of chains) await rpc(chain, 'evm_mine');
+  const hashes = await Promise.all(chains.map((chain) => rpcOf(chain.rpcUrl)('eth_sendRawTransaction', [signed])));
+  for (const chain of chains) await rpcOf(chain.rpcUrl)('evm_mine');
   expect(new Set(hashes).size).toBe(1);
   return String(hashes[0]);
 }

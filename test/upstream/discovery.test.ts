@@ -12,6 +12,12 @@ beforeEach(() => {
 const client = (timeoutMs = 60_000) => createDiscovery({ url: upstream.url, ...clock, timeoutMs });
 const QUERY = { category: 'apis', search: null, providers: [] as string[] };
 const asked = () => upstream.requests.map(({ url }) => new URL(url, upstream.url).searchParams);
+/** Answers with what this gives for the number of a page. */
+const serve = (reply: (page: number, params: URLSearchParams) => Given) =>
+  upstream.set(({ url }) => {
+    const { searchParams } = new URL(url, upstream.url);
+    return reply(Number(searchParams.get('page')), searchParams);
+  });
 const rows = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, index) => ({ slug: `s${from + index}`, provider: `P${from + index}` }));
 
@@ -76,10 +82,9 @@ describe('rows', () => {
   });
 
   it('reads rows only up to a size limit, however many the service has', async () => {
-    upstream.set(({ url }) => {
-      const page = Number(new URL(url, upstream.url).searchParams.get('page'));
-      return { body: rows(page * 50, page * 50 + 50).map((row) => ({ ...row, more: 'x'.repeat(30_000) })) };
-    });
+    serve((page) => ({
+      body: rows(page * 50, page * 50 + 50).map((row) => ({ ...row, more: 'x'.repeat(30_000) })),
+    }));
     const answer = await client().rows(QUERY);
     expect(answer).toMatchObject({ status: 'ok', complete: false });
     if (answer.status === 'ok') expect(answer.rows.length).toBeLessThan(70);
@@ -115,10 +120,8 @@ describe('rows', () => {
 
   /** A service with 120 rows whose first page has the number `base`; lower numbers get the response of `below`. */
   const paged = (base: number, below: (size: number) => Given) => () =>
-    upstream.set(({ url }) => {
-      const { searchParams } = new URL(url, upstream.url);
-      const page = Number(searchParams.get('page'));
-      const size = Number(searchParams.get('pageSize'));
+    serve((page, params) => {
+      const size = Number(params.get('pageSize'));
       if (page < base) return below(size);
       return { body: rows(Math.min(120, (page - base) * size), Math.min(120, (page - base + 1) * size)) };
     });
@@ -133,17 +136,14 @@ describe('rows', () => {
     prepare();
     const answer = await client().rows(QUERY);
     expect(answer).toMatchObject({ status: 'ok', complete: true });
-    if (answer.status === 'ok') {
+    if (answer.status === 'ok')
       expect(answer.rows.map(({ columns }) => columns.slug)).toEqual(rows(0, 120).map(({ slug }) => slug));
-    }
   });
 
   it('leaves out the page size from then on where the service refuses it', async () => {
     const one = client();
-    upstream.set(({ url }) => {
-      const { searchParams } = new URL(url, upstream.url);
-      if (searchParams.has('pageSize')) return { status: 400, body: { error: { message: 'pageSize' } } };
-      const page = Number(searchParams.get('page'));
+    serve((page, params) => {
+      if (params.has('pageSize')) return { status: 400, body: { error: { message: 'pageSize' } } };
       return { body: page < 3 ? rows(page * 20, page * 20 + 20) : [] };
     });
     expect(((await one.rows(QUERY)) as { rows?: unknown[] }).rows).toHaveLength(60);
@@ -158,10 +158,8 @@ describe('rows', () => {
   });
 
   it('leaves out the page size where the service refuses it and its pages start at 1', async () => {
-    upstream.set(({ url }) => {
-      const { searchParams } = new URL(url, upstream.url);
-      const page = Number(searchParams.get('page'));
-      if (searchParams.has('pageSize') || page === 0) return { status: 400, body: {} };
+    serve((page, params) => {
+      if (params.has('pageSize') || page === 0) return { status: 400, body: {} };
       return { body: page === 1 ? rows(0, 20) : [] };
     });
     expect(await client().rows(QUERY)).toMatchObject({ status: 'ok', rows: { length: 20 }, complete: true });
@@ -186,49 +184,32 @@ describe('rows', () => {
     expect(upstream.requests.length).toBeLessThanOrEqual(3);
   });
 
-  it('reports an incomplete result when a later page is missing', async () => {
-    upstream.set(({ url }) => {
-      const page = Number(new URL(url, upstream.url).searchParams.get('page'));
-      return page > 1 ? { status: 500, body: {} } : { body: rows(page * 50, page * 50 + 50) };
-    });
-    expect(await client().rows(QUERY)).toMatchObject({ status: 'ok', complete: false });
-  });
-
-  it.each([0, 1])('reports an incomplete result when page %i, which may be the first, is missing', async (missing) => {
-    upstream.set(({ url }) => {
-      const page = Number(new URL(url, upstream.url).searchParams.get('page'));
-      return page === missing ? { status: 429, body: {} } : { body: rows(page * 50, page * 50 + 5) };
-    });
-    expect(await client().rows(QUERY)).toMatchObject({ status: 'ok', complete: false });
-  });
-
-  it('reports an incomplete result when page 0 is missing, even if the page after the last full one is refused', async () => {
-    upstream.set(({ url }) => {
-      const page = Number(new URL(url, upstream.url).searchParams.get('page'));
-      if (page === 0) return { status: 429, body: {} };
-      return page === 1 ? { body: rows(0, 50) } : { status: 404, body: {} };
-    });
+  const LIMITED: Given = { status: 429, body: {} };
+  const full = (page: number): Given => ({ body: rows(page * 50, page * 50 + 50) });
+  const incomplete: [string, (page: number) => Given][] = [
+    ['a later page', (page) => (page > 1 ? { status: 500, body: {} } : full(page))],
+    ['page 0, which may be the first,', (page) => (page === 0 ? LIMITED : { body: rows(50, 55) })],
+    ['page 1, which may be the first,', (page) => (page === 1 ? LIMITED : { body: rows(0, 5) })],
+    [
+      'page 0 before a full one, after which none follows,',
+      (page) => (page === 0 ? LIMITED : page === 1 ? full(0) : { status: 404, body: {} }),
+    ],
+  ];
+  it.each(incomplete)('reports an incomplete result when %s is missing', async (_name, reply) => {
+    serve(reply);
     expect(await client().rows(QUERY)).toMatchObject({ status: 'ok', complete: false });
   });
 
   it.each([0, 1])('returns the failure when page %i fails and the other one is empty', async (missing) => {
-    upstream.set(({ url }) => {
-      const page = Number(new URL(url, upstream.url).searchParams.get('page'));
-      return page === missing ? { status: 429, body: {} } : { body: [] };
-    });
+    serve((page) => (page === missing ? LIMITED : { body: [] }));
     expect(await client().rows(QUERY)).toEqual({ status: 'limited' });
   });
 
   it.each([0, 1])(
     'returns a complete result when the page after the last full one is refused, from %i',
     async (base) => {
-      upstream.set(({ url }) => {
-        const page = Number(new URL(url, upstream.url).searchParams.get('page')) - base;
-        return page === 0 || page === 1 ? { body: rows(page * 50, page * 50 + 50) } : { status: 404, body: {} };
-      });
-      const answer = await client().rows(QUERY);
-      expect(answer).toMatchObject({ status: 'ok', complete: true });
-      expect((answer as { rows?: unknown[] }).rows).toHaveLength(100);
+      serve((page) => (page - base === 0 || page - base === 1 ? full(page - base) : { status: 404, body: {} }));
+      expect(await client().rows(QUERY)).toMatchObject({ status: 'ok', complete: true, rows: { length: 100 } });
     },
   );
 

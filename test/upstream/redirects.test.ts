@@ -1,38 +1,22 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createSender } from '../../src/discord/sender.ts';
 import { systemClock } from '../../src/domain/clock.ts';
 import { createDiscovery } from '../../src/upstream/discovery.ts';
 import { createExplorer } from '../../src/upstream/explorer.ts';
 import { createNotification } from '../../src/upstream/notification.ts';
+import { forFile } from '../for-file.ts';
 import { startUpstream } from './server.ts';
 
 /** A redirect could lead keys, tokens and messages to anybody, so none is followed. */
 
 const ADDRESS = '0x1111111111111111111111111111111111111111';
-let elsewhere: Awaited<ReturnType<typeof startUpstream>>;
 let status = 302;
-let asked: string[] = [];
-const redirecting = createServer((request, response) => {
-  asked.push(request.url!);
-  request.resume();
-  response.writeHead(status, { location: `${elsewhere.url}${request.url}` }).end();
-});
-let url: string;
-
-beforeAll(async () => {
-  elsewhere = await startUpstream(() => ({ body: { id: '1', status: '1', message: 'OK', result: [] } }));
-  await new Promise<void>((resolve) => redirecting.listen(0, '127.0.0.1', resolve));
-  url = `http://127.0.0.1:${(redirecting.address() as AddressInfo).port}`;
-});
-afterAll(async () => {
-  redirecting.closeAllConnections();
-  redirecting.close();
-  await elsewhere.close();
-});
+const elsewhere = await forFile(startUpstream(() => ({ body: { id: '1', status: '1', message: 'OK', result: [] } })));
+const { url, requests: asked } = await forFile(
+  startUpstream((request) => ({ status, body: '', headers: { location: elsewhere.url + request.url } })),
+);
 beforeEach(() => {
-  asked = [];
+  asked.length = 0;
 });
 
 const explorer = () => createExplorer({ url, addressParam: 'a', apiKey: 'query-key', now: Date.now });
