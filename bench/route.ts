@@ -64,7 +64,7 @@ async function route({ store, subscriptions }: Filled): Promise<number> {
   let left = EVENTS;
   const router = startRouter({
     store,
-    ...systemClock,
+    clock: systemClock,
     log: pino({ level: 'silent' }),
     networks: new Map([[0, { chainId: null, operatorProject: null, catalog: null, nativeSymbol: undefined }]]),
     outbox: { wake: () => undefined, rescan: async () => undefined },
@@ -73,7 +73,6 @@ async function route({ store, subscriptions }: Filled): Promise<number> {
       if (left === 0) done.resolve();
     },
     receiver: { isBusy: () => false },
-    quarantine: { measure: async () => undefined, added: () => undefined },
   });
   const began = performance.now();
   router.wake();

@@ -7,7 +7,6 @@ import { newReference, nonceOf } from '../delivery/compose.ts';
 import { type GatewayOptions, startGateway } from '../discord/gateway.ts';
 import { renderCrossing } from '../discord/render/notice.ts';
 import { renderStatement, statementCsv } from '../discord/render/statement.ts';
-import { limitQuarantine, type QuarantineLimit } from '../routing/quarantine.ts';
 import { startRouter } from '../routing/router.ts';
 import { createTokenCatalog } from '../routing/token-catalog.ts';
 import type { Store } from '../store/store.ts';
@@ -41,9 +40,8 @@ export async function startWorking(
   const uptime = await openUptime({ store, clock, log });
   const maySend = () => data.database.lock?.isHeld() ?? true;
   const sending = startSending(context, { store, networks: data.networks, uptime, maySend }, overrides);
-  const quarantine = limitQuarantine(store, { clock, log });
   const { balances, statement } = startBalances(context, store, interfaces, sending);
-  const router = startRouting(context, store, interfaces, receiving, sending, quarantine, () => balances?.wake());
+  const router = startRouting(context, store, interfaces, receiving, sending, () => balances?.wake());
   stack.defer(router.close);
   const checkers = startCheckers(context, store, interfaces, router, sending, overrides);
   const given = createCommandServices(context, data, interfaces, receiving, sending, checkers, statement);
@@ -62,7 +60,7 @@ export async function startWorking(
       // `npm run deadletters` replays deliveries and alerts in a separate process, which cannot wake this one.
       router.wake();
       void deliverer.rescan();
-      void quarantine.measure();
+      void router.measureQuarantine();
     },
     async isMember(guildId) {
       const isThere = await sender.isMember(guildId);
@@ -143,12 +141,11 @@ function startBalances(
 const MAX_PRICED = 100;
 
 function startRouting(
-  { log, clock, now, metrics }: AppContext,
+  { log, clock, metrics }: AppContext,
   store: Store,
   { all, prices }: Interfaces,
   { receiver }: Receiving,
   { deliverer }: Sending,
-  quarantine: QuarantineLimit,
   onRouted: () => void,
 ) {
   // What was listed last moved last: after a restart its prices are known, too.
@@ -162,8 +159,7 @@ function startRouting(
   }
   return startRouter({
     store,
-    now,
-    after: clock.after,
+    clock,
     log,
     receiver,
     networks: new Map(
@@ -179,7 +175,6 @@ function startRouting(
       ]),
     ),
     outbox: deliverer,
-    quarantine,
     count(events) {
       metrics.routed.inc(events);
       onRouted();

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { DeliverySchedule, NewAlert, Warning } from '../domain/alert.ts';
+import type { Clock } from '../domain/clock.ts';
 import { isCompared } from '../domain/completeness.ts';
 import { parseEvent } from '../domain/event.ts';
 import { judge, type SeenTransfer, type Verdict } from '../domain/identity.ts';
@@ -35,8 +36,7 @@ const MAX_CHANNELS = 20;
 
 export interface DecideOptions extends ContextOptions {
   warned: Warned;
-  /** Milliseconds since 1970. */
-  now(): number;
+  clock: Pick<Clock, 'now'>;
   log: Logger;
 }
 
@@ -84,9 +84,9 @@ type State = RoutingState & Pick<DecideOptions, 'networks' | 'warned'>;
  */
 export async function decide(
   items: ParsedRow[],
-  { store, networks, warned, now: readClock, log }: DecideOptions,
+  { store, networks, warned, clock, log }: DecideOptions,
 ): Promise<{ result: RoutingResult; logStored(): void }> {
-  const now = readClock();
+  const now = clock.now();
   const parsed = items.filter((item) => 'event' in item);
   const { covered, state: read, learned } = await readContext(parsed, { store, networks }, now);
   const state = { ...read, networks, warned };

@@ -11,8 +11,6 @@ const KEPT_OF_OWN = { rows: 1_000, bytes: 5 * MIB };
 /** How often the quarantine is measured while deliveries are added to it. */
 const EVERY_MS = 10 * SECOND;
 
-export type QuarantineLimit = ReturnType<typeof limitQuarantine>;
-
 /** Lets the oldest deliveries in quarantine give up their bytes where there are too many. It refuses nothing. */
 export function limitQuarantine(
   { quarantine }: Pick<Store, 'quarantine'>,

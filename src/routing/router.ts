@@ -5,7 +5,7 @@ import type { Outbox } from '../domain/sender.ts';
 import { MIB } from '../domain/units.ts';
 import { isDatabaseFault } from '../errors.ts';
 import { type DecideOptions, decide, type ParsedRow, parseRow, quarantineOne } from './decide.ts';
-import type { QuarantineLimit } from './quarantine.ts';
+import { limitQuarantine } from './quarantine.ts';
 import { createWarned } from './scam.ts';
 
 /** Most deliveries per commit: more would cost less disk time but block the event loop for longer. */
@@ -28,15 +28,15 @@ const PAUSE_MS = 500;
 export interface RouterOptions extends Omit<DecideOptions, 'warned'> {
   receiver: Receiver;
   outbox: Outbox;
-  quarantine: QuarantineLimit;
   count(events: number): void;
-  after: Clock['after'];
+  clock: Clock;
 }
 
 /** Turns stored deliveries into alerts, oldest first, several per commit. */
-export function startRouter(options: RouterOptions): Inbox & { close(): Promise<void> } {
-  const { store, receiver, outbox, quarantine, count, log, now, after } = options;
+export function startRouter(options: RouterOptions) {
+  const { store, receiver, outbox, count, log, clock } = options;
   const warned = createWarned();
+  const quarantine = limitQuarantine(store, options);
   let isWanted = false;
   /** A commit failed, although it may be stored. */
   let isUnsure = false;
@@ -74,7 +74,7 @@ export function startRouter(options: RouterOptions): Inbox & { close(): Promise<
         isUnsure = true;
         // Only one retry, however often it was woken: retries that add up would fill the disk with log lines.
         cancelRetry();
-        cancelRetry = after(PAUSE_MS, wake);
+        cancelRetry = clock.after(PAUSE_MS, wake);
         return;
       }
     }
@@ -107,7 +107,7 @@ export function startRouter(options: RouterOptions): Inbox & { close(): Promise<
 
   /** Quarantines a delivery that cannot be looked up or stored, so that it does not hold up the others. */
   async function quarantineFailed(id: number, error: unknown): Promise<void> {
-    await store.routing.commit(quarantineOne(id, error, now()));
+    await store.routing.commit(quarantineOne(id, error, clock.now()));
     log.error({ err: error, inbox: id }, 'routing failed: delivery quarantined');
     finish(0, 1);
   }
@@ -119,7 +119,8 @@ export function startRouter(options: RouterOptions): Inbox & { close(): Promise<
 
   return {
     /** Routes what waits in the inbox, also what other processes stored or replayed. */
-    wake,
+    ...({ wake } satisfies Inbox),
+    measureQuarantine: quarantine.measure,
     async close(): Promise<void> {
       isClosing = true;
       cancelRetry();

@@ -3,7 +3,6 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createManualClock } from '../../sandbox/discord/index.ts';
 import type { RoutingResult } from '../../src/domain/routing.ts';
 import { StoreError } from '../../src/errors.ts';
-import { limitQuarantine } from '../../src/routing/quarantine.ts';
 import { startRouter } from '../../src/routing/router.ts';
 import type { Store } from '../../src/store/store.ts';
 import { testLog } from '../app.ts';
@@ -48,15 +47,13 @@ async function start() {
   const router = startRouter({
     store: observed,
     receiver: { isBusy: () => state.isBusy },
-    quarantine: limitQuarantine(store, { clock, log: testLog() }),
     outbox: {
       wake: (targets) => void reported.push(...targets.map(({ channelId }) => channelId)),
       async rescan() {
         reported.push('unnamed');
       },
     },
-    now: clock.now,
-    after: clock.after,
+    clock,
     log: testLog(),
     networks: new Map([[0, { chainId: null, operatorProject: null, catalog: null, nativeSymbol: undefined }]]),
     count: () => undefined,
