@@ -40,50 +40,35 @@ const page = (code: number) =>
     createHttp((_request, response) => void response.writeHead(code, { location: '/' }).end('<h1>A page</h1>')),
   );
 
-it('reaches a receiver behind a certificate that is valid', async () => {
-  expect(await probeReceiver(`https://localhost:${await behindTls('valid')}`)).toEqual({ status: 'reachable' });
-});
+const http = async (port: Promise<number>) => `http://127.0.0.1:${await port}`;
+const https = async (port: Promise<number>) => `https://localhost:${await port}`;
+async function closedPort(): Promise<number> {
+  const server = createTcp();
+  const port = await listening(server);
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
 
-it.each([
-  ['expired', 'expired'],
-  ['other-name', 'wrong-name'],
-])('reports that a certificate is %s', async (certificate, status) => {
-  expect(await probeReceiver(`https://localhost:${await behindTls(certificate)}`)).toEqual({ status });
+it.each<[string, () => Promise<string> | string, Reachability]>([
+  ['a receiver behind a valid certificate', () => https(behindTls('valid')), { status: 'reachable' }],
+  ['a certificate that is expired', () => https(behindTls('expired')), { status: 'expired' }],
+  ['a certificate of another name', () => https(behindTls('other-name')), { status: 'wrong-name' }],
+  ['a server without TLS behind an https URL', () => https(page(200)), { status: 'no-tls' }],
+  ['a host whose name has no address', () => 'https://bot.invalid', { status: 'dns' }],
+  ['a refused connection', () => http(closedPort()), { status: 'refused' }],
+  ['no response in time', () => http(listening(createTcp((socket) => void socket.resume()))), { status: 'timeout' }],
+  ['a connection that breaks', () => http(listening(createTcp((socket) => void socket.destroy()))), { status: 'away' }],
+  ['a proxy’s page with status 502', () => http(page(502)), { status: 'other', code: 502 }],
+  ['a proxy’s redirect', () => http(page(301)), { status: 'other', code: 301 }],
+  ['a proxy’s page with status 200', () => http(page(200)), { status: 'other', code: 200 }],
+])('recognizes %s', async (_what, urlOf, found) => {
+  expect(await probeReceiver(await urlOf(), found.status === 'timeout' ? 100 : undefined)).toEqual(found);
 });
 
 it('reports that a certificate is not trusted when no known authority signed it', async () => {
   setDefaultCACertificates(usual);
   onTestFinished(() => setDefaultCACertificates([...usual, file('ca.pem')]));
-  expect(await probeReceiver(`https://localhost:${await behindTls('valid')}`)).toEqual({ status: 'untrusted' });
-});
-
-it('reports that a server behind an https URL does not support TLS', async () => {
-  expect(await probeReceiver(`https://localhost:${await page(200)}`)).toEqual({ status: 'no-tls' });
-});
-
-it('reports that the host’s name has no address', async () => {
-  expect(await probeReceiver('https://bot.invalid')).toEqual({ status: 'dns' });
-});
-
-it('reports that the connection is refused', async () => {
-  const server = createTcp();
-  const port = await listening(server);
-  await new Promise((resolve) => server.close(resolve));
-  expect(await probeReceiver(`http://127.0.0.1:${port}`)).toEqual({ status: 'refused' });
-});
-
-it('reports that nothing responds in time', async () => {
-  const port = await listening(createTcp((socket) => void socket.resume()));
-  expect(await probeReceiver(`http://127.0.0.1:${port}`, 100)).toEqual({ status: 'timeout' });
-});
-
-it.each([502, 301, 200])('reports that something else responds: a proxy’s page with status %d', async (code) => {
-  expect(await probeReceiver(`http://127.0.0.1:${await page(code)}`)).toEqual({ status: 'other', code });
-});
-
-it('reports that the connection breaks', async () => {
-  const port = await listening(createTcp((socket) => void socket.destroy()));
-  expect(await probeReceiver(`http://127.0.0.1:${port}`)).toEqual({ status: 'away' });
+  expect(await probeReceiver(await https(behindTls('valid')))).toEqual({ status: 'untrusted' });
 });
 
 it('probes after a minute and then every ten, and logs each change once', async () => {

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/domain/clock.ts';
-import { parseRow } from '../../src/routing/decide.ts';
-import { newDelivery } from '../new-delivery.ts';
+import type { SeenTransfer } from '../../src/domain/identity.ts';
 import {
   ALERTS,
   ALICE,
@@ -15,7 +14,6 @@ import {
   USDC,
   WHALES,
 } from '../pipeline/harness.ts';
-import { routed } from '../store/contract/given.ts';
 import { rewriteQuarantine } from '../store/sqlite/database-file.ts';
 
 let pipeline: Pipeline;
@@ -165,29 +163,9 @@ describe('the block of a transfer', () => {
     for (let n = 1; n <= 12; n++) await pipeline.receive(block(n));
     for (const n of [11, 5, 4, 8]) await pipeline.receive({ ...block(n), direction: 'outgoing' });
     await pipeline.routed();
-    const { routing } = pipeline.store;
-    const seen = async () => {
-      const body = JSON.stringify(event);
-      const parsed = parseRow({ ...newDelivery(body), id: 1, body });
-      if (!('event' in parsed)) throw new Error(parsed.reason);
-      const { keys } = parsed;
-      const query = { transferKey: keys.transfer, deliveryKey: keys.delivery, scope: 0, at: 0, ...parsed.event };
-      const { transfers } = await routing.context([query], pipeline.clock.now());
-      return transfers[0]!;
-    };
-    const known = async () => {
-      const { blockNumber, left = [] } = (await seen()).transfer;
-      return [blockNumber, ...left.map(Number)];
-    };
-    expect(await known()).toEqual([1_012, 4, 5, 6, 7, 8, 9, 10, 11]);
-    // Earlier versions stored no abandoned blocks. Such a transfer takes the block of the next delivery.
-    const { transfer, ...stored } = await seen();
-    const { left: _, ...data } = transfer;
-    const asBefore = { ...stored, transfer: data };
-    await routing.commit(routed({ now: pipeline.clock.now(), transfers: [asBefore] }));
-    await pipeline.receive(block(3));
-    await pipeline.routed();
-    expect(await known()).toEqual([1_012]);
+    const [history] = await pipeline.histories();
+    const { blockNumber, left = [] } = history!.transfer as SeenTransfer['transfer'];
+    expect([blockNumber, ...left.map(Number)]).toEqual([1_012, 4, 5, 6, 7, 8, 9, 10, 11]);
   });
 
   it('learns a block from another body if the first one had none, without showing a reorganization', async () => {
