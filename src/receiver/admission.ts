@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import type { IpRanges } from '../config/values.ts';
 import type { Config } from '../config.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { DeliveryIdentity, RefusedSource } from '../domain/inbox.ts';
+import type { NewDelivery, RefusedSource } from '../domain/inbox.ts';
 import { isOperatorScope } from '../domain/project.ts';
 import { MIB } from '../domain/units.ts';
 import type { StorageFault } from './disk.ts';
@@ -33,17 +33,10 @@ const OWN_BYTES = 16 * MIB;
 const BUSY_REQUESTS = 64;
 const BUSY_MS = 25;
 
-/** One admitted request on its way through the receiver. */
-export interface Ticket {
-  scope: number;
-  /** Milliseconds since 1970. */
-  receivedAt: number;
+/** One admitted request on its way through the receiver. `identity` stays null until its headers are verified. */
+export interface Ticket extends Omit<NewDelivery, 'body'> {
   /** On the monotonic clock. */
   arrivedMs: number;
-  /** The run of the process in which it arrived, and the time in it. */
-  stamp: ReturnType<Run['stamp']>;
-  /** The delivery's identity in its verified headers; null until they are verified. */
-  identity: DeliveryIdentity | null;
   /** Bytes of its body in memory; null until it is complete. */
   bytes: number | null;
 }
@@ -73,10 +66,11 @@ export function createAdmission(options: AdmissionOptions) {
   let busyAt = Number.NEGATIVE_INFINITY;
   let isClosing = false;
 
-  function hasTooManySlow(scope: number): boolean {
+  /** Whether too many bytes wait in memory, or too many requests are slow. */
+  function isOverloaded(scope: number): boolean {
+    if (!isOperatorScope(scope) && (bytesOf.get(scope) ?? 0) > OWN_BYTES) return true;
     const at = elapsed();
-    let slow = 0;
-    let own = 0;
+    let [slow, own] = [0, 0];
     for (const ticket of open) {
       const age = at - ticket.arrivedMs;
       if (age < SLOW_MS) break;
@@ -84,12 +78,8 @@ export function createAdmission(options: AdmissionOptions) {
       slow++;
       if (ticket.scope === scope) own++;
     }
-    return slow >= MAX_SLOW_IN_TOTAL || (slow >= MAX_SLOW && own >= OWN_SLOW);
-  }
-
-  function isOverloaded(scope: number): boolean {
-    if (!isOperatorScope(scope) && (bytesOf.get(scope) ?? 0) > OWN_BYTES) return true;
-    if (bytes <= MAX_BYTES && !hasTooManySlow(scope)) return false;
+    const isSlow = slow >= MAX_SLOW_IN_TOTAL || (slow >= MAX_SLOW && own >= OWN_SLOW);
+    if (bytes <= MAX_BYTES && !isSlow) return false;
     if (bytes > 0) storage.slow();
     return true;
   }
@@ -105,7 +95,7 @@ export function createAdmission(options: AdmissionOptions) {
       scope,
       receivedAt: now(),
       arrivedMs: elapsed(),
-      stamp: run.stamp(),
+      ...run.stamp(),
       identity: null,
       bytes: null,
     };

@@ -50,22 +50,12 @@ export function createIntake(options: IntakeOptions) {
   async function run(): Promise<void> {
     let stored: WaitingBody[] = [];
     while (queue.length > 0) {
-      const committing = commit(refuseLate(queue.splice(0, MAX_IN_COMMIT)));
+      const committing = commit(queue.splice(0, MAX_IN_COMMIT));
       answer(stored);
       stored = await committing;
     }
     isRunning = false;
     answer(stored);
-  }
-
-  function refuseLate(group: WaitingBody[]): WaitingBody[] {
-    const at = elapsed();
-    const { late = [], inTime = [] } = Object.groupBy(group, ({ ticket }) =>
-      at - ticket.arrivedMs > LATE_MS ? 'late' : 'inTime',
-    );
-    refuse(late, 'late');
-    if (late.length > 0) storage.slow();
-    return inTime;
   }
 
   function refuse(group: WaitingBody[], reason: RefusalReason): void {
@@ -75,19 +65,20 @@ export function createIntake(options: IntakeOptions) {
     }
   }
 
-  /** Stores a group; returns those that are durable now. */
-  async function commit(group: WaitingBody[]): Promise<WaitingBody[]> {
-    if (group.length === 0) return [];
+  /** Stores the bodies that are not too late; returns those that are durable now. */
+  async function commit(bodies: WaitingBody[]): Promise<WaitingBody[]> {
     const began = elapsed();
+    const isLate = ({ ticket }: WaitingBody) => began - ticket.arrivedMs > LATE_MS;
+    const late = bodies.filter(isLate);
+    refuse(late, 'late');
+    if (late.length > 0) storage.slow();
+    const group = bodies.filter((waiting) => !isLate(waiting));
+    if (group.length === 0) return [];
     try {
       const ids = await store.inbox.append(
-        group.map(({ ticket: { scope, receivedAt, identity, stamp }, body }) => ({
-          scope,
-          receivedAt,
-          body,
-          identity,
-          ...stamp,
-        })),
+        group.map(({ ticket: { scope, receivedAt, run, runMs, identity }, body }) => {
+          return { scope, receivedAt, run, runMs, identity, body };
+        }),
       );
       commits++;
       storage.stored();
