@@ -69,9 +69,7 @@ export function chainChecksContract(it: StoreTest): void {
       expect(await told(0)).toEqual([2]);
     });
 
-    it('find transfers by their blocks and by their transactions, and correct how many there are', async ({
-      store,
-    }) => {
+    it('find transfers by their blocks or transactions, and correct how many there are', async ({ store }) => {
       await subscribe(store);
       const at = (n: number, blockNumber: number) => storedTransfer(n, { transfer: transfer(n, { blockNumber }) });
       const transfers = [at(1, 10), at(2, 11), at(3, 12)];
@@ -87,9 +85,7 @@ export function chainChecksContract(it: StoreTest): void {
       expect(corrected).toMatchObject({ count: 0, transfer: { settled: 0 } });
     });
 
-    it('list what was delivered after a transfer, of blocks up to one, and tell routing how far was compared', async ({
-      store,
-    }) => {
+    it('list what was delivered after a transfer up to a block, and how far was compared', async ({ store }) => {
       await subscribe(store);
       const at = (n: number, blockNumber: number, more = {}) =>
         storedTransfer(n, { transfer: transfer(n, { blockNumber }), ...more });
@@ -109,9 +105,7 @@ export function chainChecksContract(it: StoreTest): void {
       expect((await contextOf(store, 9)).compared.get(0)).toEqual(PROGRESS);
     });
 
-    it('list what was posted because it was found on the chain, and what was delivered around it', async ({
-      store,
-    }) => {
+    it('list what was posted because it was found on the chain, and what came around it', async ({ store }) => {
       const { id } = await subscribe(store);
       const decided = (n: number) => decision(n, { subscription: id });
       await store.routing.commit(

@@ -52,9 +52,7 @@ export function channelsContract(it: StoreTest): void {
       expect(await store.channels.blocked(OTHER_GUILD)).toEqual([]);
     });
 
-    it('freezes the notice that reports a blocked channel elsewhere, and withdraws it when the channel opens', async ({
-      store,
-    }) => {
+    it('freezes the notice about a blocked channel elsewhere, and withdraws it when that opens', async ({ store }) => {
       await post(store, [1]);
       const elsewhere = notice({ channelId: OTHER_CHANNEL, aboutChannelId: CHANNEL });
       await store.channels.setState(PARKED, elsewhere);
@@ -79,9 +77,7 @@ export function channelsContract(it: StoreTest): void {
       expect(JSON.stringify(found)).toContain('Text');
     });
 
-    it('chooses the guild’s default channel for notices, otherwise another one in use, never the troubled one', async ({
-      store,
-    }) => {
+    it('chooses the default channel for notices, or another one in use, never the troubled one', async ({ store }) => {
       const place = () => store.channels.channelForNotices(GUILD, CHANNEL);
       await subscribe(store);
       expect(await place()).toBeNull();
@@ -93,9 +89,7 @@ export function channelsContract(it: StoreTest): void {
       expect(await place()).toBe(OTHER_CHANNEL);
     });
 
-    it('restores a guild’s channels when it takes the bot back, except those that were gone on their own', async ({
-      store,
-    }) => {
+    it('restores a guild’s channels when it takes the bot back, but not deleted ones', async ({ store }) => {
       await post(store, [1]);
       await post(store, [2], { channelId: OTHER_CHANNEL });
       await store.channels.setState({ ...PARKED, channelId: OTHER_CHANNEL, state: 'unreachable', reason: '10003' });
@@ -115,9 +109,7 @@ export function channelsContract(it: StoreTest): void {
       expect(await store.channels.blocked(GUILD)).toEqual([{ channelId: CHANNEL, state: 'unreachable', reason }]);
     });
 
-    it('closes a channel with its guild’s removal of the bot, and opens it as if nothing had failed', async ({
-      store,
-    }) => {
+    it('closes a channel with a removal of the bot, and opens it as if nothing had failed', async ({ store }) => {
       await post(store, [1]);
       await post(store, [2], { guildId: OTHER_GUILD, channelId: OTHER_CHANNEL });
       const untouched = await head(store, OTHER_CHANNEL);
@@ -154,9 +146,7 @@ export function channelsContract(it: StoreTest): void {
       expect(await sync([odd, present], [0, 1])).toEqual({ gone: [even], back: [odd] });
     });
 
-    it('counts a guild’s erasure from the first report of its removal, or an earlier time that is reported', async ({
-      store: { channels, erasure, guilds },
-    }) => {
+    it('counts an erasure from the earliest reported removal', async ({ store: { channels, erasure, guilds } }) => {
       await guilds.changeSettings(GUILD, { language: 'de' });
       const isRemoved = async (before: number) => (await erasure.removed(before)).includes(GUILD);
       await channels.syncGuilds(new Set(), [0, 1], NOW);

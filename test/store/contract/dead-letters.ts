@@ -74,9 +74,7 @@ export function deadLettersContract(it: StoreTest): void {
       expect(await store.deadLetters.list(9)).toMatchObject([{ payload: null }, { payload: null }]);
     });
 
-    it('turns messages and changes that waited since before a time into dead letters, and no later ones', async ({
-      store,
-    }) => {
+    it('turns messages and changes into dead letters that waited since before a time, no others', async ({ store }) => {
       await post(store, [1], { now: NOW - 9 });
       await send(store, { reference: 'sent' }, NOW - 9);
       await post(store, [2], { now: NOW - 9 });
@@ -122,9 +120,7 @@ export function deadLettersContract(it: StoreTest): void {
       expect(await next(store, NOW - 1)).toMatchObject({ status: 'alerts', reason: null, alerts: [{ hold: null }] });
     });
 
-    it('makes a blocked channel due now when a dead letter of it is replayed, and nothing due later', async ({
-      store,
-    }) => {
+    it('makes a blocked channel due no later than now when a dead letter of it is replayed', async ({ store }) => {
       await post(store, [1]);
       for (const [dueAt, due] of [
         [NOW + 9, NOW],
@@ -163,9 +159,7 @@ export function deadLettersContract(it: StoreTest): void {
       expect((await historyOf(store, 1))[0]!.alerts).toMatchObject([{ state: 'sent', discardedAt: null }]);
     });
 
-    it('keeps one dead letter for a message whose changes are refused, and none for a refused label', async ({
-      store,
-    }) => {
+    it('keeps one dead letter of a message with refused changes, and none of a refused label', async ({ store }) => {
       await post(store, [1]);
       await send(store, { reference: 'abc' });
       await refuseChange(store);

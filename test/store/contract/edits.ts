@@ -41,18 +41,14 @@ export function editsContract(it: StoreTest): void {
       expect(await historyOf(store, 1)).toMatchObject([shown, shown]);
     });
 
-    it('counts the first attempt of a joining edit, whose outcome stays unknown until Discord has shown it', async ({
-      store,
-    }) => {
+    it('counts a joining edit’s first attempt, whose outcome is unknown until Discord shows it', async ({ store }) => {
       const edit = await join(store);
       expect(await frozen(store)).toMatchObject({ id: edit, attempts: 1, unconfirmed: true });
       await store.outbox.markNotSent(edit!);
       expect(await frozen(store)).toMatchObject({ id: edit, attempts: 2, unconfirmed: false });
     });
 
-    it('returns the alerts that a joining edit adds, not those that its message shows, and none of a rendered edit', async ({
-      store,
-    }) => {
+    it('returns the alerts that a joining edit adds, and none of a rendered edit', async ({ store }) => {
       await post(store, [1]);
       await send(store);
       await post(store, [2], { transfer: { txHash: txHash(1) }, now: NOW + 5 });
@@ -86,9 +82,7 @@ export function editsContract(it: StoreTest): void {
       expect(await store.outbox.requestRerender([{ channelId: CHANNEL, reference: 'unknown' }], NOW)).toEqual([]);
     });
 
-    it('requests no new labels of a message that will show a change, but a change despite new labels', async ({
-      store,
-    }) => {
+    it('requests no labels of a message that will show a change, but a change despite labels', async ({ store }) => {
       await post(store, [1]);
       await send(store, { reference: 'abc' });
       const message = { channelId: CHANNEL, reference: 'abc' };
@@ -102,9 +96,7 @@ export function editsContract(it: StoreTest): void {
       expect(await store.outbox.channelsWithWork()).toEqual([]);
     });
 
-    it('sends a frozen message, then a change, then due alerts, then a label, and edits only while it may', async ({
-      store,
-    }) => {
+    it('sends a message, then a change, then due alerts, then a label, and edits while it may', async ({ store }) => {
       for (const [n, reference] of [[1, 'labeled'] as const, [2, 'changed'] as const]) {
         await post(store, [n]);
         await send(store, { reference });
@@ -140,9 +132,7 @@ export function editsContract(it: StoreTest): void {
       expect(await next(store)).toMatchObject({ batch: { kind: 'edit' }, original: { alerts: [{ count: 2 }] } });
     });
 
-    it('lets alerts join their transaction’s message for ten minutes, and none that is plain text', async ({
-      store,
-    }) => {
+    it('lets alerts join their transaction’s message for ten minutes, but no plain text', async ({ store }) => {
       await post(store, [1]);
       const id = await send(store);
       await post(store, [2], { transfer: { txHash: txHash(1) } });
@@ -187,9 +177,7 @@ export function editsContract(it: StoreTest): void {
       expect(edit).toBeNull();
     });
 
-    it('counts an attempt of an edit when it is claimed, and accepts another request from then on', async ({
-      store,
-    }) => {
+    it('counts an edit’s attempt when it is claimed, and accepts another request from then on', async ({ store }) => {
       await post(store, [1]);
       await send(store, { reference: 'abc' });
       await countAgain(store, 1);

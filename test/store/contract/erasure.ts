@@ -88,9 +88,7 @@ export function erasureContract(it: StoreTest): void {
       expect(await store.metrics.stored(GUILD)).toMatchObject({ subscriptions: 1, waiting: 1, history: 1, audit: 0 });
     });
 
-    it('keeps what was stored after an erasure began, also when retention deleted the latest rows from before', async ({
-      store,
-    }) => {
+    it('keeps what came after an erasure began, also when retention deleted the rows before it', async ({ store }) => {
       const seenAt = NOW - 2 * DAY;
       const old = { transfers: [storedTransfer(1, { seenAt })], decisions: [decision(1, { at: seenAt })] };
       await store.routing.commit(routed(old));
@@ -120,9 +118,7 @@ export function erasureContract(it: StoreTest): void {
       expect(await store.metrics.stored(OTHER_GUILD)).toMatchObject({ waiting: 1, history: 1 });
     });
 
-    it('covers what was stored since, and the project of the first start, when it is started again', async ({
-      store,
-    }) => {
+    it('covers what was stored since, and the first start’s project, when it is started again', async ({ store }) => {
       await fill(store, GUILD, CHANNEL, 1);
       const [project] = await store.projects.tokens();
       expect(await seen(store, project!.scope)).toEqual([keyOf(10)]);
@@ -200,9 +196,7 @@ export function erasureContract(it: StoreTest): void {
       expect([await left(store, 1), await left(store, 2), await left(store, 3)]).toEqual([0, 1, 1]);
     });
 
-    it('deletes what concerns only uncataloged tokens earlier, and of unchecked tokens while the disk is low', async ({
-      store,
-    }) => {
+    it('deletes transfers of uncataloged tokens early, and of unchecked ones on a low disk', async ({ store }) => {
       const entry = { network: 0, token: USDC, cataloged: false, symbol: null, name: null, checkedAt: OLD };
       await store.routing.commit(routed({ learned: { catalog: [entry] } }));
       const unchecked = { isWorthless: true, now: OLD, transfer: { token: ALICE } };
@@ -300,9 +294,7 @@ export function erasureContract(it: StoreTest): void {
   });
 
   describe('uptime', () => {
-    it('returns the latest recorded time and every pause, or the time of the newest data where that is later', async ({
-      store: { uptime, inbox },
-    }) => {
+    it('returns the latest time recorded or stored, and every pause', async ({ store: { uptime, inbox } }) => {
       expect(await uptime.read()).toEqual({ latest: null, pauses: [] });
       const pauses = [
         { from: NOW - 9, until: NOW - 8 },

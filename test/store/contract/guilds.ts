@@ -91,18 +91,14 @@ export function guildsContract(it: StoreTest): void {
       expect(await labels.list(GUILD)).toEqual([label(1, 'Hot')]);
     });
 
-    it('refuses a name of letters beyond A to Z that another address of the guild has, but not in another case', async ({
-      store: { labels },
-    }) => {
+    it('refuses a taken name of letters beyond A to Z, but not in another case', async ({ store: { labels } }) => {
       await labels.set(GUILD, label(1, 'ÖL'), 10);
       const taken = { status: 'label-taken', name: 'ÖL', address: address(1) };
       expect(await labels.set(GUILD, label(2, 'ÖL'), 10)).toEqual(taken);
       expect(await labels.set(GUILD, label(2, 'öl'), 10)).toMatchObject({ status: 'set' });
     });
 
-    it('refuses a name that another address of the guild has, whatever its case, and returns that address', async ({
-      store: { labels },
-    }) => {
+    it('refuses a taken name, whatever its case, and returns whose it is', async ({ store: { labels } }) => {
       await labels.set(GUILD, label(1, 'Cold'), 10);
       expect(await labels.set(GUILD, label(2, 'COLD'), 10)).toEqual({
         status: 'label-taken',

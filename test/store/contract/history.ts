@@ -37,9 +37,7 @@ export function historyContract(it: StoreTest): void {
     const hashes = async ({ history }: Store, changed: Partial<typeof query> = {}, limit = 9) =>
       (await history.decidedTransfers({ ...query, ...changed }, limit)).map((one) => Number(one.transfer.txHash));
 
-    it('returns the latest decided transfers first, within a period, an address, a guild and some channels', async ({
-      store,
-    }) => {
+    it('returns decided transfers of a period, an address, a guild and channels, latest first', async ({ store }) => {
       for (const n of [1, 2, 3]) await post(store, [n], { now: NOW + n });
       expect(await hashes(store)).toEqual([3, 2, 1]);
       expect(await hashes(store, { since: NOW + 2, until: NOW + 2 })).toEqual([2]);
@@ -103,9 +101,7 @@ export function historyContract(it: StoreTest): void {
       expect(posted.map(({ channelId }) => channelId)).toEqual([OTHER_CHANNEL]);
     });
 
-    it('looks through the latest transfers of the guild’s project for those that involve an address', async ({
-      store,
-    }) => {
+    it('looks through the latest transfers of the guild’s project for an address', async ({ store }) => {
       await post(store, [1], { now: NOW + 1, transfer: { from: address(1) } });
       await post(store, [2, 3], { now: NOW + 2 });
       await post(store, [4], { now: NOW + 3, transfer: { to: address(1) } });
@@ -148,9 +144,7 @@ export function historyContract(it: StoreTest): void {
     }
     const idsOf = (silences: { subscription: number }[]) => silences.map(({ subscription }) => subscription);
 
-    it('finds a guild’s busy addresses that are quiet for longer than the rule allows, the longest first', async ({
-      store,
-    }) => {
+    it('finds busy addresses that are quiet for longer than the rule allows, the longest first', async ({ store }) => {
       const quiet = await watch(store, 1);
       await watch(store, 2, { events: 19 });
       const slow = await watch(store, 3, { gapMs: 2 * HOUR, lastEventAt: NOW - 24 * HOUR });
@@ -178,9 +172,7 @@ export function historyContract(it: StoreTest): void {
       expect((await store.outbox.channelsWithWork()).map(({ channelId }) => channelId)).toEqual([CHANNEL]);
     });
 
-    it('knows when the guild’s project, or the operator’s where it has none, last brought a transfer', async ({
-      store,
-    }) => {
+    it('knows when the guild’s own project, or else the operator’s, last brought a transfer', async ({ store }) => {
       const scope = await saveProject(store, OTHER_GUILD);
       await watch(store, 1);
       await watch(store, 2, {}, { guildId: OTHER_GUILD, channelId: '9' });
@@ -196,9 +188,7 @@ export function historyContract(it: StoreTest): void {
   describe('tokens', () => {
     const known = async ({ tokens }: Store, guildId = GUILD) => tokens.known(guildId);
 
-    it('lists what moved at the guild’s addresses, most often first, then the catalog, latest lookup first', async ({
-      store,
-    }) => {
+    it('lists what moved at a guild’s addresses, most often first, then the catalog’s latest', async ({ store }) => {
       const coin = { kind: 'native', token: null, tokenSymbol: null, tokenType: 'FUSE' } as const;
       const entry = (n: number, cataloged: boolean | null, symbol: string | null, checkedAt: number) => {
         return { network: 0, token: address(n), cataloged, symbol, name: null, checkedAt };

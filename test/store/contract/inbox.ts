@@ -39,9 +39,7 @@ export function inboxContract(it: StoreTest): void {
       expect(await store.inbox.next(9)).toMatchObject([{ body: 'x', receivedAt: NOW, ...kept }]);
     });
 
-    it('returns at most `limit` deliveries and stops at the one that reaches the number of bytes', async ({
-      store,
-    }) => {
+    it('returns at most `limit` deliveries and stops at the one that reaches the bytes', async ({ store }) => {
       const body = '\u20ac'.repeat(100);
       await append(store, Array<string>(6).fill(body));
       expect(await store.inbox.next(3, 1_200)).toHaveLength(3);
@@ -62,9 +60,7 @@ export function inboxContract(it: StoreTest): void {
       expect(await bodies(100, 1)).toEqual(['a1', 'b1', 'c1']);
     });
 
-    it('knows how much waits in the inbox for each server’s own project, and how much it stored on the latest day', async ({
-      store,
-    }) => {
+    it('knows how much waits for each server’s own project, and its bytes of the latest day', async ({ store }) => {
       const day = Math.floor(NOW / DAY);
       await append(store, ['operator'], 0);
       const [first] = await append(store, ['one', 'three'], 5);
@@ -101,9 +97,7 @@ export function inboxContract(it: StoreTest): void {
       expect(await store.metrics.backlog(NOW)).toMatchObject({ quarantine: { rows: 1, bytes: 5 } });
     });
 
-    it('measures the quarantine’s size by scope and names the guild whose project brought a delivery', async ({
-      store,
-    }) => {
+    it('measures the quarantine by scope and names the guild whose project brought a delivery', async ({ store }) => {
       const scope = await saveProject(store);
       await quarantine(store, ['abc', 'defgh']);
       await quarantine(store, ['ij'], scope);
@@ -123,9 +117,7 @@ export function inboxContract(it: StoreTest): void {
       expect(await store.quarantine.list()).toHaveLength(1);
     });
 
-    it('lets the oldest deliveries of a scope give up their bytes when there are too many, and keeps their hashes', async ({
-      store,
-    }) => {
+    it('lets a scope’s oldest deliveries give up too many bytes, and keeps their hashes', async ({ store }) => {
       await quarantine(store, ['one', 'three', 'four']);
       await quarantine(store, ['other'], 5);
       expect(await store.quarantine.giveUp(0, { rows: 3, bytes: 12 })).toBe(0);
@@ -174,9 +166,7 @@ export function inboxContract(it: StoreTest): void {
       expect(await store.quarantine.discard([last!.id])).toBe(0);
     });
 
-    it('replays and discards several quarantined deliveries, in their order, and returns how many', async ({
-      store,
-    }) => {
+    it('replays and discards quarantined deliveries in their order, and returns how many', async ({ store }) => {
       const many = Array.from({ length: 450 }, (_, n) => String(n));
       await quarantine(store, many);
       const ids = (await store.quarantine.list()).map(({ id }) => id);

@@ -81,9 +81,7 @@ export function knowledgeContract(test: StoreTest): void {
   });
 
   describe('knowledge about tokens', () => {
-    it('replaces what the explorer returned earlier, and finds cataloged tokens with similar symbols', async ({
-      store,
-    }) => {
+    it('replaces what the explorer returned earlier, and finds genuine tokens of like symbols', async ({ store }) => {
       const gold = { cataloged: true, symbol: 'Gold', name: 'Gold' };
       const entry: CatalogEntry = { network: 0, token: USDC, ...gold, checkedAt: 1 };
       const keep = (changed: Partial<CatalogEntry>) => learn(store, { catalog: [{ ...entry, ...changed }] });

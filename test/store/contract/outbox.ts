@@ -39,9 +39,7 @@ export function outboxContract(it: StoreTest): void {
       expect(await store.outbox.due(CHANNEL, { hold: 'hourly', isSignificant: false }, NOW + 5, 0, 9)).toHaveLength(1);
     });
 
-    it('returns significant alerts first, apart from the others but for those of their transactions', async ({
-      store,
-    }) => {
+    it('returns significant alerts first, and with them only others of their transactions', async ({ store }) => {
       await post(store, [1, 2]);
       await post(store, [3], { hold: 'hourly', dueAt: NOW });
       await post(store, [4], { transfer: { txHash: txHash(7), value: '1' }, isSignificant: true });
@@ -153,9 +151,7 @@ export function outboxContract(it: StoreTest): void {
       expect(await due(store)).toEqual([1]);
     });
 
-    it('returns the alerts of an unfrozen message to those that wait, and takes its mention back', async ({
-      store,
-    }) => {
+    it('returns an unfrozen message’s alerts to those that wait, and takes its mention back', async ({ store }) => {
       const { id: subscription } = await subscribe(store);
       await post(store, [1], { matches: [matchOf(subscription)] });
       const id = await freeze(store, { mentioning: [{ subscription, isSignificant: true }] });
@@ -195,9 +191,7 @@ export function outboxContract(it: StoreTest): void {
       expect(alerts[1]).toMatchObject({ guildId: GUILD, channelId: CHANNEL, transfer: transfer(1), count: 1 });
     });
 
-    it('returns alerts in the language that the guild’s admins chose, or else in its own at Discord', async ({
-      store,
-    }) => {
+    it('returns alerts in the language that the admins chose, or else the guild’s at Discord', async ({ store }) => {
       await post(store, [1]);
       const language = async () => (await dueAlerts(store)).alerts[0]!.language;
       expect(await language()).toBeNull();

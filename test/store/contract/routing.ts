@@ -55,9 +55,7 @@ export function routingContract(it: StoreTest): void {
       expect(await historyOf(store, 1)).toHaveLength(3);
     });
 
-    it('refuses a second alert of a transfer in a channel, with everything that was decided with it', async ({
-      store,
-    }) => {
+    it('refuses a second alert of a transfer in a channel, with all that was decided with it', async ({ store }) => {
       const done = await store.inbox.append([received('{}')]);
       const twice = { done, transfers: [storedTransfer(1)], alerts: [newAlert(1), newAlert(1)] };
       await expect(store.routing.commit(routed(twice))).rejects.toThrow(/unique/i);
@@ -111,9 +109,7 @@ export function routingContract(it: StoreTest): void {
       expect(await channelsWithWork(store)).toEqual([CHANNEL, OTHER_CHANNEL]);
     });
 
-    it('stores nothing about subscriptions that were removed or erased after the context was read', async ({
-      store,
-    }) => {
+    it('stores nothing about subscriptions that were removed or erased since the context', async ({ store }) => {
       const own = await subscribe(store);
       const removed = await subscribe(store, { channelId: OTHER_CHANNEL });
       const erased = await subscribe(store, { guildId: OTHER_GUILD, channelId: '9' });

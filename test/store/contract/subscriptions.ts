@@ -39,9 +39,7 @@ export function subscriptionsContract(it: StoreTest): void {
       expect(await store.subscriptions.list(GUILD)).toHaveLength(1);
     });
 
-    it('refuses one more channel for an address that as many of the guild’s channels watch as may', async ({
-      store,
-    }) => {
+    it('refuses one more channel for an address that enough of the guild’s channels watch', async ({ store }) => {
       const inChannel = (n: number, changed = {}) =>
         store.subscriptions.add(newSubscription({ channelId: String(n), ...changed }), 100, 2);
       await inChannel(1);
@@ -287,9 +285,7 @@ export function subscriptionsContract(it: StoreTest): void {
       expect(await store.labels.list(GUILD)).toHaveLength(2);
     });
 
-    it('imports nothing of a file that changes what was removed meanwhile or belongs to another guild', async ({
-      store,
-    }) => {
+    it('imports nothing of a file that changes what was removed or belongs to another guild', async ({ store }) => {
       await subscribe(store, { guildId: OTHER_GUILD });
       const changed = [{ address: TREASURY, channelId: CHANNEL, change: { label: 'Mine' } }];
       const added = [{ address: ALICE, channelId: OTHER_CHANNEL, change: {} }];

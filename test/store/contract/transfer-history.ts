@@ -79,9 +79,7 @@ export function transferHistoryContract(it: StoreTest): void {
       expect(first.map(({ id }) => id)).toEqual([4, 3, 1]);
     });
 
-    it('shows deliveries in order of time, and decisions and alerts in the order they were stored', async ({
-      store,
-    }) => {
+    it('shows deliveries in order of time, decisions and alerts in the order they were stored', async ({ store }) => {
       const directions = ['incoming', 'outgoing', null] as const;
       const deliveries = directions.map((direction, n) =>
         delivery(1, { key: keyOf(9 - n), direction, seenAt: NOW + n, addressType: n === 1 ? 'token' : 'wallet' }),

@@ -53,9 +53,7 @@ describe.skipIf(isPostgresMissing())('faults of Postgres', () => {
     expect(await deliver(store)).toHaveLength(1);
   });
 
-  it('leaves a server that became a read-only replica, and finds the writable one by the same name', async ({
-    url,
-  }) => {
+  it('leaves a server that became a read-only replica, and finds the writable one by its name', async ({ url }) => {
     const { store } = await open(url);
     await deliver(store);
     const name = new URL(url).pathname.slice(1);

@@ -185,9 +185,7 @@ describe.skipIf(isPostgresMissing())('moving an installation', () => {
     file = fileUrl('bot.sqlite');
   });
 
-  it('moves every table to Postgres and back, so that the port shows the same and the file has the same rows', async ({
-    url,
-  }) => {
+  it('moves every table to Postgres and back, with the same rows and the same to show', async ({ url }) => {
     await withStore(file, fill);
     const before = dump(file);
     expect(Object.keys(before).filter((table) => before[table]!.length === 0)).toEqual([]);
