@@ -6,11 +6,10 @@ import { type FaultRule, startDiscord } from '../../sandbox/discord/index.ts';
 import { freePorts } from '../../sandbox/ports.ts';
 import { SECOND } from '../../src/domain/clock.ts';
 import { type BotProcess, launchBot } from '../bot-process.ts';
-import { countShown } from './count.ts';
+import { countShown, watchUnshown } from './count.ts';
 import { type CrashEngine, sqliteEngine } from './engines.ts';
 import { ENOUGH, startSender } from './sender.ts';
 import { settle } from './settle.ts';
-import { watchUnshown } from './unshown.ts';
 import { watchAddresses } from './watched.ts';
 
 /** What became of everything. `lost` and `doubled` must be 0. */

@@ -22,10 +22,13 @@ import {
   notice,
   OTHER_CHANNEL,
   OTHER_GUILD,
+  PARKED,
+  PROGRESS,
   post,
   quarantine,
   received,
   routed,
+  saveProject,
   send,
   storedTransfer,
   subscribe,
@@ -62,31 +65,21 @@ async function fill(store: Store): Promise<void> {
   await store.balances.record({ subscription, network: 0, warnBelow: '0.5', isLow: false }, notice());
   await store.balances.beginStatements(GUILD, NOW);
   await store.guilds.changeSettings(GUILD, { defaultChannel: CHANNEL, timezone: 'Europe/Berlin' });
-  const scope = await store.projects.save(
-    { guildId: GUILD, projectId: 'p', sealed: new Uint8Array([0, 255, 39, 92]), signed: true },
-    'first-token',
-  );
+  const project = { guildId: GUILD, projectId: 'p', sealed: new Uint8Array([0, 255, 39, 92]), signed: true };
+  const scope = await store.projects.save(project, 'first-token');
   await store.projects.rotateToken(scope, 'second-token');
   await store.projects.nameWebhook(GUILD, 0, 'hook', HOSTILE);
   await store.projects.chooseWebhook(GUILD, 0, 'hook');
-  await store.inbox.append([
-    received(Buffer.from([0, 1, 254, 255]), { scope, identity: { id: 'a' } as never }),
-    received('{"a":"\0"}'),
-  ]);
+  const signed = received(Buffer.from([0, 1, 254, 255]), { scope, identity: { id: 'a' } as never });
+  await store.inbox.append([signed, received('{"a":"\0"}')]);
   await quarantine(store, ['x', Buffer.alloc(300, 0)], scope);
+  const nameless = { token: address(0x444), tokenName: 'a\0b', tokenSymbol: '\0' };
+  const held = newAlert(1, { hold: 'daily', dueAt: NOW + 9 });
   await store.routing.commit(
     routed({
-      transfers: [
-        storedTransfer(1, {
-          transfer: { token: address(0x444), tokenName: 'a\0b', tokenSymbol: '\0' },
-          reorganized: true,
-        }),
-      ],
+      transfers: [storedTransfer(1, { transfer: nameless, reorganized: true })],
       deliveries: [delivery(1, { inWindow: 2, ids: ['i'], places: ['p'] })],
-      alerts: [
-        newAlert(1, { hold: 'daily', dueAt: NOW + 9 }),
-        newAlert(1, { channelId: '2001', guildId: OTHER_GUILD }),
-      ],
+      alerts: [held, newAlert(1, { channelId: '2001', guildId: OTHER_GUILD })],
       decisions: [decision(1, { subscription })],
       stats: [{ subscription, events: 21, lastEventAt: NOW, gapMs: 1000 }],
       learned: {
@@ -105,27 +98,19 @@ async function fill(store: Store): Promise<void> {
   await post(store, [4], { now: NOW + 2 });
   await store.outbox.deadLetter(await freeze(store, {}, NOW + 2), HOSTILE, NOW + 3);
   await store.outbox.requestRerender([{ channelId: CHANNEL, reference: `reference-${NOW + 1}` }], NOW + 4);
-  await store.channels.setState(
-    { channelId: CHANNEL, state: 'parked', dueAt: NOW, attempts: 2, since: NOW, reason: '50013' },
-    notice({ channelId: OTHER_CHANNEL, aboutChannelId: CHANNEL }),
-  );
+  await store.channels.setState(PARKED, notice({ channelId: OTHER_CHANNEL, aboutChannelId: CHANNEL }));
   await store.channels.guildRemoved('3000', NOW, NOW);
   await store.audit.record({ guildId: GUILD, userId: ADA, action: 'label.set', detail: { name: HOSTILE }, at: NOW });
   const detail = { webhook: HOSTILE, addresses: [ALICE] };
   await store.confirmations.ask({ guildId: GUILD, userId: ADA, action: 'webhook.restore', detail, askedAt: NOW }, 5);
-  await store.projects.save({ guildId: '4000', projectId: 'q', sealed: new Uint8Array() }, 'other-token');
+  await saveProject(store, '4000');
   await store.erasure.begin('4000');
-  const checked = { chainId: '1', block: 7, blockAt: NOW, unchecked: [] };
-  await store.chainChecks.advance(0, checked, new Map([[ALICE, 10n ** 30n]]));
+  await store.chainChecks.advance(0, PROGRESS, new Map([[ALICE, 10n ** 30n]]));
   await store.uptime.record(NOW, [{ from: NOW - 9, to: NOW } as never]);
   // Ids that were assigned and whose rows are gone: no later row may have them.
-  await store.outbox.unfreeze(await freezeMore(store));
-  await store.subscriptions.remove(GUILD, (await subscribe(store, { address: address(9) })).id);
-}
-
-async function freezeMore(store: Store): Promise<number> {
   await post(store, [5], { channelId: '1003', now: NOW + 5 });
-  return freeze(store, { channelId: '1003' }, NOW + 5);
+  await store.outbox.unfreeze(await freeze(store, { channelId: '1003' }, NOW + 5));
+  await store.subscriptions.remove(GUILD, (await subscribe(store, { address: address(9) })).id);
 }
 
 /** What the port shows of it all. */

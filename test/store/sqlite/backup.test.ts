@@ -148,13 +148,6 @@ describe('a backup', () => {
     expect(bodies(join(directory, kept))).toContain(lost);
   });
 
-  it('creates a backup as one whole file and leaves no partial one', async () => {
-    await store('a');
-    await backUp(file, copy);
-    expect(readdirSync(join(directory, 'elsewhere'))).toEqual(['copy.sqlite']);
-    expect(bodies(copy)).toEqual(['a']);
-  });
-
   it('puts a backup without a name next to the database, named by the time', async () => {
     await store('a');
     expect((await run('backup')).code).toBe(0);
@@ -216,9 +209,10 @@ describe('a backup', () => {
     expect(stderr).toMatch(/^The folder of \/.*\.zst cannot be made: \/.*backups is not a folder\. Specify a file /);
   });
 
-  it('never replaces a file with a backup', async () => {
+  it('creates a backup as one whole file, leaves no partial one, and replaces no file with it', async () => {
     await store('a');
     await backUp(file, copy);
+    expect(readdirSync(join(directory, 'elsewhere'))).toEqual(['copy.sqlite']);
     await store('b');
     await expect(backUp(file, copy)).rejects.toThrow(`${copy} already exists.`);
     expect(bodies(copy)).toEqual(['a']);
