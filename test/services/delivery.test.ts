@@ -62,16 +62,6 @@ it('retries a failed delivery on schedule with the same bytes, seven attempts in
   expect(here.services.notification.pending()).toBe(0);
 });
 
-it('ends a delivery that succeeds on a retry', async () => {
-  here.receiver.answer(503);
-  await mineOne();
-  here.receiver.answer(200);
-  const after = here.services.step(settled);
-  here.advance(15_000);
-  expect(await after).toMatchObject({ type: 'ended', outcome: 'delivered' });
-  expect(here.services.notification.pending()).toBe(0);
-});
-
 it('sends waiting retries at once with deliverNow', async () => {
   here.receiver.answer(503);
   await mineOne();

@@ -144,8 +144,7 @@ it.each([
 });
 
 it('accepts a content type without a body, and responds to an unknown path in the documented format', async () => {
-  const webhook = { projectId: 'harbor', webhookUrl: WEBHOOK_URL, eventType: 'ALL' };
-  const { webhookId } = (await call('POST', '/webhook', webhook)).body as { webhookId: string };
+  const webhookId = await create();
   const headers = { 'API-SECRET': HARBOR.secret, 'content-type': 'application/json' };
   const remove = (path: string) =>
     fetch(`${here.services.notificationUrl}${path}?apiKey=${HARBOR.key}`, { method: 'DELETE', headers });
@@ -182,16 +181,6 @@ it.each(['text/plain', 'application/x-www-form-urlencoded'])(
     ]);
   },
 );
-
-it('responds to a body that is not JSON in the documented format', async () => {
-  const response = await fetch(`${here.services.notificationUrl}/webhook?apiKey=${HARBOR.key}`, {
-    method: 'POST',
-    headers: { 'API-SECRET': HARBOR.secret, 'content-type': 'application/json' },
-    body: '{',
-  });
-  expect(response.status).toBe(400);
-  expect(await response.json()).toMatchObject({ statusCode: 400, error: 'Bad Request' });
-});
 
 it('lists addresses in pages', async () => {
   const { Alice, Bob, Carol } = here.chain.wallets;
