@@ -157,10 +157,14 @@ function chainsOf({ chains, rpcUrl, nativeSymbol, cataloged }: ServicesOptions):
 
 function openChain(server: FastifyInstance, options: Common, chain: ChainOptions, metrics: Metrics) {
   const { only, clock } = options;
-  const { name = '', wsUrl, nativeSymbol = 'NATIVE', cataloged = [] } = chain;
+  const { name = '', nodes, wsUrl, nativeSymbol = 'NATIVE', cataloged = [], batch, agreement, perSecond } = chain;
   const prefix = name === '' ? '' : `/${name}`;
   const runs = (service: ServiceName) => only === undefined || only === service;
-  const { node, explorerNode } = connectNodes(chain, runs('explorer'), metrics.called(name));
+  const onCall = metrics.called(name);
+  const share = runs('explorer') ? EXPLORER_SHARE : 0;
+  const node = connect(nodes, { batch, onCall, agreement, perSecond: perSecond && perSecond * (1 - share) });
+  const forExplorer = perSecond === undefined ? EXPLORER_PER_SECOND : Math.max(1, perSecond * share);
+  const explorerNode = connect(nodes, { batch, onCall, perSecond: forExplorer });
   const notification = runs('notification')
     ? serveNotification(server, options, { name, prefix, nativeSymbol }, node, metrics)
     : null;
@@ -192,20 +196,6 @@ function openChain(server: FastifyInstance, options: Common, chain: ChainOptions
       explorerNode.close();
       await stopped;
     },
-  };
-}
-
-/** Connects to a chain's nodes twice: for the scanner, and for the explorer. */
-function connectNodes(
-  { nodes, perSecond, batch, agreement }: ChainOptions,
-  hasExplorer: boolean,
-  onCall: ReturnType<Metrics['called']>,
-) {
-  const share = hasExplorer ? EXPLORER_SHARE : 0;
-  const forExplorer = perSecond === undefined ? EXPLORER_PER_SECOND : Math.max(1, perSecond * share);
-  return {
-    node: connect(nodes, { batch, onCall, agreement, perSecond: perSecond && perSecond * (1 - share) }),
-    explorerNode: connect(nodes, { batch, onCall, perSecond: forExplorer }),
   };
 }
 
