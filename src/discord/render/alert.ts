@@ -17,16 +17,9 @@ import { checksumAddress } from '../../domain/typed-address.ts';
 import { MAX_CONTENT, MAX_DESCRIPTION, MAX_EMBEDS, MAX_FIELDS } from '../command.ts';
 import { transactionEmbed } from './card.ts';
 import { compactLines, headlineAbove, titleOnly } from './compact.ts';
+import { type Alerts, VIEW_STYLES } from './transaction.ts';
 import { remarksOf, warningsOf } from './warnings.ts';
-import {
-  type Alerts,
-  code,
-  hash,
-  type RenderContext,
-  type RenderSettings,
-  renderContext,
-  VIEW_STYLES,
-} from './wording.ts';
+import { code, hash, type RenderContext, type RenderSettings, renderContext } from './wording.ts';
 
 type Message = RESTPostAPIChannelMessageJSONBody;
 

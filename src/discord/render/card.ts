@@ -3,34 +3,37 @@ import { type AddressText, ZERO_ADDRESS } from '../../domain/address.ts';
 import type { Alert } from '../../domain/alert.ts';
 import type { Perspective } from '../../domain/subscription.ts';
 import { asName, inCode } from '../../domain/text.ts';
-import { partsOf } from '../../domain/transaction-parts.ts';
 import { shortAddress } from '../../domain/typed-address.ts';
 import { MAX_TITLE } from '../command.ts';
-import { byWorth, compactLines } from './compact.ts';
-import { isFake, remarksOf, WARNING_COLOR, warnedTitle, warningsOf } from './warnings.ts';
+import { compactLines } from './compact.ts';
 import {
   type AlertPart,
   type Alerts,
   addressesOf,
+  countOf,
+  idsOf,
+  inTransfers,
+  partWords,
+  type Shown,
+  type Side,
+  shownOf,
+  swapWords,
+  totalMoved,
+  VIEW_STYLES,
+  worthlessCount,
+} from './transaction.ts';
+import { isFake, remarksOf, WARNING_COLOR, warnedTitle, warningsOf } from './warnings.ts';
+import {
   code,
-  counted,
   feeText,
   hash,
-  idsOf,
   labelOf,
   linked,
   MAX_TOKEN_ID,
   named,
   number,
-  onNetwork,
-  partWords,
   type RenderContext,
-  type Side,
-  swapWords,
-  totalMoved,
   transactionUrl,
-  transferCount,
-  VIEW_STYLES,
   worthOfAll,
 } from './wording.ts';
 
@@ -43,30 +46,26 @@ const SIDES = ['from', 'to'] as const;
 const MAX_PARTS = 40;
 
 export function transactionEmbed(all: Alerts, given: RenderContext): APIEmbed {
-  const context = onNetwork(all, given);
-  const { alerts: worthy, worthless } = byWorth(all);
-  const alerts = worthy ?? all;
-  const parts = partsOf(alerts);
+  const shown = shownOf(all, given);
+  const { alerts, parts, context } = shown;
   const isLong = parts.length > MAX_PARTS;
   const url = transactionUrl(alerts[0].transfer, context);
-  const { title, color } = heading(parts, context);
+  const { title, color } = heading(shown);
   // A token may claim 255 decimals, and every digit of its amounts is shown.
   const fits = title.length <= MAX_TITLE;
   const warnings = warningsOf(alerts, context);
   return {
-    title: fits ? title : heading(parts, context, context.t('alert.amountBelow')).title,
+    title: fits ? title : heading(shown, context.t('alert.amountBelow')).title,
     ...(url ? { url } : {}),
     color,
     description: [
       ...warnings,
       ...(warnings.length > 0 ? [''] : []),
-      ...(fits || parts.length > 1 ? [] : amountsOf(parts[0]!, context)),
-      ...(isLong ? compactLines(alerts, context).slice(1) : bodyOf(parts, context)),
-      ...(worthy && worthless.length > 0
-        ? [`-# ${context.t('alert.moreUncataloged', counted(transferCount(worthless), context))}`]
-        : []),
+      ...(fits || parts.length > 1 ? [] : amountsOf(parts[0], context)),
+      ...(isLong ? compactLines(alerts, context).slice(1) : bodyOf(shown)),
+      ...worthlessCount(shown),
     ].join('\n'),
-    fields: isLong ? [transactionField(alerts, context)] : details(alerts, parts, context),
+    fields: isLong ? [transactionField(alerts, context)] : details(shown),
     ...(context.network !== undefined && { author: { name: context.network } }),
     footer: { text: footer(alerts, context) },
     timestamp: new Date(alerts[0].createdAt).toISOString(),
@@ -81,17 +80,16 @@ function amountsOf(part: AlertPart, context: RenderContext): string[] {
 }
 
 /** The lines below a title: who sent what to whom in one transaction, and remarks. */
-function bodyOf(parts: AlertPart[], context: RenderContext): string[] {
+function bodyOf({ alerts, parts, context }: Shown): string[] {
   const remarks = ({ alerts }: AlertPart) => remarksOf(alerts, context).map((line) => `-# ${line}`);
   if (parts.length === 1) {
-    const [part] = parts as [AlertPart];
+    const [part] = parts;
     return [
       ...worthOfAll(part.kind === 'swap' ? part.gave : part.alerts, context),
       ...(betweenWatched(part, context) ?? contentOf(part, SIDES, context)),
       ...remarks(part),
     ];
   }
-  const alerts = parts.flatMap((part) => part.alerts);
   const plain = parts.every(({ kind }) => kind !== 'swap');
   // Facts that all transfers share are shown once, above them.
   const shared = SIDES.filter((side) => plain && addressesOf(alerts, side).length === 1);
@@ -200,34 +198,33 @@ function inOrder(parts: AlertPart[]): Alert[] {
 }
 
 /** The title and its color. `what` replaces amounts that are too long for a title. */
-function heading(parts: AlertPart[], context: RenderContext, what?: string): { title: string; color: number } {
-  const alerts = parts.flatMap((part) => part.alerts);
+function heading(shown: Shown, what?: string): { title: string; color: number } {
+  const { alerts, parts, context } = shown;
   const views = new Set(parts.map((part) => (part.kind === 'swap' ? 'swap' : part.view)));
   const { icon, color } = VIEW_STYLES[views.size === 1 ? [...views][0]! : 'several'];
-  const title = `${icon} ${headline(parts, context, what)}`;
+  const title = `${icon} ${headline(shown, what)}`;
   const warned = warnedTitle(title, alerts, context);
   return { title: warned, color: warned === title ? color : WARNING_COLOR };
 }
 
-function headline(parts: AlertPart[], context: RenderContext, what: string | undefined): string {
+function headline({ alerts, parts, context }: Shown, what: string | undefined): string {
   const { t } = context;
-  const [part] = parts as [AlertPart, ...AlertPart[]];
-  const alerts = parts.flatMap((one) => one.alerts);
-  const count = counted(transferCount(alerts), context);
+  const [part] = parts;
   if (part.kind === 'swap') {
     const words = parts.length === 1 && what === undefined ? swapWords(part, context) : null;
-    return words === null ? t('alert.inOneTransaction', count) : t('alert.swap', words);
+    return words === null ? countOf(alerts, context) : t('alert.swap', words);
   }
-  if (parts.some((one) => one.kind === 'swap' || one.view !== part.view)) return t('alert.inOneTransaction', count);
+  if (parts.some((one) => one.kind === 'swap' || one.view !== part.view)) return countOf(alerts, context);
   if (parts.length === 1) return t(`alert.${part.view}`, { what: what ?? partWords(part, context) });
   const lines = what === undefined && parts.every(({ kind }) => kind === 'line');
   const amount = lines ? totalMoved(alerts, context) : null;
-  const together = amount === null ? t('alert.inOneTransaction', count) : t('alert.inTransfers', { ...count, amount });
-  return t(`alert.${part.view}`, { what: together });
+  return t(`alert.${part.view}`, {
+    what: amount === null ? countOf(alerts, context) : inTransfers(amount, alerts, context),
+  });
 }
 
 /** The details: tokens, long IDs, and the transaction with its block and fee. */
-function details(alerts: Alerts, parts: AlertPart[], context: RenderContext): APIEmbedField[] {
+function details({ alerts, parts, context }: Shown): APIEmbedField[] {
   const { t } = context;
   const fields: APIEmbedField[] = [];
   for (const [token, list] of Map.groupBy(inOrder(parts), ({ transfer }) => transfer.token)) {

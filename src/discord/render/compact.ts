@@ -3,32 +3,38 @@ import type { Alert } from '../../domain/alert.ts';
 import { isDifference } from '../../domain/completeness.ts';
 import { addressPage } from '../../domain/explorer.ts';
 import { seenFrom } from '../../domain/match.ts';
-import { leaves } from '../../domain/significance.ts';
 import { linkText } from '../../domain/text.ts';
-import { isForgeable, isKnown, isWorthless, partsOf, type View } from '../../domain/transaction-parts.ts';
+import { isKnown, isWorthless, partsOf, type View } from '../../domain/transaction-parts.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { checksumAddress } from '../../domain/typed-address.ts';
-import { chainRemarks, differenceOf, likeOf, remarksOf, warnedTitle } from './warnings.ts';
 import {
   type AlertPart,
   type Alerts,
   addressesOf,
+  countOf,
+  idsOf,
+  inTransfers,
+  partWords,
+  type Shown,
+  type Side,
+  shownOf,
+  swapWords,
+  totalMoved,
+  VIEW_STYLES,
+  worthlessCount,
+} from './transaction.ts';
+import { chainRemarks, differenceOf, likeOf, remarksOf, warnedTitle } from './warnings.ts';
+import {
   assetName,
   counted,
   hash,
-  idsOf,
   labelOf,
   named,
   number,
   onNetwork,
-  partWords,
   type RenderContext,
-  type Side,
-  swapWords,
-  totalMoved,
   transactionUrl,
   transferCount,
-  VIEW_STYLES,
   worthOfAll,
 } from './wording.ts';
 
@@ -60,39 +66,25 @@ type Line = Extract<AlertPart, { kind: 'line' | 'sweep' }>;
  * or as text. Of many transfers the first addresses are named and the others counted.
  */
 export function compactLines(all: Alerts, given: RenderContext): string[] {
-  const context: RenderContext = { ...onNetwork(all, given), linksTokens: true };
-  const { alerts, worthless } = byWorth(all);
-  if (alerts === null) return [worthlessLine(worthless, context)];
-  const parts = partsOf(alerts);
-  const facts = [...firstFacts(factsOf(parts, alerts, context), context), transactionFact(alerts[0], context)];
+  const shown = shownOf(all, { ...given, linksTokens: true });
+  const { alerts, context } = shown;
+  if (alerts.every(isWorthless)) return [worthlessLine(shown)];
+  const facts = [...firstFacts(factsOf(shown), context), transactionFact(alerts[0], context)];
   const remarks = remarksOf(alerts.map(withoutDetails), context);
   return [
-    context.plainTitles ? headlineOf(alerts, context) : titleOf(parts, alerts, context),
+    context.plainTitles ? headlineOf(alerts, context) : titleOf(shown),
     `-# ${facts.join(' · ')}`,
-    ...(worthless.length > 0
-      ? [`-# ${context.t('alert.moreUncataloged', counted(transferCount(worthless), context))}`]
-      : []),
+    ...worthlessCount(shown),
     ...(remarks.length > 0 ? [`-# ${[...new Set(remarks)].join(' ')}`] : []),
   ];
 }
 
-/** A transaction's alerts, what is significant or left first, and those that are worth least; `alerts` null: only such. */
-export function byWorth(all: Alerts): { alerts: Alerts | null; worthless: Alert[] } {
-  const worthless = all.filter(isWorthless);
-  // Any contract can claim that something left, any number of times.
-  const rank = (alert: Alert) =>
-    Number(alert.isSignificant) * 4 +
-    Number(!isForgeable(alert)) * 2 +
-    Number(alert.matches.some(({ perspective }) => leaves(perspective)));
-  const alerts = all.filter((alert) => !isWorthless(alert)).sort((a, b) => rank(b) - rank(a));
-  return { alerts: alerts.length > 0 ? (alerts as Alerts) : null, worthless };
-}
-
 /** Uncataloged and unchecked tokens that came in with one transaction: the first one, and how many more. */
-function worthlessLine(alerts: readonly Alert[], context: RenderContext): string {
-  const [first] = alerts as Alerts;
+function worthlessLine({ alerts, parts, context }: Shown): string {
+  const [first] = alerts;
   const isUnchecked = first.warnings.some(({ kind }) => kind === 'unchecked');
-  const [part] = partsOf(alerts) as [Line, ...AlertPart[]];
+  // One that anybody may have sent for nothing is no part of a swap.
+  const part = parts[0] as Line;
   const more = transferCount(alerts) - transferCount(part.alerts);
   const facts = [
     context.t(isUnchecked ? 'alert.uncheckedToken' : 'alert.uncatalogedToken'),
@@ -129,19 +121,22 @@ const withoutDetails = (alert: Alert): Alert => ({
  * names those that nobody made up.
  */
 export function titleOnly(all: Alerts, given: RenderContext): string {
-  const context = { ...onNetwork(all, given), unlinked: true };
-  const alerts = byWorth(all).alerts ?? all;
-  const parts = partsOf(alerts);
-  const named = parts.filter((part) => part.alerts.some(isKnown)).slice(0, MAX_LEGS);
-  const isOne = named.length === 0 || onlySum(parts, alerts, context) !== null;
-  const titles = isOne
-    ? [titleOf(parts, alerts, context)]
-    : named.map((part) => titleOf([part], part.alerts as Alerts, context));
-  const shown = isOne ? alerts : named.flatMap((part) => part.alerts as Alert[]);
-  const rest = transferCount(all) - transferCount(shown);
+  const shown = shownOf(all, { ...given, unlinked: true });
+  const { parts, context } = shown;
+  const known = parts.filter((part) => part.alerts.some(isKnown)).slice(0, MAX_LEGS);
+  const titled = known.length === 0 || onlySum(shown) !== null ? [shown] : known.map((part) => alone(part, context));
+  const rest = transferCount(all) - transferCount(titled.flatMap(({ alerts }) => alerts));
   const more = rest > 0 ? ` ${context.t('alert.more', { number: number(rest, context) })}` : '';
-  return `${titles.join(' · ')}${more} · ${transactionFact(all[0], context)}`;
+  return `${titled.map(titleOf).join(' · ')}${more} · ${transactionFact(all[0], context)}`;
 }
+
+/** One of several parts, shown without the others. */
+const alone = (part: AlertPart, context: RenderContext): Shown => ({
+  alerts: part.alerts as Alerts,
+  parts: [part],
+  worthless: [],
+  context,
+});
 
 /**
  * Renders one transaction as a push notification shows it: the wallet, how much, and the counterparty, without links. Of
@@ -149,15 +144,16 @@ export function titleOnly(all: Alerts, given: RenderContext): string {
  */
 function headlineOf(alerts: Alerts, given: RenderContext): string {
   const context: RenderContext = { ...onNetwork(alerts, given), linksTokens: false, plainNames: true };
-  const parts = partsOf(alerts);
+  const parts = partsOf(alerts) as Shown['parts'];
+  const shown: Shown = { alerts, parts, worthless: [], context };
   const rank = (part: AlertPart) =>
     Number(part.alerts.some(({ isSignificant }) => isSignificant)) * 2 +
     Number(part.kind === 'swap' || part.view === 'outgoing');
   const main = parts.reduce((best, part) => (rank(part) > rank(best) ? part : best));
-  const isOne = parts.length === 1 || onlySum(parts, alerts, context) !== null;
-  const words = isOne
-    ? `${titleOf(parts, alerts, context)}${ways(main, alerts, context)}`
-    : `${titleOf([main], main.alerts as Alerts, context)}${ways(main, main.alerts, context)} ${context.t('alert.more', { number: number(parts.length - 1, context) })}`;
+  const isOne = parts.length === 1 || onlySum(shown) !== null;
+  const titled = isOne ? shown : alone(main, context);
+  const more = isOne ? '' : ` ${context.t('alert.more', { number: number(parts.length - 1, context) })}`;
+  const words = `${titleOf(titled)}${ways(main, titled.alerts, context)}${more}`;
   const { icon } = VIEW_STYLES.several;
   // A shortened amount would be wrong.
   const title =
@@ -215,9 +211,10 @@ function ways(part: AlertPart, alerts: readonly Alert[], context: RenderContext)
   }
 }
 
-function titleOf(parts: AlertPart[], alerts: Alerts, context: RenderContext): string {
-  const [part] = parts as [AlertPart, ...AlertPart[]];
-  if (parts.length > 1) return severalTitle(parts, alerts, context);
+function titleOf(shown: Shown): string {
+  const { alerts, parts, context } = shown;
+  const [part] = parts;
+  if (parts.length > 1) return severalTitle(shown);
   if (part.kind !== 'swap') return `${VIEW_STYLES[part.view].icon} ${lineTitle(part, context)}`;
   const words = swapWords(part, context);
   const moved =
@@ -234,30 +231,24 @@ function lineTitle(part: Line, context: RenderContext): string {
 }
 
 /** Several transfers of one transaction: their sum if they have one, otherwise how many there are. */
-function severalTitle(parts: AlertPart[], alerts: Alerts, context: RenderContext): string {
+function severalTitle(shown: Shown): string {
+  const { alerts, context } = shown;
   const owners = ownersOf(alerts, context);
-  const sum = onlySum(parts, alerts, context);
+  const sum = onlySum(shown);
   return sum === null
     ? `${VIEW_STYLES.several.icon} ${owners} · ${countOf(alerts, context)}`
     : `${VIEW_STYLES[sum.view].icon} ${owners} ${sum.words}`;
 }
 
 /** The sum of one watched address's transfers that go one way, as the title shows it; null: there is none. */
-function onlySum(parts: AlertPart[], alerts: Alerts, context: RenderContext): { view: View; words: string } | null {
-  const [part] = parts as [AlertPart, ...AlertPart[]];
+function onlySum({ alerts, parts, context }: Shown): { view: View; words: string } | null {
+  const [part] = parts;
   if (part.kind !== 'line' || parts.some((one) => one.kind !== 'line' || one.view !== part.view)) return null;
   const amount = new Set(alerts.map(ownerOf)).size === 1 ? totalMoved(alerts, context) : null;
   return amount === null
     ? null
     : { view: part.view, words: signed(signOf(part), inTransfers(amount, alerts, context)) };
 }
-
-const inTransfers = (amount: string, alerts: readonly Alert[], context: RenderContext): string =>
-  context.t('alert.inTransfers', { ...counted(transferCount(alerts), context), amount });
-
-/** How many transfers of one transaction these are, in words. */
-const countOf = (alerts: readonly Alert[], context: RenderContext): string =>
-  context.t('alert.inOneTransaction', counted(transferCount(alerts), context));
 
 /** The watched address that an alert is about; of a move between two, the sender. */
 function ownerOf({ matches, transfer: { from, to, token } }: Alert): AddressText | null {
@@ -282,15 +273,16 @@ function signOf({ view, alerts }: Line): string {
 /** What a part moved, with its sign. */
 const signedWords = (part: Line, context: RenderContext): string => signed(signOf(part), partWords(part, context));
 
-function factsOf(parts: AlertPart[], alerts: Alerts, context: RenderContext): string[] {
+function factsOf(shown: Shown): string[] {
+  const { alerts, parts, context } = shown;
   const own = ownFacts(alerts, context);
-  const [part] = parts as [AlertPart, ...AlertPart[]];
-  if (parts.length > MAX_LEGS) return [...own, ...sums(parts, alerts, context)];
+  const [part] = parts;
+  if (parts.length > MAX_LEGS) return [...own, ...sums(shown)];
   if (parts.length > 1) return [...own, ...parts.flatMap((one) => legs(one, context))];
   if (part.kind !== 'swap') return [...own, ...worthOfAll(part.alerts, context), ...lineFacts(part, context)];
   const others = new Set([...addressesOf(part.gave, 'to'), ...addressesOf(part.got, 'from')]);
   if (others.size > 1 || part.alerts.length > 2 || swapWords(part, context) === null)
-    return [...own, ...(part.alerts.length > MAX_LEGS ? sums(parts, alerts, context) : legs(part, context))];
+    return [...own, ...(part.alerts.length > MAX_LEGS ? sums(shown) : legs(part, context))];
   const [other] = others;
   const worth = worthOfAll(part.gave, context);
   if (other === ZERO_ADDRESS) return [...own, ...worth, context.t('alert.withZero')];
@@ -362,14 +354,15 @@ function legs(part: AlertPart, context: RenderContext): string[] {
  * What many transfers of one transaction moved: a sum for each direction and asset, and the counterparties. Without a
  * sum, the asset's name and the count.
  */
-function sums(parts: AlertPart[], alerts: Alerts, context: RenderContext): string[] {
+function sums(shown: Shown): string[] {
+  const { alerts, context } = shown;
   const lines = alerts.map((alert) => ({ alert, part: partsOf([alert])[0] as Line }));
   const groups = Map.groupBy(lines, ({ alert: { transfer }, part: { view } }) => {
     // Tokens without a known contract are distinguished by name.
     const token = transfer.token ?? JSON.stringify([transfer.tokenName, transfer.tokenSymbol]);
     return [view, transfer.kind, token, transfer.decimals].join(' ');
   });
-  const isInTitle = onlySum(parts, alerts, context) !== null;
+  const isInTitle = onlySum(shown) !== null;
   return [...groups.values()].flatMap((group) => {
     const [{ part, alert }] = group as [(typeof group)[0]];
     const together = group.map((one) => one.alert) as Alerts;

@@ -11,9 +11,9 @@ import { MAX_DESCRIPTION, MAX_FIELD } from '../command.ts';
 import { allowing, cardMessage, MAX_HEADLINES } from './alert.ts';
 import { compactLines, headlineAbove, titleOnly } from './compact.ts';
 import { alertsCsv } from './csv.ts';
+import { type Alerts, VIEW_STYLES } from './transaction.ts';
 import { otherProjectsOf, WARNING_COLOR, warningsOf } from './warnings.ts';
 import {
-  type Alerts,
   assetName,
   counted,
   duration,
@@ -29,7 +29,6 @@ import {
   renderContext,
   transactionUrl,
   transferCount,
-  VIEW_STYLES,
   whatMoved,
   worthLine,
   worthOfAll,

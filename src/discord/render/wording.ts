@@ -7,7 +7,6 @@ import { addressPage, type ExplorerRoot, transactionPage } from '../../domain/ex
 import type { Network } from '../../domain/network.ts';
 import { inDollars, worthOf } from '../../domain/price.ts';
 import { asLabel, asName, asSymbol, inCode, linkText } from '../../domain/text.ts';
-import { type Part, sumOf, type View } from '../../domain/transaction-parts.ts';
 import { amountOf, isItem, mergedKind, type Transfer } from '../../domain/transfer.ts';
 import { checksumAddress } from '../../domain/typed-address.ts';
 import { type Language, languageOf, type Translate, translator } from '../../languages/index.ts';
@@ -42,9 +41,11 @@ export interface RenderContext extends RenderSettings {
 /** The context in which a guild's alerts (at least one) are rendered. */
 export function renderContext(alerts: readonly Alert[], settings: RenderSettings): RenderContext {
   const language = languageOf(alerts[0]!.language);
-  const cataloged = new Set(alerts.flatMap(({ isCataloged, transfer }) => (isCataloged && transfer.token) || []));
-  return { ...settings, language, t: translator(language), cataloged };
+  return { ...settings, language, t: translator(language), cataloged: catalogedIn(alerts) };
 }
+
+const catalogedIn = (alerts: readonly Alert[]): Set<AddressText> =>
+  new Set(alerts.flatMap(({ isCataloged, transfer }) => (isCataloged && transfer.token) || []));
 
 /** The context for alerts of one transaction, which may be on one of several networks. */
 export function onNetwork(alerts: readonly Alert[], context: RenderContext): RenderContext {
@@ -54,28 +55,8 @@ export function onNetwork(alerts: readonly Alert[], context: RenderContext): Ren
   const none = { title: `#${id}`, explorerUrl: undefined, nativeSymbol: undefined };
   const { title, ...own } = networks.get(id) ?? none;
   // A token of the same address may be another one on another network.
-  const cataloged = new Set(alerts.flatMap(({ isCataloged, transfer }) => (isCataloged && transfer.token) || []));
-  return { ...context, ...own, cataloged, network: asName(title, '', MAX_LABEL, title) };
+  return { ...context, ...own, cataloged: catalogedIn(alerts), network: asName(title, '', MAX_LABEL, title) };
 }
-
-/** The alerts of a message or of a transaction. */
-export type Alerts = [Alert, ...Alert[]];
-/** One part of a transaction, such as a transfer or a swap, with its alerts. */
-export type AlertPart = Part<Alert>;
-export type Side = 'from' | 'to';
-
-/** The icon and color of each view; `several`: a transaction with different ones. */
-export const VIEW_STYLES: Record<View | 'swap' | 'several', { icon: string; color: number }> = {
-  incoming: { icon: '📥', color: 0x2da44e },
-  outgoing: { icon: '📤', color: 0xe5534b },
-  internal: { icon: '🔁', color: 0x4184e4 },
-  self: { icon: '↩️', color: 0x768390 },
-  mint: { icon: '✨', color: 0x1b9aaa },
-  burn: { icon: '🔥', color: 0xd4761d },
-  token: { icon: '🪙', color: 0x986ee2 },
-  swap: { icon: '🔄', color: 0xd6459b },
-  several: { icon: '🧾', color: 0x8b949e },
-};
 
 /** Maximum length of a sum: a token may claim 255 decimals, and its sum would crowd out the others. */
 export const MAX_SUM = 120;
@@ -84,7 +65,6 @@ export const MAX_TOKEN_ID = 24;
 /** Maximum number of graphemes of a label. */
 const MAX_LABEL = 60;
 const MAX_SHORT_LABEL = 20;
-const MAX_IDS = 400;
 
 /** Third-party text as inline code; `fallback` replaces missing text. */
 export function code(text: string | null | undefined, fallback: string, { t }: RenderContext, max?: number): string {
@@ -180,26 +160,8 @@ function item({ tokenId, tokenIdExact }: Transfer, name: string, context: Render
   return `${name} #${shortId(tokenId)}`;
 }
 
-function shortId(id: string): string {
+export function shortId(id: string): string {
   return id.length > MAX_TOKEN_ID ? `${id.slice(0, 8)}…${id.slice(-8)}` : id;
-}
-
-/** What alerts of one asset moved in total; null when there is no sum or it is too long. */
-export function totalMoved(alerts: readonly Alert[], context: RenderContext): string | null {
-  const { transfer, count } = alerts[0]!;
-  if (isItem(transfer)) {
-    if (alerts.length === 1 && count === 1) return whatMoved(transfer, context);
-    // Pieces of different collections have no sum, and neither do pieces and an amount.
-    const isOfIt = (other: Transfer) => isItem(other) && other.token !== null && other.token === transfer.token;
-    if (alerts.length > 1 && !alerts.every((alert) => isOfIt(alert.transfer))) return null;
-    const pieces = alerts.reduce((sum, alert) => sum + amountOf(alert.transfer) * BigInt(alert.count), 0n);
-    return `${number(pieces, context)} × ${assetName(transfer, context)}`;
-  }
-  const sum = sumOf(alerts);
-  if (sum === null) return alerts.length === 1 && count === 1 ? whatMoved(transfer, context) : null;
-  const summed = { ...transfer, ...sum };
-  const { length } = whatMoved(summed, { ...context, linksTokens: false });
-  return length > MAX_SUM ? null : whatMoved(summed, context);
 }
 
 /**
@@ -213,11 +175,6 @@ export function labelOf(address: AddressText, alerts: readonly Alert[]): string 
   }
   return null;
 }
-
-/** The addresses on one side of some transfers, each once. */
-export const addressesOf = (alerts: readonly Alert[], side: Side): (AddressText | null)[] => [
-  ...new Set(alerts.map(({ transfer }) => transfer[side])),
-];
 
 /** A full checksum address, as a link where there is an explorer. */
 export function linked(
@@ -252,46 +209,4 @@ export function duration(ms: number, { language }: Pick<RenderContext, 'language
       new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'short' }).format(amount),
     );
   return new Intl.ListFormat(language, { type: 'unit', style: 'short' }).format(units);
-}
-
-/** What a single transfer or a sweep moved. */
-export function partWords(part: Exclude<AlertPart, { kind: 'swap' }>, context: RenderContext): string {
-  const [{ transfer, count }] = part.alerts as Alerts;
-  if (part.kind === 'line') return `${whatMoved(transfer, context)}${count > 1 ? ` ×${number(count, context)}` : ''}`;
-  return totalMoved(part.alerts, context)!;
-}
-
-/** What a swap gave and got; null when it is too long. */
-export function swapWords(
-  part: Extract<AlertPart, { kind: 'swap' }>,
-  context: RenderContext,
-): { gave: string; got: string } | null {
-  const gave = totalMoved(part.gave, context);
-  const got = totalMoved(part.got, context);
-  return gave === null || got === null ? null : { gave, got };
-}
-
-/** The IDs of a sweep: runs as `#1–#20`, several pieces as `#7 ×3`, up to a length that people read. */
-export function idsOf(alerts: readonly Alert[], context: RenderContext): string {
-  const ids = alerts.map(({ transfer, count }) => ({
-    id: BigInt(transfer.tokenId!),
-    times: amountOf(transfer) * BigInt(count),
-  }));
-  ids.sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
-  const runs: { first: bigint; last: bigint; times: bigint }[] = [];
-  for (const { id, times } of ids) {
-    const run = runs.at(-1);
-    if (run && times === 1n && run.times === 1n && id === run.last + 1n) run.last = id;
-    else runs.push({ first: id, last: id, times });
-  }
-  let text = '';
-  for (const { first, last, times } of runs) {
-    const ends = [...new Set([first, last])]
-      .map((id) => `#${shortId(id.toString())}`)
-      .join(last - first > 1n ? '–' : ', ');
-    const next = `${text === '' ? '' : ', '}${ends}${times > 1n ? ` ×${number(times, context)}` : ''}`;
-    if (text.length + next.length > MAX_IDS) return `${text}, …`;
-    text += next;
-  }
-  return text;
 }

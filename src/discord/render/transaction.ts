@@ -1,0 +1,142 @@
+import type { AddressText } from '../../domain/address.ts';
+import type { Alert } from '../../domain/alert.ts';
+import { leaves } from '../../domain/significance.ts';
+import { isForgeable, isWorthless, type Part, partsOf, sumOf, type View } from '../../domain/transaction-parts.ts';
+import { amountOf, isItem, type Transfer } from '../../domain/transfer.ts';
+import {
+  assetName,
+  counted,
+  MAX_SUM,
+  number,
+  onNetwork,
+  type RenderContext,
+  shortId,
+  transferCount,
+  whatMoved,
+} from './wording.ts';
+
+/** The alerts of a message or of a transaction. */
+export type Alerts = [Alert, ...Alert[]];
+/** One part of a transaction, such as a transfer or a swap, with its alerts. */
+export type AlertPart = Part<Alert>;
+export type Side = 'from' | 'to';
+
+/** What a message shows of one transaction, in every layout. */
+export interface Shown {
+  /** What is significant or left first. Without what is worth least, unless there is nothing else. */
+  alerts: Alerts;
+  parts: [AlertPart, ...AlertPart[]];
+  /** What is worth least beside the rest. */
+  worthless: readonly Alert[];
+  context: RenderContext;
+}
+
+/** Determines what to show of a transaction's alerts. */
+export function shownOf(all: Alerts, given: RenderContext): Shown {
+  // Any contract can claim that something left, any number of times.
+  const rank = (alert: Alert) =>
+    Number(alert.isSignificant) * 4 +
+    Number(!isForgeable(alert)) * 2 +
+    Number(alert.matches.some(({ perspective }) => leaves(perspective)));
+  const context = onNetwork(all, given);
+  const [first, ...others] = all.filter((alert) => !isWorthless(alert)).sort((a, b) => rank(b) - rank(a));
+  return first === undefined
+    ? { alerts: all, parts: partsOf(all) as Shown['parts'], worthless: [], context }
+    : {
+        alerts: [first, ...others],
+        parts: partsOf([first, ...others]) as Shown['parts'],
+        worthless: all.filter(isWorthless),
+        context,
+      };
+}
+
+/** The icon and color of each view; `several`: a transaction with different ones. */
+export const VIEW_STYLES: Record<View | 'swap' | 'several', { icon: string; color: number }> = {
+  incoming: { icon: '📥', color: 0x2da44e },
+  outgoing: { icon: '📤', color: 0xe5534b },
+  internal: { icon: '🔁', color: 0x4184e4 },
+  self: { icon: '↩️', color: 0x768390 },
+  mint: { icon: '✨', color: 0x1b9aaa },
+  burn: { icon: '🔥', color: 0xd4761d },
+  token: { icon: '🪙', color: 0x986ee2 },
+  swap: { icon: '🔄', color: 0xd6459b },
+  several: { icon: '🧾', color: 0x8b949e },
+};
+
+const MAX_IDS = 400;
+
+/** What alerts of one asset moved in total; null when there is no sum or it is too long. */
+export function totalMoved(alerts: readonly Alert[], context: RenderContext): string | null {
+  const { transfer, count } = alerts[0]!;
+  if (isItem(transfer)) {
+    if (alerts.length === 1 && count === 1) return whatMoved(transfer, context);
+    // Pieces of different collections have no sum, and neither do pieces and an amount.
+    const isOfIt = (other: Transfer) => isItem(other) && other.token !== null && other.token === transfer.token;
+    if (alerts.length > 1 && !alerts.every((alert) => isOfIt(alert.transfer))) return null;
+    const pieces = alerts.reduce((sum, alert) => sum + amountOf(alert.transfer) * BigInt(alert.count), 0n);
+    return `${number(pieces, context)} × ${assetName(transfer, context)}`;
+  }
+  const sum = sumOf(alerts);
+  if (sum === null) return alerts.length === 1 && count === 1 ? whatMoved(transfer, context) : null;
+  const summed = { ...transfer, ...sum };
+  const { length } = whatMoved(summed, { ...context, linksTokens: false });
+  return length > MAX_SUM ? null : whatMoved(summed, context);
+}
+
+/** The addresses on one side of some transfers, each once. */
+export const addressesOf = (alerts: readonly Alert[], side: Side): (AddressText | null)[] => [
+  ...new Set(alerts.map(({ transfer }) => transfer[side])),
+];
+
+/** How many transfers of one transaction these are, in words. */
+export const countOf = (alerts: readonly Alert[], context: RenderContext): string =>
+  context.t('alert.inOneTransaction', counted(transferCount(alerts), context));
+
+export const inTransfers = (amount: string, alerts: readonly Alert[], context: RenderContext): string =>
+  context.t('alert.inTransfers', { ...counted(transferCount(alerts), context), amount });
+
+/** The small line that counts what is worth least. */
+export const worthlessCount = ({ worthless, context }: Shown): string[] =>
+  worthless.length > 0 ? [`-# ${context.t('alert.moreUncataloged', counted(transferCount(worthless), context))}`] : [];
+
+/** What a single transfer or a sweep moved. */
+export function partWords(part: Exclude<AlertPart, { kind: 'swap' }>, context: RenderContext): string {
+  const [{ transfer, count }] = part.alerts as Alerts;
+  if (part.kind === 'line') return `${whatMoved(transfer, context)}${count > 1 ? ` ×${number(count, context)}` : ''}`;
+  return totalMoved(part.alerts, context)!;
+}
+
+/** What a swap gave and got; null when it is too long. */
+export function swapWords(
+  part: Extract<AlertPart, { kind: 'swap' }>,
+  context: RenderContext,
+): { gave: string; got: string } | null {
+  const gave = totalMoved(part.gave, context);
+  const got = totalMoved(part.got, context);
+  return gave === null || got === null ? null : { gave, got };
+}
+
+/** The IDs of a sweep: runs as `#1–#20`, several pieces as `#7 ×3`, up to a length that people read. */
+export function idsOf(alerts: readonly Alert[], context: RenderContext): string {
+  const ids = alerts.map(({ transfer, count }) => ({
+    id: BigInt(transfer.tokenId!),
+    times: amountOf(transfer) * BigInt(count),
+  }));
+  ids.sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
+  const runs: { first: bigint; last: bigint; times: bigint }[] = [];
+  for (const { id, times } of ids) {
+    const run = runs.at(-1);
+    if (run && times === 1n && run.times === 1n && id === run.last + 1n) run.last = id;
+    else runs.push({ first: id, last: id, times });
+  }
+  let text = '';
+  for (const { first, last, times } of runs) {
+    const ends = [...new Set([first, last])]
+      .map((id) => `#${shortId(id.toString())}`)
+      .join(last - first > 1n ? '–' : ', ');
+    const next = `${text === '' ? '' : ', '}${ends}${times > 1n ? ` ×${number(times, context)}` : ''}`;
+    if (text.length + next.length > MAX_IDS) return `${text}, …`;
+    text += next;
+  }
+  return text;
+}
