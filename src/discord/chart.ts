@@ -23,12 +23,8 @@ const TIMEOUT_MS = 10_000;
 export function createCharts(log: Pick<Logger, 'warn'>): (bars: Bars) => Promise<Buffer> {
   let last: Promise<unknown> = Promise.resolve();
   return (bars) => {
-    const drawn = last.then(
-      () => draw(bars),
-      () => draw(bars),
-    );
-    last = drawn;
-    drawn.catch((error: unknown) => log.warn({ err: error }, 'chart not drawn'));
+    const drawn = last.then(() => draw(bars));
+    last = drawn.catch((error: unknown) => log.warn({ err: error }, 'chart not drawn'));
     return drawn;
   };
 }

@@ -198,12 +198,8 @@ export function createInteractions<Services extends object>(options: Interaction
     if (early?.isError) return acknowledge(used, () => used.reply(inPrivate(early.reply)));
     await acknowledge(used, () => used.deferReply());
     const { isError, reply } = early ?? (await work);
-    const isTakenBack =
-      isError &&
-      (await used.deleteReply().then(
-        () => true,
-        () => false,
-      ));
+    const deleted = () => used.deleteReply().then(() => true);
+    const isTakenBack = isError && (await deleted().catch(() => false));
     // A public refusal is better than none.
     await (isTakenBack ? used.followUp(inPrivate(reply)) : show(used, reply));
   }
