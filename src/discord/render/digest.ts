@@ -102,7 +102,7 @@ export async function renderDigest(
   const matters =
     roles.length === 0
       ? []
-      : rankedOf(alerts.filter((alert) => isSignificant(alert) && isThere(alert))).slice(0, MAX_HEADLINES - 1);
+      : rankedOf(alerts.filter((alert) => alert.isSignificant && isThere(alert))).slice(0, MAX_HEADLINES - 1);
   const headlines = [embed.title!, ...matters.map((together) => headlineAbove(together, context))];
   const payload = cardMessage([embed], headlines, roles, reference, context);
   return { payload: { ...payload, allowed_mentions: allowing(roles) }, csv: file?.text ?? null, used: alerts.length };
@@ -114,7 +114,8 @@ function introOf(alerts: Alert[], reason: DigestReason, hasFile: boolean, contex
   const suspects = alerts.filter((alert) => isSuspect(alert) && isThere(alert));
   const gone = alerts.filter((alert) => !isThere(alert)).length;
   // The alerts are sorted by when they were due, not by when they arrived.
-  const { earliest, latest } = periodOf(alerts);
+  const arrivals = alerts.map(({ createdAt }) => createdAt).sort((a, b) => a - b);
+  const [earliest, latest] = [arrivals[0]!, arrivals.at(-1)!];
   const [first, last] = [earliest, latest].map((at) => time(new Date(at), TimestampStyles.LongDateShortTime));
   return [
     Math.floor(earliest / MINUTE) === Math.floor(latest / MINUTE) ? first! : t('digest.period', { first, last }),
@@ -123,7 +124,9 @@ function introOf(alerts: Alert[], reason: DigestReason, hasFile: boolean, contex
     ...(hasFile ? [t('digest.file')] : []),
     ...(gone > 0 ? [t('digest.notOnChain', counted(gone, context))] : []),
     ...foundLines(alerts, context),
-    ...(suspects.length > 0 ? warning(suspects, context) : []),
+    ...(suspects.length > 0
+      ? ['', t('digest.suspect', counted(transferCount(suspects), context)), ...warningsOf(suspects, context)]
+      : []),
     ...otherProjectsOf(
       alerts.filter((alert) => !isSuspect(alert)),
       context,
@@ -150,7 +153,7 @@ function shareOf(due: Alert[], reason: DigestReason, context: RenderContext): Al
     .filter((together) => together.some(isListed))
     .map((together) => ({
       together,
-      isSignificant: together.some(isSignificant),
+      isSignificant: together.some(({ isSignificant }) => isSignificant),
       length: lineOf(together, context).length + 1,
     }));
   const total = (some: typeof lengths) => some.reduce((sum, { length }) => sum + length, 0);
@@ -198,20 +201,17 @@ function summary(alerts: Alert[], room: number, context: RenderContext): { body:
   const forged = rest.filter((alert) => isForgeable(alert) && isUnlisted(alert) && !isSuspect(alert));
   const least = (key: 'digest.worthless' | 'digest.forged', some: Alert[]) => {
     const tokens = new Set(some.map(({ transfer }) => transfer.token)).size;
-    return some.length === 0
-      ? []
-      : [
-          t(key, {
-            ...counted(transferCount(some), context),
-            tokens: t('digest.uncataloged', counted(tokens, context)),
-          }),
-        ];
+    const words = {
+      ...counted(transferCount(some), context),
+      tokens: t('digest.uncataloged', counted(tokens, context)),
+    };
+    return some.length === 0 ? [] : [t(key, words)];
   };
   const lines = [...least('digest.worthless', dust), ...least('digest.forged', forged)];
   const inLines = new Set([...dust, ...forged]);
   const summed = rest.filter((alert) => !inLines.has(alert));
   if (summed.some(isForgeable)) lines.unshift(t('digest.claimable'));
-  const totals = [...totalsOf(summed).values()].sort(
+  const totals = totalsOf(summed).sort(
     (a, b) =>
       Number(isKnown(b.largest)) - Number(isKnown(a.largest)) || byWorth(a.worth, b.worth) || b.transfers - a.transfers,
   );
@@ -222,8 +222,6 @@ function summary(alerts: Alert[], room: number, context: RenderContext): { body:
     largest: largestOf(totals, context),
   };
 }
-
-const isSignificant = (alert: Alert): boolean => alert.isSignificant;
 
 /**
  * Whether a digest lists it as long as there is room: it is significant, or an amount of an asset that nobody made up.
@@ -238,7 +236,7 @@ function rankedOf(alerts: Alert[]): Alerts[] {
   const rank = (main: Alert) => (isThere(main) ? 0 : 4) + (main.isSignificant ? 0 : 2) + (isLeaving(main) ? 0 : 1);
   return transactionsOf(alerts)
     .flatMap((together) => {
-      const main = together.find(isSignificant) ?? together.find(isListed);
+      const main = together.find(({ isSignificant }) => isSignificant) ?? together.find(isListed);
       return main ? [{ together, main, rank: rank(main) }] : [];
     })
     .sort(
@@ -268,16 +266,14 @@ function listedLines(
   const detailed = detailsOf(ranked, context);
   if (detailed.join('\n').length <= room) return { lines: detailed, alerts: new Set(ranked.flat()) };
   const lines: string[] = [];
-  const shown = new Set<Alert>();
   let used = 0;
   for (const together of ranked) {
     const line = lineOf(together, context);
     used += line.length + 1;
     if (used > room) break;
     lines.push(line);
-    for (const alert of together) shown.add(alert);
   }
-  return { lines, alerts: shown };
+  return { lines, alerts: new Set(ranked.slice(0, lines.length).flat()) };
 }
 
 /** A few alerts one by one, grouped by transaction, in the same order; null if they do not fit. */
@@ -287,24 +283,6 @@ function listOf(alerts: Alert[], room: number, context: RenderContext): string[]
   const rest = transactionsOf(alerts.filter((alert) => !listed.has(alert)));
   const lines = detailsOf([...ranked, ...rest], context);
   return lines.join('\n').length > room ? null : lines;
-}
-
-/** When the first and the last alert arrived. */
-function periodOf(alerts: readonly Alert[]): { earliest: number; latest: number } {
-  const [{ createdAt }] = alerts as [Alert];
-  // Not `Math.min(...)`: there may be more alerts than a call accepts arguments.
-  return alerts.reduce(
-    ({ earliest, latest }, alert) => ({
-      earliest: Math.min(earliest, alert.createdAt),
-      latest: Math.max(latest, alert.createdAt),
-    }),
-    { earliest: createdAt, latest: createdAt },
-  );
-}
-
-function warning(suspects: Alert[], context: RenderContext): string[] {
-  const suspect = context.t('digest.suspect', counted(transferCount(suspects), context));
-  return ['', suspect, ...warningsOf(suspects, context)];
 }
 
 /** What came in and left is worth, as far as it is known. */
@@ -321,7 +299,7 @@ function worthLines(alerts: readonly Alert[], context: RenderContext): string[] 
   return worthLine(icons, unpriced, context);
 }
 
-function totalsOf(alerts: Alert[]): Map<string, Total> {
+function totalsOf(alerts: Alert[]): Total[] {
   const totals = new Map<string, Total>();
   for (const alert of alerts) {
     const { transfer, count } = alert;
@@ -339,7 +317,7 @@ function totalsOf(alerts: Alert[]): Map<string, Total> {
     if (amountOf(transfer) > amountOf(total.largest.transfer)) total.largest = alert;
     totals.set(key, total);
   }
-  return totals;
+  return [...totals.values()];
 }
 
 function directionOf(alert: Alert): Direction {

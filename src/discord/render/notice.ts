@@ -2,11 +2,20 @@ import { TimestampStyles, time } from 'discord.js';
 import { BALANCE_DIGITS, rounded } from '../../domain/amount.ts';
 import type { Crossing } from '../../domain/balance.ts';
 import { isFeedSilent, type Silence } from '../../domain/silence.ts';
-import { asName } from '../../domain/text.ts';
 import { checksumAddress, shortAddress } from '../../domain/typed-address.ts';
 import { languageOf, translator } from '../../languages/index.ts';
 import { writeNumber } from '../../languages/languages.ts';
-import { code, duration, linked, named, number, type RenderSettings } from './wording.ts';
+import {
+  assetName,
+  COIN,
+  code,
+  duration,
+  linked,
+  named,
+  noticeContext,
+  number,
+  type RenderSettings,
+} from './wording.ts';
 
 const MAX_ADDRESSES = 10;
 const COLOR = 0xd4a72c;
@@ -48,13 +57,11 @@ export function renderCrossing(
   language: string | null,
   reference: string,
 ): object {
-  const chosen = languageOf(language);
-  const t = translator(chosen);
-  const context = { ...settings, ...settings.networks?.get(network), t, language: chosen, cataloged: new Set<never>() };
+  const context = noticeContext(language, settings, network);
+  const { t } = context;
   const { label, address, mention } = watched;
-  const coin = () => asName(context.nativeSymbol ?? null, t('alert.nativeCoin'), undefined, t('alert.hiddenName'));
-  const what = asset === 'native' ? coin() : code(symbol, t('alert.unnamedToken'), context);
-  const written = (amount: string) => `${writeNumber(amount, chosen)} ${what}`;
+  const what = asset === 'native' ? assetName(COIN, context) : code(symbol, t('alert.unnamedToken'), context);
+  const written = (amount: string) => `${writeNumber(amount, context.language)} ${what}`;
   const short = rounded(balance, BALANCE_DIGITS);
   // `9,999, below 9,999` would look like an error.
   const amount = written(short === limit ? balance : short);

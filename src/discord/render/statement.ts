@@ -1,11 +1,5 @@
 import { FEE_DIGITS, inUnits, rounded } from '../../domain/amount.ts';
-import {
-  type AssetSum,
-  type AssetWords,
-  differenceOf,
-  type GuildStatement,
-  type Statement,
-} from '../../domain/balance.ts';
+import { type AssetSum, differenceOf, type GuildStatement, type Statement } from '../../domain/balance.ts';
 import { csvLine } from '../../domain/csv.ts';
 import { plainText } from '../../domain/text.ts';
 import { catalogedAmong } from '../../domain/token.ts';
@@ -13,14 +7,22 @@ import { checksumAddress } from '../../domain/typed-address.ts';
 import { languageOf, translator } from '../../languages/index.ts';
 import { writeNumber } from '../../languages/languages.ts';
 import { noticeBody } from './notice.ts';
-import { assetName, linked, named, number, type RenderContext, type RenderSettings } from './wording.ts';
+import {
+  assetName,
+  COIN,
+  linked,
+  named,
+  noticeContext,
+  number,
+  type RenderContext,
+  type RenderSettings,
+} from './wording.ts';
 
 /** How many significant digits of an amount are shown; a file has them all. */
 const DIGITS = 10;
 
 const abs = (value: bigint): bigint => (value < 0n ? -value : value);
 const decimalsOf = ({ asset, transfer }: AssetSum): number | null => (asset === 'native' ? 18 : transfer!.decimals);
-const COIN = { kind: 'native', tokenType: null } as AssetWords;
 
 /** Whether balances and movements are known and do not add up. */
 const isOff = (sum: AssetSum): boolean => (differenceOf(sum) ?? 0n) !== 0n;
@@ -107,18 +109,11 @@ export function renderStatement(
 ): object {
   const chosen = languageOf(language);
   const t = translator(chosen);
-  const contextOf = (network: number): RenderContext => ({
-    ...settings,
-    ...settings.networks?.get(network),
-    t,
-    language: chosen,
-    cataloged: catalogedAmong(known, network),
-  });
   const moved = wallets.filter(({ statement }) =>
     statement.sums.some(({ opening, closing, transfers }) => transfers > 0 || opening !== 0n || closing !== 0n),
   );
   const texts = moved.map(({ address, label, statement }) => {
-    const context = contextOf(statement.network);
+    const context = noticeContext(language, settings, statement.network, catalogedAmong(known, statement.network));
     const name = label === null ? '' : `**${named(label, context)}** `;
     const network = settings.networks?.get(statement.network)?.title;
     const head = `${name}${linked(address, 'address', context)}${network === undefined ? '' : ` · ${network}`}`;

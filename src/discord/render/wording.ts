@@ -47,6 +47,17 @@ export function renderContext(alerts: readonly Alert[], settings: RenderSettings
 const catalogedIn = (alerts: readonly Alert[]): Set<AddressText> =>
   new Set(alerts.flatMap(({ isCataloged, transfer }) => (isCataloged && transfer.token) || []));
 
+/** The context in which a notice about addresses of one network is rendered. */
+export function noticeContext(
+  language: string | null,
+  settings: RenderSettings,
+  network: number,
+  cataloged: RenderContext['cataloged'] = new Set(),
+): RenderContext {
+  const chosen = languageOf(language);
+  return { ...settings, ...settings.networks?.get(network), language: chosen, t: translator(chosen), cataloged };
+}
+
 /** The context for alerts of one transaction, which may be on one of several networks. */
 export function onNetwork(alerts: readonly Alert[], context: RenderContext): RenderContext {
   const { networks } = context;
@@ -95,6 +106,9 @@ export const feeText = (gasFee: string, transfer: Transfer, context: RenderConte
   const fee = writeNumber(rounded(inUnits(gasFee, 18), FEE_DIGITS), context.language);
   return context.t('alert.fee', { fee: `${fee} ${coin(transfer, context)}` });
 };
+
+/** The native coin where no transfer names it. */
+export const COIN = { kind: 'native', tokenType: null } as AssetWords;
 
 /** The name of what moved: coin, token or collection. */
 export function assetName(transfer: AssetWords, context: RenderContext): string {
