@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { createInstance, type i18n, type TFunction } from 'i18next';
+import { createInstance, type TFunction } from 'i18next';
 import type { English } from './english.ts';
-import { DEFAULT_LANGUAGE, folderOf, LANGUAGES, type Language, writeNumber } from './languages.ts';
+import { DEFAULT_LANGUAGE, folderOf, LANGUAGES, type Language, oncePerLanguage, writeNumber } from './languages.ts';
 
 export { LANGUAGES, type Language };
 
@@ -39,19 +39,8 @@ export function textsOf(language: Language): Record<string, object> {
   );
 }
 
-const translators = new Map<Language, Translate>();
-
 /** The texts of a language, read from disk on first use. */
-export function translator(language: Language): Translate {
-  let known = translators.get(language);
-  if (!known) {
-    known = remembering(open(language).t);
-    translators.set(language, known);
-  }
-  return known;
-}
-
-function open(language: Language): i18n {
+export const translator = oncePerLanguage((language): Translate => {
   const instance = createInstance();
   void instance.init({
     lng: language,
@@ -63,8 +52,8 @@ function open(language: Language): i18n {
     returnNull: false,
   });
   instance.services.formatter?.add('number', (value: number) => writeNumber(String(value), language));
-  return instance;
-}
+  return remembering(instance.t);
+});
 
 /** Caches texts without values: an alert has ten of them, and looking them up would double the time to render it. */
 function remembering(t: Translate): Translate {
@@ -108,21 +97,14 @@ interface Definition {
   choices?: { name: string; value: string | number }[] | undefined;
 }
 
-const loaded = new Map<Language, Record<string, Wording>>();
-
 /**
  * The wordings of a language's `commands.json` by path: `subscription`, `subscription add`, `subscription add address`,
  * `subscription add direction=incoming`. English is in the definitions themselves.
  */
-export function wordingsOf(language: Language): Record<string, Wording> {
-  let wordings = loaded.get(language);
-  if (!wordings) {
-    const file = new URL(`./${folderOf(language)}/commands.json`, import.meta.url);
-    wordings = language === DEFAULT_LANGUAGE ? {} : (JSON.parse(readFileSync(file, 'utf8')) as Record<string, Wording>);
-    loaded.set(language, wordings);
-  }
-  return wordings;
-}
+export const wordingsOf = oncePerLanguage((language): Record<string, Wording> => {
+  const file = new URL(`./${folderOf(language)}/${DEFINITIONS}`, import.meta.url);
+  return language === DEFAULT_LANGUAGE ? {} : (JSON.parse(readFileSync(file, 'utf8')) as Record<string, Wording>);
+});
 
 /** The definition with its names and descriptions in every language that has them. */
 export function localize<T extends Definition>(definition: T, path = definition.name): T {

@@ -25,20 +25,23 @@ interface Signs {
   groupedFrom: number;
 }
 
-const known = new Map<Language, Signs>();
-
-function signsOf(language: Language): Signs {
-  let signs = known.get(language);
-  if (!signs) {
-    const format = new Intl.NumberFormat(language);
-    const parts = format.formatToParts(12_345.6);
-    const sign = (wanted: 'decimal' | 'group') => parts.find(({ type }) => type === wanted)!.value;
-    // Spain groups five digits, but not four.
-    signs = { decimal: sign('decimal'), group: sign('group'), groupedFrom: format.format(1_000) === '1000' ? 5 : 4 };
-    known.set(language, signs);
-  }
-  return signs;
+/** A function that works out its result once for each language. */
+export function oncePerLanguage<T>(find: (language: Language) => T): (language: Language) => T {
+  const known = new Map<Language, T>();
+  return (language) => {
+    const found = known.get(language) ?? find(language);
+    known.set(language, found);
+    return found;
+  };
 }
+
+const signsOf = oncePerLanguage((language): Signs => {
+  const format = new Intl.NumberFormat(language);
+  const parts = format.formatToParts(12_345.6);
+  const sign = (wanted: 'decimal' | 'group') => parts.find(({ type }) => type === wanted)!.value;
+  // Spain groups five digits, but not four.
+  return { decimal: sign('decimal'), group: sign('group'), groupedFrom: format.format(1_000) === '1000' ? 5 : 4 };
+});
 
 /**
  * A number for people, from its digits: `1234.5` → `1,234.5`, in German `1.234,5`. Every digit is kept: `Intl` itself
