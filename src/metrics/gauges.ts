@@ -82,6 +82,17 @@ export function createScrape(registry: Registry, sources: GaugeSources) {
     });
   }
 
+  /** A figure of each network that is compared with its chain; null: not known, shown as NaN. */
+  function chainGauge(
+    name: string,
+    help: string,
+    read: (one: Completeness, age: Figures['age']) => number | boolean | null,
+  ): void {
+    const all = ({ completeness, age }: Figures) =>
+      Object.fromEntries(completeness.map((one) => [one.network, read(one, age) ?? Number.NaN]));
+    gauge(`chain_${name}`, help, all, 'network');
+  }
+
   gauge('inbox_waiting', 'Deliveries stored and not yet routed', ({ backlog }) => backlog?.inbox.waiting);
   gauge(
     'inbox_oldest_seconds',
@@ -147,36 +158,15 @@ export function createScrape(registry: Registry, sources: GaugeSources) {
       for (const name of INTERFACES)
         unavailable.set({ interface: name, ...(network !== undefined && { network }) }, age(outages.get(name)?.since));
   });
-  gauge(
-    'chain_checked_block',
-    'Block up to which a network was compared with its chain',
-    byNetwork(({ block }) => block),
-    'network',
+  chainGauge('checked_block', 'Block up to which a network was compared with its chain', ({ block }) => block);
+  chainGauge('checked_age_seconds', 'How long ago that block was mined', ({ blockAt }, age) => blockAt && age(blockAt));
+  chainGauge('trouble_seconds', 'How long a network’s node has not responded; 0 while it does', ({ trouble }, age) =>
+    age(trouble?.since),
   );
-  gauge(
-    'chain_checked_age_seconds',
-    'How long ago that block was mined',
-    byNetwork(({ blockAt }, { age }) => blockAt && age(blockAt)),
-    'network',
+  chainGauge('unchecked_blocks', 'Recent blocks of which something could not be checked', ({ unchecked }) =>
+    unchecked.reduce((sum, { after, upTo }) => sum + upTo - after, 0),
   );
-  gauge(
-    'chain_trouble_seconds',
-    'How long a network’s node has not responded; 0 while it does',
-    byNetwork(({ trouble }, { age }) => age(trouble?.since)),
-    'network',
-  );
-  gauge(
-    'chain_unchecked_blocks',
-    'Recent blocks of which something could not be checked',
-    byNetwork(({ unchecked }) => unchecked.reduce((sum, { after, upTo }) => sum + upTo - after, 0)),
-    'network',
-  );
-  gauge(
-    'chain_traces',
-    'Whether a network’s node shows payments inside of transactions',
-    byNetwork(({ hasTraces }) => (hasTraces === null ? null : Number(hasTraces))),
-    'network',
-  );
+  chainGauge('traces', 'Whether a network’s node shows payments inside of transactions', ({ hasTraces }) => hasTraces);
   new Gauge({
     name: 'ledgerbell_build_info',
     help: 'Always 1; the labels show what runs',
@@ -191,12 +181,6 @@ export function createScrape(registry: Registry, sources: GaugeSources) {
     return { contentType: all.contentType, text: await all.metrics() };
   };
 }
-
-/** A figure of each network that is compared with its chain; NaN: not known. */
-const byNetwork =
-  (read: (one: Completeness, figures: Figures) => number | null) =>
-  (figures: Figures): Value =>
-    Object.fromEntries(figures.completeness.map((one) => [one.network, read(one, figures) ?? Number.NaN]));
 
 function waitingAlerts({ backlog }: Figures): Value {
   if (backlog === null) return null;
