@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../src/domain/clock.ts';
-import { BARE_ENVIRONMENT } from '../bare-environment.ts';
+import { BARE_ENVIRONMENT, ledgerbell } from '../bare-environment.ts';
 import { shownIn } from '../discord/shown.ts';
 import { ALICE, HARBOR, payment, TREASURY } from '../pipeline/harness.ts';
 import { freeze, newAlert, quarantine, routed, storedTransfer } from '../store/contract/given.ts';
@@ -50,13 +50,7 @@ const backlogBecomes = (wanted: Partial<Awaited<ReturnType<typeof backlog>>>) =>
 
 const deadletters = (...args: string[]) => run(args, whole.file);
 
-async function run(args: string[], file: string) {
-  const env = { ...BARE_ENVIRONMENT, DATABASE_URL: `sqlite:${file}` };
-  const done = await promisify(execFile)(process.execPath, ['src/main.ts', 'deadletters', ...args], {
-    env,
-  }).catch((error: { code: number; stdout: string; stderr: string }) => error);
-  return { code: 'code' in done ? done.code : 0, stdout: done.stdout, stderr: done.stderr };
-}
+const run = (args: string[], file: string) => ledgerbell(['deadletters', ...args], { DATABASE_URL: `sqlite:${file}` });
 
 /** Discord refuses every message until the fault is lifted; one line becomes a dead letter. Returns its transaction. */
 async function makeDeadLetter(): Promise<string> {

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type Discord, startDiscord } from '../../sandbox/discord/index.ts';
-import { BARE_ENVIRONMENT } from '../bare-environment.ts';
+import { BARE_ENVIRONMENT, ledgerbell as runMain } from '../bare-environment.ts';
 import { temporaryFolder } from '../folder.ts';
 import { networksEnvironment } from '../networks-file.ts';
 import { openStore } from '../store/sqlite/database-file.ts';
@@ -23,19 +23,13 @@ beforeEach(async () => {
 });
 
 /** Runs the operator's command line in a process of its own. */
-async function ledgerbell(args: string[], environment: Record<string, string> = {}) {
-  const env = {
-    ...BARE_ENVIRONMENT,
+const ledgerbell = (args: string[], environment: Record<string, string> = {}) =>
+  runMain(args, {
     DISCORD_TOKEN: discord.token,
     DISCORD_API_URL: discord.apiUrl,
     DATABASE_URL: `sqlite:${file}`,
     ...environment,
-  };
-  const done = await promisify(execFile)(process.execPath, ['src/main.ts', ...args], { env }).catch(
-    (error: { code: number; stdout: string; stderr: string }) => error,
-  );
-  return { code: 'code' in done ? done.code : 0, stdout: done.stdout, stderr: done.stderr };
-}
+  });
 
 /** The help of a command and of each of its subcommands, by name. */
 async function helpOfAll(path: string[]): Promise<[string, string][]> {
