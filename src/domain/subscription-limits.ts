@@ -40,20 +40,13 @@ export function additionRefusal(
   return label === null ? null : labelRefusal(book, new Map([[address, label]]));
 }
 
-export type ChangeRefusal = { status: 'exists'; subscription: Subscription } | LabelRefusal;
-
-export interface ChangeFacts {
-  /** The new channel's subscription to the same address, likewise. */
-  existing: Subscription | null;
-  /** The guild's names; not needed for a change without a label. */
-  book: readonly Label[];
-}
+export type ChangeRefusal = Exclude<AdditionRefusal, { status: 'full' | 'crowded' }>;
 
 /** Why a subscription is not changed; null: it is. */
 export function changeRefusal(
   { id, address }: Pick<Subscription, 'id' | 'address'>,
   { label = null }: Pick<SubscriptionChange, 'label'>,
-  { existing, book }: ChangeFacts,
+  { existing, book }: Pick<AdditionFacts, 'existing' | 'book'>,
 ): ChangeRefusal | null {
   if (existing && existing.id !== id) return { status: 'exists', subscription: existing };
   return label === null ? null : labelRefusal(book, new Map([[address, label]]));

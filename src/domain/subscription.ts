@@ -55,14 +55,8 @@ export const styleOf = (own: AlertStyle | null, ofGuild: AlertStyle | null): Ale
 export const sharedStyle = (styles: readonly AlertStyle[]): AlertStyle =>
   styles.includes('full') ? 'full' : 'compact';
 
-/** An address that a channel watches. */
-export interface Subscription {
-  id: number;
-  guildId: string;
-  channelId: string;
-  address: AddressText;
-  /** On which network it is watched; null: on any. */
-  network: number | null;
+/** What people choose about a subscription. */
+export interface Choices {
   /** The guild's name for the address; the same in all of its channels. */
   label: string | null;
   direction: DirectionFilter;
@@ -75,13 +69,6 @@ export interface Subscription {
   token: AddressText | null;
   /** Role to mention. */
   mention: string | null;
-  paused: boolean;
-  /** Milliseconds; muted until then. */
-  mutedUntil: number | null;
-  createdBy: string;
-  createdAt: number;
-  /** When the last matching event was routed; null: no event yet. */
-  lastEventAt: number | null;
   filters: Filters;
   /** One digest at the end of the hour or day instead of single alerts. */
   digest: 'hourly' | 'daily' | null;
@@ -95,10 +82,6 @@ export interface Subscription {
   mentionMinimumUsd: string | null;
   /** Minimum minutes between two mentions. */
   mentionCooldown: number;
-  /** When significant alerts last mentioned the role. */
-  mentionedAt: number | null;
-  /** When other alerts last did: they have a cool-down of their own. */
-  minorMentionedAt: number | null;
   /** Posts a notice in the channel after unusual silence. */
   watchSilence: boolean;
   /** How its alerts look; null: as the guild chose. */
@@ -107,6 +90,27 @@ export interface Subscription {
   showBalance: boolean;
   /** A balance below this is reported; an amount of the coin, or `amount address` of a token. */
   warnBelow: string | null;
+}
+
+/** An address that a channel watches. */
+export interface Subscription extends Choices {
+  id: number;
+  guildId: string;
+  channelId: string;
+  address: AddressText;
+  /** On which network it is watched; null: on any. */
+  network: number | null;
+  paused: boolean;
+  /** Milliseconds; muted until then. */
+  mutedUntil: number | null;
+  createdBy: string;
+  createdAt: number;
+  /** When the last matching event was routed; null: no event yet. */
+  lastEventAt: number | null;
+  /** When significant alerts last mentioned the role. */
+  mentionedAt: number | null;
+  /** When other alerts last did: they have a cool-down of their own. */
+  minorMentionedAt: number | null;
 }
 
 /** The amount, in units, and the asset of a `warnBelow`. */
@@ -158,29 +162,6 @@ export function asksFor({ address, token, filters }: Watcher, transfer: Transfer
   );
 }
 
-/** What people choose about a subscription. */
-export type Choices = Pick<
-  Subscription,
-  | 'label'
-  | 'direction'
-  | 'kind'
-  | 'minimum'
-  | 'minimumUsd'
-  | 'token'
-  | 'mention'
-  | 'filters'
-  | 'digest'
-  | 'quiet'
-  | 'holdAll'
-  | 'mentionMinimum'
-  | 'mentionMinimumUsd'
-  | 'mentionCooldown'
-  | 'watchSilence'
-  | 'style'
-  | 'showBalance'
-  | 'warnBelow'
->;
-
 /** The defaults. */
 export const DEFAULT_CHOICES: Choices = {
   label: null,
@@ -212,18 +193,7 @@ export type NewSubscription = Pick<Subscription, 'guildId' | 'channelId' | 'addr
 
 /** What may change later; only the named filters change. */
 export type SubscriptionChange = Partial<
-  Omit<
-    Subscription,
-    | 'id'
-    | 'guildId'
-    | 'address'
-    | 'createdBy'
-    | 'createdAt'
-    | 'mentionedAt'
-    | 'minorMentionedAt'
-    | 'lastEventAt'
-    | 'filters'
-  >
+  Omit<Choices, 'filters'> & Pick<Subscription, 'channelId' | 'network' | 'paused' | 'mutedUntil'>
 > & { filters?: Partial<Filters> };
 
 /** One subscription in a file: what differs from the existing one, or from the defaults if there is none. */
@@ -232,9 +202,7 @@ export interface ImportedSubscription {
   channelId: string;
   /** Default: any. */
   network?: number | null;
-  change: Partial<Omit<Choices, 'filters'> & Pick<Subscription, 'paused' | 'mutedUntil'>> & {
-    filters?: Partial<Filters>;
-  };
+  change: Omit<SubscriptionChange, 'channelId' | 'network'>;
 }
 
 /** Everything that a file changes in one guild. */
