@@ -62,7 +62,7 @@ it.each<[string, string, ...string[]]>([
   ['looks empty, in a channel without messages', 'absent', '200 []', '200 {"last_message_id":null}'],
   ['looks empty, in a channel whose last message is older', 'absent', '200 []', '200 {"last_message_id":"5"}'],
   [
-    'looks empty, in a channel whose last message is newer',
+    'looks empty, in a channel with a newer message',
     'unknown',
     '200 []',
     '200 {"last_message_id":"9999999999999999999"}',
@@ -109,6 +109,10 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 const PAGE = { 'content-type': 'text/html' };
 const HTML = '<html>Hello</html>';
 const errorBody = (code: number) => JSON.stringify({ code, message: 'words' });
+const limitBody = (limit: object) => JSON.stringify({ message: 'words', ...limit });
+/** Headers with a time to wait. */
+const later = (wait: string, headers: object = JSON_TYPE) => ({ ...headers, 'retry-after': wait });
+const LIMITED = { status: 'rate-limited', global: false, local: false };
 
 describe('responses', () => {
   it.each<[string, number, Record<string, string>, string, object]>([
@@ -119,47 +123,29 @@ describe('responses', () => {
     ['is an HTML page labeled as JSON', 200, JSON_TYPE, HTML, { status: 'unconfirmed' }],
     ['is empty', 204, {}, '', { status: 'unconfirmed' }],
     ['is a redirect', 301, { ...PAGE, location: 'http://127.0.0.1:1/api' }, HTML, { status: 'breaker' }],
-    [
-      'is a server error with Retry-After',
-      503,
-      { ...PAGE, 'retry-after': '90' },
-      HTML,
-      { status: 'unconfirmed', retryAfterMs: 90_000 },
-    ],
-    [
-      'is an HTML page with Retry-After',
-      429,
-      { ...PAGE, 'retry-after': '90' },
-      HTML,
-      { status: 'breaker', retryAfterMs: 90_000 },
-    ],
-    [
-      'has a date as Retry-After',
-      429,
-      { ...JSON_TYPE, 'retry-after': 'Fri, 31 Dec 1999 23:59:59 GMT' },
-      errorBody(0),
-      { status: 'breaker' },
-    ],
+    ['errs, with Retry-After', 503, later('90', PAGE), HTML, { status: 'unconfirmed', retryAfterMs: 90_000 }],
+    ['is a page with Retry-After', 429, later('90', PAGE), HTML, { status: 'breaker', retryAfterMs: 90_000 }],
+    ['has a date as Retry-After', 429, later('Fri, 31 Dec 1999 23:59:59 GMT'), errorBody(0), { status: 'breaker' }],
     [
       'is a global limit, as only its body says',
       429,
-      { ...JSON_TYPE, 'retry-after': '1.5' },
-      JSON.stringify({ message: 'words', retry_after: 1.5, global: true }),
-      { status: 'rate-limited', global: true, local: false, retryAfterMs: 1_500 },
+      later('1.5'),
+      limitBody({ retry_after: 1.5, global: true }),
+      { ...LIMITED, global: true, retryAfterMs: 1_500 },
     ],
     [
       'is a limit with a code, and with a longer wait in its body',
       429,
-      { ...JSON_TYPE, 'retry-after': '1' },
-      JSON.stringify({ code: 20_028, message: 'words', retry_after: 1_163, global: false }),
-      { status: 'rate-limited', global: false, local: false, retryAfterMs: 1_163_020 },
+      later('1'),
+      limitBody({ code: 20_028, retry_after: 1_163, global: false }),
+      { ...LIMITED, retryAfterMs: 1_163_020 },
     ],
     [
       'is a limit without a code, and with a longer wait in its body',
       429,
-      { ...JSON_TYPE, 'retry-after': '3' },
-      JSON.stringify({ code: 0, message: 'words', retry_after: 2_500, global: false }),
-      { status: 'rate-limited', global: false, local: false, retryAfterMs: 3_020 },
+      later('3'),
+      limitBody({ code: 0, retry_after: 2_500, global: false }),
+      { ...LIMITED, retryAfterMs: 3_020 },
     ],
     ['is a limit with an empty body', 429, { 'retry-after': '2' }, '', { status: 'rate-limited', global: false }],
     ['is a limit with an empty body and no Retry-After', 429, {}, '', { status: 'breaker' }],

@@ -51,18 +51,23 @@ it.each([asName, asSymbol, inCode])('hides an ENS name that is no label', (show)
   expect(show('vitalik.eth', 'nobody')).toBe(HIDDEN);
 });
 
+/** A name that is shown as it is. */
+const same = (name: string) => [name, name];
+
 it.each([
-  ['Treasury', 'Treasury'],
-  ['Ops & payroll (hot), no. 2', 'Ops & payroll (hot), no. 2'],
-  ['Größe', 'Größe'],
-  ['国庫', '国庫'],
-  ['G$', 'G$'],
+  ...['Treasury', 'Ops & payroll (hot), no. 2', 'Größe', '国庫', 'G$', '🏦 Treasury', 'Ops / Payroll'].map(same),
+  ...['Cold: vault', 'Swap A/B', 'Crew 👩🏽', '👩‍💻 Payroll'].map(same),
+  ...['👨‍👩‍👧‍👦 family', 'Black 🏴‍☠️ chest', 'Wallet #3', 'Ops; EU', 'Ops — EU', 'The "old" one'].map(same),
+  ['<:x:1>', '`<:x:1>`'],
+  ['://x', HIDDEN],
+  ['-list', '`-list`'],
+  [':', '`:`'],
   ['*bold*', '`*bold*`'],
   ['a_b', '`a_b`'],
   ['- list', '`- list`'],
   ['1. first', '`1. first`'],
-  ['@everyone', '`(name hidden: looks like a link)`'],
-  ['pay.example', '`(name hidden: looks like a link)`'],
+  ['@everyone', HIDDEN],
+  ['pay.example', HIDDEN],
   ['', 'nobody'],
 ])('shows the name %j as %s', (name, shown) => {
   expect(asName(name, 'nobody')).toBe(shown);
@@ -108,20 +113,20 @@ describe('text from the chain', () => {
     ['**bold** [x](y)', '`**bold** [x](y)`'],
     ['a`b``c', '`aˋbˋˋc`'],
     ['line\nbreak', '`line break`'],
-    ['\u202egpj.exe', '`(name hidden: looks like a link)`'],
-    ['visit https://evil.example', '`(name hidden: looks like a link)`'],
-    ['claim at evil.com', '`(name hidden: looks like a link)`'],
-    ['ｅｖｉｌ．ｃｏｍ', '`(name hidden: looks like a link)`'],
-    ['e\u200bvil.c\u200bom', '`(name hidden: looks like a link)`'],
-    ['@everyone', '`(name hidden: looks like a link)`'],
+    ['\u202egpj.exe', HIDDEN],
+    ['visit https://evil.example', HIDDEN],
+    ['claim at evil.com', HIDDEN],
+    ['ｅｖｉｌ．ｃｏｍ', HIDDEN],
+    ['e\u200bvil.c\u200bom', HIDDEN],
+    ['@everyone', HIDDEN],
     // Text this far in is neither shown nor examined: there may be a megabyte of it.
     [`${'many words '.repeat(100)}https://evil.example`, '`many words many words many words…`'],
     ['\u200b\u2800', 'none'],
     ['', 'none'],
     [null, 'none'],
-    ['evil\u034f.com', '`(name hidden: looks like a link)`'],
-    ['evil.c\ufe0fom', '`(name hidden: looks like a link)`'],
-    ['नमस्ते.भारत', '`(name hidden: looks like a link)`'],
+    ['evil\u034f.com', HIDDEN],
+    ['evil.c\ufe0fom', HIDDEN],
+    ['नमस्ते.भारत', HIDDEN],
     ['\ufe0f\u034f \u17b4', 'none'],
     ['x\u0323\u0330\u0331', '`x\u0323\u0330\u0331`'],
     [`x${'\u0330\u0331'.repeat(6)}y\u0330`, '`x\u0330\u0331\u0330y\u0330`'],
@@ -158,23 +163,4 @@ it.each([
   ['explorer.example', false],
 ])('decides whether Discord accepts a link to %s: %s', (url, taken) => {
   expect(isLinkable(url)).toBe(taken);
-});
-
-it('writes names with pictographs, slashes and colons as names', () => {
-  for (const name of [
-    '🏦 Treasury',
-    'Ops / Payroll',
-    'Cold: vault',
-    'Swap A/B',
-    'Crew 👩🏽',
-    '👩‍💻 Payroll',
-    '👨‍👩‍👧‍👦 family',
-    'Black 🏴‍☠️ chest',
-    'Wallet #3',
-    'Ops; EU',
-    'Ops — EU',
-    'The "old" one',
-  ])
-    expect(asName(name, '')).toBe(name);
-  for (const name of ['<:x:1>', '*bold*', '://x', '-list', ':']) expect(asName(name, '')).toMatch(/^`/);
 });
