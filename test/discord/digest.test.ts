@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { renderDigest } from '../../src/discord/render/digest.ts';
-import type { Alert, Warning } from '../../src/domain/alert.ts';
+import type { RenderSettings } from '../../src/discord/render/wording.ts';
+import type { Alert, DigestReason, Warning } from '../../src/domain/alert.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { ALICE, alertOf, BOB, COIN, KEYS, key, PAYROLL, read, SETTINGS, TREASURY, USDC } from './alerts.ts';
 import { plain } from './shown.ts';
@@ -11,6 +12,23 @@ const unknown = (alerts: Alert[]): Alert[] =>
 /** With eleven more transfers: too many to be listed one by one. */
 const summed = (alerts: Alert[]): Alert[] =>
   unknown([...alerts, alertOf({ token: BOB, tokenSymbol: 'FILL' }, { count: 11 })]);
+
+const render = (alerts: Alert[], reason?: DigestReason, now?: number | null, settings: RenderSettings = SETTINGS) =>
+  renderDigest(alerts, 'ABCDEFGHIJ', settings, reason, now);
+const embedOf = async (...given: Parameters<typeof render>) => (await render(...given)).payload.embeds![0]!;
+
+/** What the pattern finds in each of the digests that all of these alerts take. */
+async function inAll(due: Alert[], pattern: RegExp, reason: DigestReason = 'hourly'): Promise<number[][]> {
+  const found: number[][] = [];
+  for (let left = due; left.length > 0; ) {
+    const { payload, used } = await render(left, reason, 0);
+    left = left.slice(used);
+    const amounts = plain(payload.embeds![0]!.description!).matchAll(pattern);
+    found.push([...amounts].map(([, amount]) => Number(amount)));
+  }
+  return found;
+}
+const inOrder = (amounts: number[]) => amounts.toSorted((a, b) => a - b);
 
 describe('a digest', () => {
   const list = [
@@ -28,17 +46,17 @@ describe('a digest', () => {
     ['quiet', 'Quiet hours are over'],
     ['burst', 'There were more than 60 alerts in ten minutes'],
   ] as const)('shows why a digest is one: %s', async (reason, words) => {
-    const [embed] = (await renderDigest(list, 'ABCDEFGHIJ', SETTINGS, reason)).payload.embeds!;
-    expect(embed!.title).toBe('🗂️ Digest · 9 transfers');
-    expect(embed!.description).toContain(words);
+    const embed = await embedOf(list, reason);
+    expect(embed.title).toBe('🗂️ Digest · 9 transfers');
+    expect(embed.description).toContain(words);
     // It began and ended in the same minute.
-    expect(embed!.description).toMatch(/^<t:1750000000:f>\n/);
+    expect(embed.description).toMatch(/^<t:1750000000:f>\n/);
   });
 
   it('lists all transfers of a digest of up to ten, a suspicious one without links to addresses', async () => {
     const fake = alertOf({}, { warnings: [{ kind: 'imitation', symbol: 'USDC', genuine: null }] });
-    const [embed] = (await renderDigest([...list, fake], 'ABCDEFGHIJ', SETTINGS)).payload.embeds!;
-    const titles = plain(embed!.description!)
+    const embed = await embedOf([...list, fake]);
+    const titles = plain(embed.description!)
       .split('\n')
       .filter((line) => / (\+|−|→)/.test(line));
     expect(titles).toEqual([
@@ -50,34 +68,34 @@ describe('a digest', () => {
       ...Array(3).fill('📥 Treasury +1.5 `USDC`'),
       '⚠️ 📥 Treasury +5 `USDC` · transaction',
     ]);
-    expect(embed!.fields).toBeUndefined();
+    expect(embed.fields).toBeUndefined();
   });
 
   it('sums up what it is worth as far as prices are known, and names the largest by worth', async () => {
     const eth = alertOf({ ...COIN, from: TREASURY, to: BOB, value: '2000000000000000000', price: '2500' });
     const some = [...Array.from({ length: 12 }, () => alertOf({ price: '1' })), eth, alertOf({ price: null })];
-    const [embed] = (await renderDigest(summed(some), 'ABCDEFGHIJ', SETTINGS)).payload.embeds!;
-    expect(embed!.description).toContain('\n📥 ≈\u00a0$60.00 · 📤 ≈\u00a0$5,000\n');
-    expect(embed!.description).toMatch(/2 ETH in 1 transfer · ≈\u00a0\$5,000\n/);
-    expect(embed!.fields![0]!.value).toMatch(/^📤 2 ETH · ≈\u00a0\$5,000 · .*\n📥 5 `USDC` · ≈\u00a0\$5\.00 · /);
-    const [known] = (await renderDigest(some, 'ABCDEFGHIJ', SETTINGS)).payload.embeds!;
-    expect(known!.description).toContain('· 1 transfer without a known price\n');
+    const embed = await embedOf(summed(some));
+    expect(embed.description).toContain('\n📥 ≈\u00a0$60.00 · 📤 ≈\u00a0$5,000\n');
+    expect(embed.description).toMatch(/2 ETH in 1 transfer · ≈\u00a0\$5,000\n/);
+    expect(embed.fields![0]!.value).toMatch(/^📤 2 ETH · ≈\u00a0\$5,000 · .*\n📥 5 `USDC` · ≈\u00a0\$5\.00 · /);
+    const known = await embedOf(some);
+    expect(known.description).toContain('· 1 transfer without a known price\n');
   });
 
   it('strikes through what the chain does not have, and leaves it out of sums', async () => {
     const gone = (change: Partial<Alert['transfer']>) => alertOf({ ...change, settled: 0 }, { count: 0 });
     const paid = gone({ ...COIN, from: TREASURY, to: BOB, value: '8000000000000000000' });
-    const listed = await renderDigest([paid, ...list, ...list], 'ABCDEFGHIJ', SETTINGS);
+    const listed = await render([paid, ...list, ...list]);
     const text = plain(listed.payload.embeds![0]!.description!);
     expect(text).toContain('The chain does not have 1 transfer that the service delivered');
     expect(text).toMatch(/^~~📤 Treasury −8 ETH · transaction~~$/m);
-    const few = await renderDigest([alertOf(paid.transfer), paid, alertOf()], 'ABCDEFGHIJ', SETTINGS);
+    const few = await render([alertOf(paid.transfer), paid, alertOf()]);
     expect(plain(few.payload.embeds![0]!.description!)).toMatch(/−8 ETH\n-# to .*\+5 `USDC`\n-# .*\n~~.*−8 ETH.*~~$/s);
     const many = Array.from({ length: 90 }, (_, n) => gone({ value: `${n + 9}000000` }));
-    const long = await renderDigest([...many, alertOf()], 'ABCDEFGHIJ', SETTINGS, 'daily', 0);
+    const long = await render([...many, alertOf()], 'daily', 0);
     expect(long.csv?.split('\n')).toHaveLength(92);
     expect(plain(long.payload.embeds![0]!.description!)).toMatch(/\n📥 Treasury \+5 `USDC` · transaction\n~~/);
-    const totals = await renderDigest(summed([gone({ value: '99000000' }), ...list]), 'ABCDEFGHIJ', SETTINGS);
+    const totals = await render(summed([gone({ value: '99000000' }), ...list]));
     expect(read(totals.payload.embeds![0]!)).toMatch(/18\.5 `USDC` in 5 transfers\n(?!.*99 `USDC`)/s);
   });
 
@@ -85,21 +103,21 @@ describe('a digest', () => {
     const found = [1, 30].map((hours) =>
       alertOf({}, { warnings: [{ kind: 'found', ms: hours * 3_600_000 }], count: 2 }),
     );
-    const [embed] = (await renderDigest(summed([...found, ...list]), 'ABCDEFGHIJ', SETTINGS)).payload.embeds!;
-    expect(embed!.description).toContain(
+    const embed = await embedOf(summed([...found, ...list]));
+    expect(embed.description).toContain(
       '4 of them were found on the chain, up to 1 day, 6 hr late: the service did not',
     );
   });
 
   it('shows when a digest’s first and last transfers arrived, in any order', async () => {
     const at = [300, 500, 100, 400].map((seconds) => alertOf({}, { createdAt: seconds * 1_000 }));
-    const [embed] = (await renderDigest(at, 'ABCDEFGHIJ', SETTINGS, 'quiet')).payload.embeds!;
-    expect(embed!.description).toMatch(/<t:100:f>.*<t:500:f>/);
+    const embed = await embedOf(at, 'quiet');
+    expect(embed.description).toMatch(/<t:100:f>.*<t:500:f>/);
   });
 
   it('sums each token of a digest by direction, exactly, with its address once, and lists the largest of each', async () => {
-    const [embed] = (await renderDigest(summed(list), 'ABCDEFGHIJ', SETTINGS)).payload.embeds!;
-    expect(read(embed!).split('\n').slice(5)).toEqual([
+    const embed = await embedOf(summed(list));
+    expect(read(embed).split('\n').slice(5)).toEqual([
       expect.stringContaining('`FILL`'),
       `\`${checksumAddress(BOB)}\``,
       '📥 18.5 `USDC` in 5 transfers',
@@ -119,7 +137,7 @@ describe('a digest', () => {
 
   it('writes a digest in the number format of the server’s language, and its file in a neutral one', async () => {
     const many = Array.from({ length: 1_001 }, () => alertOf({ value: '1234500000' }, { language: 'de' }));
-    const { payload, csv } = await renderDigest(unknown(many), 'ABCDEFGHIJ', SETTINGS);
+    const { payload, csv } = await render(unknown(many));
     const text = read(payload.embeds![0]!);
     expect(payload.embeds![0]!.title).toContain(' 1.001 ');
     expect(text).toContain('📥 1.235.734,5 `USDC` in 1.001 ');
@@ -131,8 +149,8 @@ describe('a digest', () => {
   it('sums neither different tokens with unknown contracts nor unknown amounts', async () => {
     const of = (tokenSymbol: string, value: string | null) => alertOf({ token: null, tokenSymbol, value });
     const alerts = [of('AAA', '5000000'), of('BBB', '7000000'), of('AAA', null), of('AAA', '1000000')];
-    const [embed] = (await renderDigest(summed(alerts), 'ABCDEFGHIJ', SETTINGS)).payload.embeds!;
-    expect(read(embed!).split('\n').slice(7, 10)).toEqual([
+    const embed = await embedOf(summed(alerts));
+    expect(read(embed).split('\n').slice(7, 10)).toEqual([
       '📥 6 `AAA` in 2 transfers',
       '📥 7 `BBB` in 1 transfer',
       '📥 `AAA` in 1 transfer',
@@ -145,9 +163,9 @@ describe('a digest', () => {
       Array.from({ length: n }, () => alertOf({ token: token(n), tokenSymbol }));
     const rendered = async (symbol: (n: number) => string) => {
       const alerts = unknown(Array.from({ length: 14 }, (_, n) => of(n + 1, symbol(n + 1))).flat());
-      const [embed] = (await renderDigest(alerts, 'ABCDEFGHIJ', SETTINGS)).payload.embeds!;
-      expect(embed!.description!.length).toBeLessThanOrEqual(4_096);
-      return [...embed!.description!.matchAll(/(?<=in )\d+(?= transfer)|^and .*$/gm)].map(([text]) => text);
+      const embed = await embedOf(alerts);
+      expect(embed.description!.length).toBeLessThanOrEqual(4_096);
+      return [...embed.description!.matchAll(/(?<=in )\d+(?= transfer)|^and .*$/gm)].map(([text]) => text);
     };
     expect(await rendered((n) => `T${n}`)).toEqual([
       ...Array.from({ length: 12 }, (_, n) => String(14 - n)),
@@ -164,14 +182,14 @@ describe('a digest', () => {
 
   it('lets no sum of a token that claims 255 decimals crowd out the others', async () => {
     const odd = alertOf({ token: KEYS, tokenSymbol: 'ODD', value: '1', decimals: 255 });
-    const [embed] = (await renderDigest(summed([odd]), 'ABCDEFGHIJ', SETTINGS)).payload.embeds!;
-    expect(read(embed!)).toContain('📥 `ODD` in 1 transfer');
+    const embed = await embedOf(summed([odd]));
+    expect(read(embed)).toContain('📥 `ODD` in 1 transfer');
   });
 
   it('lists no largest transfer in a digest of NFTs and zero amounts only', async () => {
     const alerts = [alertOf({ ...key('1'), kind: 'erc1155', value: '7' }), alertOf({ value: '0' })];
-    const [embed] = (await renderDigest(alerts, 'ABCDEFGHIJ', SETTINGS)).payload.embeds!;
-    expect(embed!.fields).toBeUndefined();
+    const embed = await embedOf(alerts);
+    expect(embed.fields).toBeUndefined();
   });
 
   /** A transfer of one of 40 tokens that no catalog lists. */
@@ -189,7 +207,7 @@ describe('a digest', () => {
     const dust = Array.from({ length: 2_847 }, (_, n) => worthless(n));
     const forged = [1, 2, 4].map((n) => worthless(n, { from: TREASURY, to: ALICE }));
     const flood = [...dust.slice(0, 900), paid(222), ...dust.slice(900), paid(777), ...forged];
-    const { payload, csv } = await renderDigest(flood, 'ABCDEFGHIJ', SETTINGS, 'backlog', 0);
+    const { payload, csv } = await render(flood, 'backlog', 0);
     const lines = plain(payload.embeds![0]!.description!).split('\n');
     expect(lines.slice(lines.indexOf('') + 1).filter((line) => !line.startsWith('-# to'))).toEqual([
       '📤 Treasury −777 ETH',
@@ -215,14 +233,8 @@ describe('a digest', () => {
       const tokens = alertOf({ txHash, from: TREASURY, to: BOB, value: `${n + 200}000000` }, { isSignificant: true });
       return [worthless(n, { txHash, from: TREASURY, to: ALICE }), worthless(n, { txHash }), coins, tokens];
     }).flat();
-    const listed: number[] = [];
-    for (let left = due; left.length > 0; ) {
-      const { payload, used } = await renderDigest(left, 'ABCDEFGHIJ', SETTINGS, 'hourly', 0);
-      left = left.slice(used);
-      const amounts = plain(payload.embeds![0]!.description!).matchAll(/−(\d+) (?:ETH|`USDC`)/g);
-      listed.push(...[...amounts].map(([, amount]) => Number(amount)));
-    }
-    expect([...new Set(listed)].toSorted((a, b) => a - b)).toEqual(
+    const listed = await inAll(due, /−(\d+) (?:ETH|`USDC`)/g);
+    expect([...new Set(inOrder(listed.flat()))]).toEqual(
       [100, 200].flatMap((first) => Array.from({ length: 40 }, (_, n) => first + n)),
     );
   });
@@ -233,7 +245,7 @@ describe('a digest', () => {
       const matches = [{ ...match!, address: USDC, perspective: 'token' as const }];
       return alertOf({ from: ALICE, to: BOB, value: '9000000000000', price: '1' }, { matches, isSignificant: true });
     });
-    const { payload } = await renderDigest([...moved, paid(7)], 'ABCDEFGHIJ', SETTINGS, 'burst', 0);
+    const { payload } = await render([...moved, paid(7)], 'burst', 0);
     expect(plain(payload.embeds![0]!.description!)).toMatch(/\n\n(🧾|📤) Treasury −7 ETH/);
   });
 
@@ -245,13 +257,8 @@ describe('a digest', () => {
       return alertOf({ from: address }, { warnings: [{ kind: 'look-alike', address, like, label }] });
     });
     const payments = Array.from({ length: 50 }, (_, n) => paid(n + 100));
-    const listed: string[] = [];
-    for (let left = [...fakes, ...payments]; left.length > 0; ) {
-      const { payload, used } = await renderDigest(left, 'ABCDEFGHIJ', SETTINGS, 'hourly', 0);
-      left = left.slice(used);
-      listed.push(...[...payload.embeds![0]!.description!.matchAll(/−(\d+) ETH/g)].map(([, coins]) => coins!));
-    }
-    expect(listed.toSorted()).toEqual(payments.map((_, n) => String(n + 100)));
+    const listed = await inAll([...fakes, ...payments], /−(\d+) ETH/g);
+    expect(inOrder(listed.flat())).toEqual(payments.map((_, n) => n + 100));
   });
 
   it('lists the payments out of each network together, each with the network’s name', async () => {
@@ -259,7 +266,7 @@ describe('a digest', () => {
     const networks = new Map(titles.map((title, id) => [id, { title, explorerUrl: undefined, nativeSymbol: title }]));
     const due = [5, 9, 7, 3].flatMap((coins, n) => ({ ...paid(coins), network: n % 2 }));
     for (const alerts of [due, [...due, ...Array(12).fill(worthless(1))]]) {
-      const { payload } = await renderDigest(alerts, 'ABCDEFGHIJ', { ...SETTINGS, networks }, 'burst', 0);
+      const { payload } = await render(alerts, 'burst', 0, { ...SETTINGS, networks });
       const shown = [
         ...plain(payload.embeds![0]!.description!).matchAll(/−(\d) (\w+)[^−]*?(Fuse|Base) · transaction/g),
       ];
@@ -275,11 +282,11 @@ describe('a digest', () => {
   it('begins with the payments out as plain content if it pings, which a push notification shows', async () => {
     const [match] = paid(7).matches;
     const due = [...Array(12).fill(worthless(1)), { ...paid(7), matches: [{ ...match!, mention: '77' }] }];
-    const { payload } = await renderDigest(due, 'ABCDEFGHIJ', SETTINGS, 'backlog', 0);
+    const { payload } = await render(due, 'backlog', 0);
     expect(payload.content).toMatch(/^🗂️ Digest · 13 transfers\n📤 Treasury −7 ETH → \S+ <@&77>$/);
     expect(payload.flags).toBeUndefined();
     const networks = new Map([[0, { title: 'Fuse', explorerUrl: undefined, nativeSymbol: 'FUSE' }]]);
-    const named = await renderDigest(due, 'ABCDEFGHIJ', { ...SETTINGS, networks }, 'backlog', 0);
+    const named = await render(due, 'backlog', 0, { ...SETTINGS, networks });
     expect(named.payload.content).toMatch(/\n📤 Treasury −7 FUSE → \S+ · Fuse <@&77>$/);
   });
 
@@ -287,7 +294,7 @@ describe('a digest', () => {
     const received = (units: number) => alertOf({ value: `${units}000000` });
     const zero = alertOf({ value: '0' });
     const flood = [received(5), ...unknown([received(9)]), paid(1), zero, received(7), ...Array(12).fill(worthless(1))];
-    const { payload } = await renderDigest(flood, 'ABCDEFGHIJ', SETTINGS, 'backlog', 0);
+    const { payload } = await render(flood, 'backlog', 0);
     const lines = plain(payload.embeds![0]!.description!).split('\n');
     expect(lines.slice(lines.indexOf('') + 1).filter((line) => !/^-# (to|from|`)/.test(line))).toEqual([
       expect.stringMatching(/^📤 Treasury −1 ETH/),
@@ -306,39 +313,29 @@ describe('a digest', () => {
       (units: number) => alertOf({ ...COIN, from: BOB, to: TREASURY, value: `${units}${'0'.repeat(18)}` }),
     ],
   ])('lists %s one by one over up to three messages, and of more the largest', async (_, alert) => {
-    const shown = async (count: number) => {
-      const due = Array.from({ length: count }, (_, n) => alert(n + 1));
-      const listed: number[] = [];
-      let messages = 0;
-      for (let left = due; left.length > 0; messages++) {
-        const { payload, used } = await renderDigest(left, 'ABCDEFGHIJ', SETTINGS, 'backlog', 0);
-        left = left.slice(used);
-        listed.push(
-          ...[...payload.embeds![0]!.description!.matchAll(/[−+](\d+) ETH/g)].map(([, coins]) => Number(coins)),
-        );
-      }
-      return { messages, listed };
-    };
+    const shown = (count: number) =>
+      inAll(
+        Array.from({ length: count }, (_, n) => alert(n + 1)),
+        /[−+](\d+) ETH/g,
+        'backlog',
+      );
     const few = await shown(70);
-    expect(few.messages).toBeGreaterThan(1);
-    expect(few.listed.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 70 }, (_, n) => n + 1));
+    expect(few.length).toBeGreaterThan(1);
+    expect(inOrder(few.flat())).toEqual(Array.from({ length: 70 }, (_, n) => n + 1));
     const many = await shown(400);
-    expect(many.messages).toBe(1);
-    expect(many.listed.slice(0, 3)).toEqual([400, 399, 398]);
+    expect(many.map((amounts) => amounts.slice(0, 3))).toEqual([[400, 399, 398]]);
   });
 
   it('warns of look-alikes with both addresses, and keeps suspects out of the sums', async () => {
     const like = `${ALICE.slice(0, 6)}${'5'.repeat(32)}${ALICE.slice(-4)}` as typeof ALICE;
     const lookAlike: Warning = { kind: 'look-alike', address: ALICE, like, label: 'Grants' };
-    const [embed] = (
-      await renderDigest(summed([...list, alertOf({}, { warnings: [lookAlike] })]), 'ABCDEFGHIJ', SETTINGS)
-    ).payload.embeds!;
-    const text = read(embed!);
-    expect(embed!.color).toBe(0xffcc00);
+    const embed = await embedOf(summed([...list, alertOf({}, { warnings: [lookAlike] })]));
+    const text = read(embed);
+    expect(embed.color).toBe(0xffcc00);
     for (const part of ['Do not copy', checksumAddress(ALICE), checksumAddress(like), '⚠️ 📥 5 `USDC` in 1 transfer'])
       expect(text).toContain(part);
     expect(text).toContain('📥 18.5 `USDC` in 5 transfers');
-    expect(embed!.fields![0]!.value.split('\n')).toHaveLength(4);
+    expect(embed.fields![0]!.value.split('\n')).toHaveLength(4);
   });
 
   it('warns once of each other project that a digest’s events name, suspicious or not', async () => {
@@ -347,8 +344,8 @@ describe('a digest', () => {
     const imitation: Warning = { kind: 'imitation', symbol: 'USDC', genuine: null };
     for (const alerts of [list, summed(list)]) {
       const warned = [...alerts, named('one'), named('one'), named('two', imitation)];
-      const [embed] = (await renderDigest(warned, 'ABCDEFGHIJ', SETTINGS)).payload.embeds!;
-      const projects = [...embed!.description!.matchAll(/^⚠️ \*\*This event names another project, `(\w+)`/gm)];
+      const embed = await embedOf(warned);
+      const projects = [...embed.description!.matchAll(/^⚠️ \*\*This event names another project, `(\w+)`/gm)];
       expect(projects.map(([, id]) => id).toSorted()).toEqual(['one', 'two']);
     }
   });
@@ -356,33 +353,33 @@ describe('a digest', () => {
   it('sums up a digest of ten transfers if their lines are too long for one message', async () => {
     const labels = { [ALICE]: 'A'.repeat(60), [TREASURY]: 'T'.repeat(60) };
     const ten = Array.from({ length: 10 }, () => alertOf({}, { labels }));
-    const [embed] = (await renderDigest(unknown(ten), 'ABCDEFGHIJ', SETTINGS)).payload.embeds!;
-    expect(embed!.description!.length).toBeLessThanOrEqual(4_096);
-    expect(embed!.description).toContain('📥 50 `USDC` in 10 transfers');
-    expect(embed!.fields).toHaveLength(1);
+    const embed = await embedOf(unknown(ten));
+    expect(embed.description!.length).toBeLessThanOrEqual(4_096);
+    expect(embed.description).toContain('📥 50 `USDC` in 10 transfers');
+    expect(embed.fields).toHaveLength(1);
   });
 
   it('lists every transfer in a file when there are many, and no cell is a formula', async () => {
     const hostile = Array.from({ length: 501 }, () => alertOf({ tokenSymbol: '=HYPERLINK("x")' }));
-    const { csv } = await renderDigest(hostile, 'ABCDEFGHIJ', SETTINGS);
+    const { csv } = await render(hostile);
     const rows = csv!.split('\r\n');
     expect(rows).toHaveLength(502);
     expect(rows[1]).toContain(`"'=HYPERLINK(""x"")"`);
     expect(rows[1]).toMatch(/,5,,1,incoming,$/);
-    expect((await renderDigest(hostile.slice(0, 10), 'ABCDEFGHIJ', SETTINGS)).csv).toBeNull();
+    expect((await render(hostile.slice(0, 10))).csv).toBeNull();
   });
 
   it('fills a digest’s file up to Discord’s limit and leaves the rest to the next digest', async () => {
     // As long as a row can be: names are cut at 32 letters, which may bear seven accents each, and a token claims decimals.
     const tokenSymbol = `x${'\u0316'.repeat(7)}`.repeat(32);
     const long = alertOf({ tokenSymbol, decimals: 255 });
-    const { csv, used, payload } = await renderDigest(Array(20_000).fill(long), 'ABCDEFGHIJ', SETTINGS);
+    const { csv, used, payload } = await render(Array(20_000).fill(long));
     const bytes = Buffer.byteLength(csv!);
     expect(bytes).toBeGreaterThan(9_990_000);
     expect(bytes).toBeLessThan(10 * 1024 * 1024);
     expect(csv!.split('\r\n')).toHaveLength(1 + used);
     expect(payload.embeds![0]!.title).toBe(`🗂️ Digest · ${used.toLocaleString('en-US')} transfers`);
-    const { used: all } = await renderDigest(Array(1_000).fill(long), 'ABCDEFGHIJ', SETTINGS);
+    const { used: all } = await render(Array(1_000).fill(long));
     expect(all).toBe(1_000);
   });
 
@@ -393,7 +390,7 @@ describe('a digest', () => {
       alertOf({ ...key('5.78e+76'), tokenIdExact: false }),
       ...Array.from({ length: 499 }, () => alertOf()),
     ];
-    const rows = (await renderDigest(odd, 'ABCDEFGHIJ', SETTINGS)).csv!.split('\r\n');
+    const rows = (await render(odd)).csv!.split('\r\n');
     expect(rows[1]).toContain(',USDC,5000000 raw,,1,');
     expect(rows[2]).toContain(',KEY,12,7,1,');
     expect(rows[3]).toContain(',KEY,,5.78e+76 imprecise,1,');
@@ -407,11 +404,7 @@ describe('a digest', () => {
       next = setImmediate(count);
     };
     let next = setImmediate(count);
-    const { csv } = await renderDigest(
-      Array.from({ length: 5_000 }, () => alertOf()),
-      'ABCDEFGHIJ',
-      SETTINGS,
-    );
+    const { csv } = await render(Array.from({ length: 5_000 }, () => alertOf()));
     clearImmediate(next);
     expect(csv!.split('\r\n')).toHaveLength(5_001);
     expect(turns).toBeGreaterThanOrEqual(10);

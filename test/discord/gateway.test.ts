@@ -45,6 +45,17 @@ async function start(discord: Discord, options: ChangedOptions = {}) {
   return { ...bot, changes, taken, logged };
 }
 
+const untilReady = ({ gateway }: Pick<Awaited<ReturnType<typeof start>>, 'gateway'>) =>
+  until('the gateway is ready', () => gateway.state() === 'ready');
+
+/** A bot that is connected to a stand-in of its own. */
+async function startReady() {
+  const discord = await standIn();
+  const bot = await start(discord);
+  await untilReady(bot);
+  return { discord, ...bot };
+}
+
 const puts = (discord: Discord) =>
   discord.requests().filter(({ method, path }) => method === 'PUT' && path.endsWith('/commands'));
 const has = (logged: { msg: string }[], msg: string, times = 1) =>
@@ -52,9 +63,7 @@ const has = (logged: { msg: string }[], msg: string, times = 1) =>
 
 describe('connecting', () => {
   it('requests the Guilds intent and nothing else', async () => {
-    const discord = await standIn();
-    const { gateway } = await start(discord);
-    await until('the gateway is ready', () => gateway.state() === 'ready');
+    const { discord } = await startReady();
     expect(discord.state.sessions.map(({ intents }) => intents)).toEqual([1]);
   });
 
@@ -67,28 +76,24 @@ describe('connecting', () => {
       () => gateway.state() === 'away' && has(logged, 'no connection to Discord'),
     );
     away.clear();
-    await until('the gateway is ready', () => gateway.state() === 'ready');
+    await untilReady({ gateway });
   });
 
   it('reconnects after Discord was unreachable', async () => {
-    const discord = await standIn();
-    const { gateway, taken } = await start(discord);
-    await until('the gateway is ready', () => gateway.state() === 'ready');
+    const { discord, gateway, taken } = await startReady();
     const away = discord.fault({ fault: { kind: 'away' } });
     await until('the gateway is away', () => gateway.state() === 'away');
     away.clear();
     taken.length = 0;
-    await until('the gateway is ready', () => gateway.state() === 'ready');
+    await untilReady({ gateway });
     expect(taken).toEqual([true]);
   });
 
   it('is ready again with a new session when Discord no longer knows the previous one', async () => {
-    const discord = await standIn();
-    const { gateway } = await start(discord);
-    await until('the gateway is ready', () => gateway.state() === 'ready');
+    const { discord, gateway } = await startReady();
     discord.act({ do: 'gateway.invalidate' });
     await until('the gateway is away', () => gateway.state() === 'away');
-    await until('the gateway is ready', () => gateway.state() === 'ready');
+    await untilReady({ gateway });
   });
 
   it('uses as many connections as Discord recommends for many servers', async () => {
@@ -128,7 +133,7 @@ describe('connecting', () => {
       [0, true],
       [1, true],
     ]);
-    await until('the gateway is ready', () => gateway.state() === 'ready');
+    await untilReady({ gateway });
     const away = [0, 1].map((shard) => discord.fault({ fault: { kind: 'gateway-down', shard } }));
     await expect.poll(shards, { ...POLL, message: 'the shards stayed connected' }).toEqual([
       [0, false],
@@ -156,9 +161,7 @@ describe('connecting', () => {
   });
 
   it('ends every session when the gateway is closed', async () => {
-    const discord = await standIn();
-    const { gateway } = await start(discord);
-    await until('the gateway is ready', () => gateway.state() === 'ready');
+    const { discord, gateway } = await startReady();
     await gateway.close();
     expect(gateway.state()).toBe('closed');
     await discord.until('every session is disconnected', ({ state }) =>
@@ -210,9 +213,7 @@ describe('registering', () => {
 });
 
 it('reports changed channels and roles, and only real removals', async () => {
-  const discord = await standIn();
-  const { gateway, changes } = await start(discord);
-  await until('the gateway is ready', () => gateway.state() === 'ready');
+  const { discord, changes } = await startReady();
   const { harbor, orchid } = seed;
   /** What is reported about these actions, each kind once, up to the end of the action after them. */
   const changesAfter = async (...actions: WorldAction[]) => {
@@ -249,10 +250,8 @@ it('reports changed channels and roles, and only real removals', async () => {
 });
 
 it('reports with each session which servers the bot is in, also after it missed the end of the previous one', async () => {
-  const discord = await standIn();
   const { harbor, orchid } = seed;
-  const { gateway, changes } = await start(discord);
-  await until('the gateway is ready', () => gateway.state() === 'ready');
+  const { discord, gateway, changes } = await startReady();
   const reported = () => changes.filter(([what]) => what === 'guilds');
   expect(reported()).toEqual([['guilds', [harbor.id, orchid.id], [0, 1]]]);
   const away = discord.fault({ fault: { kind: 'gateway-down' } });

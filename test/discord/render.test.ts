@@ -46,11 +46,6 @@ describe('several transfers of one transaction', () => {
     expect(embedsOf(...alerts)[0]!.fields!.at(-1)!.value).toContain('Fee 0.000021 ETH');
   });
 
-  it('counts several transfers of different kinds', () => {
-    const [embed] = embedsOf(alertOf({ txHash: HASH }), alertOf({ txHash: HASH, from: TREASURY, to: PAYROLL }));
-    expect(embed!.title).toBe('🧾 2 transfers in one transaction');
-  });
-
   it('sums no transfers of different tokens, whichever comes first', () => {
     const apes = alertOf({ txHash: HASH, ...key('1'), token: USDC, tokenName: 'Apes' });
     for (const other of [alertOf({ txHash: HASH, token: BOB }), alertOf({ txHash: HASH, ...key('2') })])
@@ -59,9 +54,16 @@ describe('several transfers of one transaction', () => {
         [other, apes],
       ])
         expect(embedsOf(...alerts)[0]!.title).toBe('📥 Incoming · 2 transfers in one transaction');
-    expect(embedsOf(alertOf({ txHash: HASH, ...key('1') }), alertOf({ txHash: HASH, ...key('2') }))[0]!.title).toBe(
-      '📥 Incoming · 2 × `Harbor Keys` in 2 transfers',
-    );
+  });
+
+  it.each<[string, Partial<Transfer>[]]>([
+    ['🧾 2 transfers in one transaction', [{}, { from: TREASURY, to: PAYROLL }]],
+    ['📥 Incoming · 2 × `Harbor Keys` in 2 transfers', [key('1'), key('2')]],
+    // An ERC-20 transfer with a token ID is an amount.
+    ['📥 Incoming · 5 `USDC`', [{ tokenId: '1' }]],
+    ['📥 Incoming · 15 `USDC` in 3 transfers', ['1', '2', '3'].map((tokenId) => ({ tokenId }))],
+  ])('titles a transaction with what it moved: %s', (title, transfers) => {
+    expect(embedsOf(...transfers.map((one) => alertOf({ txHash: HASH, ...one })))[0]!.title).toBe(title);
   });
 
   it('renders transactions in one message, wherever their transfers are in the queue', () => {
@@ -259,12 +261,6 @@ it('shows a token ID that is too long for its line in full below', () => {
   expect(short.fields!.map(({ name }) => name)).toEqual(['Token', 'Transaction']);
 });
 
-it('shows an ERC-20 transfer with a token ID as an amount', () => {
-  const alerts = ['1', '2', '3'].map((tokenId) => alertOf({ txHash: HASH, tokenId }));
-  expect(embedsOf(alerts[0]!)[0]!.title).toBe('📥 Incoming · 5 `USDC`');
-  expect(embedsOf(...alerts)[0]!.title).toBe('📥 Incoming · 15 `USDC` in 3 transfers');
-});
-
 it('shows a move between two watched wallets as one line', () => {
   const [embed] = embedsOf(alertOf({ from: TREASURY, to: PAYROLL }));
   expect(embed!.title).toBe('🔁 Between watched wallets · 5 `USDC`');
@@ -272,17 +268,14 @@ it('shows a move between two watched wallets as one line', () => {
   for (const part of [TREASURY, PAYROLL]) expect(embed!.description).toContain(`\`${checksumAddress(part)}\``);
 });
 
-describe('names', () => {
-  it('shows names of the server’s address book next to the full address, before a subscription’s label', () => {
-    const [embed] = embedsOf(
-      alertOf({}, { labels: { [ALICE]: 'Alice [x](y)', [TREASURY]: 'Main safe', [USDC]: 'Dollar' } }),
-    );
-    const text = read(embed!);
-    expect(text).toContain(`**From** \`Alice [x](y)\`\n\`${checksumAddress(ALICE)}\``);
-    expect(text).toContain(`**To** Main safe\n\`${checksumAddress(TREASURY)}\``);
-    expect(text).toContain(`Dollar · \`USD Coin\`\n\`${checksumAddress(USDC)}\``);
-    expect(embed!.footer!.text).toContain('Treasury (incoming)');
-  });
+it('shows names of the server’s address book next to the full address, before a subscription’s label', () => {
+  const labels = { [ALICE]: 'Alice [x](y)', [TREASURY]: 'Main safe', [USDC]: 'Dollar' };
+  const [embed] = embedsOf(alertOf({}, { labels }));
+  const text = read(embed!);
+  expect(text).toContain(`**From** \`Alice [x](y)\`\n\`${checksumAddress(ALICE)}\``);
+  expect(text).toContain(`**To** Main safe\n\`${checksumAddress(TREASURY)}\``);
+  expect(text).toContain(`Dollar · \`USD Coin\`\n\`${checksumAddress(USDC)}\``);
+  expect(embed!.footer!.text).toContain('Treasury (incoming)');
 });
 
 describe('warnings', () => {
