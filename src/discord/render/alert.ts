@@ -73,8 +73,7 @@ export function renderAlerts(
   const context = renderContext(alike, settings);
   const filled = fill(alike, style, context, ROOM[style].atFirst, mentionsOf(alike, now).roles);
   const { roles } = mentionsOf(alike.slice(0, filled.used), now);
-  const payload = messageOf(filled, { style, roles }, reference, context);
-  return { payload: { ...payload, allowed_mentions: allowing(roles) }, used: filled.used };
+  return { payload: messageOf(filled, { style, roles }, reference, context), used: filled.used };
 }
 
 /** Up to the first transaction that pings, if that is not the first one: a push notification shows a message's beginning. */
@@ -112,7 +111,8 @@ export function renderAgain(
   let filled = fill(alerts, style, context, ROOM[style].max, roles);
   for (const attempt of [shorter, { ...shorter, isShort: true }])
     if (filled.used < alerts.length) filled = fill(alerts, style, attempt, ROOM[style].max, roles);
-  return { payload: messageOf(filled, { style, roles }, reference, context), used: filled.used };
+  const payload = messageOf(filled, { style, roles }, reference, context);
+  return { payload: { ...payload, allowed_mentions: allowing([]) }, used: filled.used };
 }
 
 function leading(alerts: Alert[], suits: (alert: Alert) => boolean): Alert[] {
@@ -164,9 +164,9 @@ function stylesOf(alerts: readonly Alert[]): (alert: Alert) => AlertStyle {
 
 const mentionOf = (roles: readonly string[]): string => roles.map((role) => `<@&${role}>`).join(' ');
 
-export const allowing = (roles: string[]) => ({ parse: [], ...(roles.length > 0 && { roles }) });
+const allowing = (roles: readonly string[]) => ({ parse: [], ...(roles.length > 0 && { roles: [...roles] }) });
 
-/** The message of rendered alerts. It shows the form's roles but pings nobody. */
+/** The message of rendered alerts, which pings the form's roles. */
 function messageOf({ rendered, headlines }: Filled, form: Form, reference: string, context: RenderContext): Message {
   const { style, roles } = form;
   if (style === 'full') return cardMessage(rendered as APIEmbed[], headlines, roles, reference, context);
@@ -176,7 +176,7 @@ function messageOf({ rendered, headlines }: Filled, form: Form, reference: strin
     : pingingMessage(texts, headlines, roles, reference, context);
 }
 
-/** The message with these embeds and the button that explains it. With roles it shows them after the headlines. */
+/** The message with these embeds and the button that explains it. With roles it pings them after the headlines. */
 export function cardMessage(
   embeds: APIEmbed[],
   headlines: readonly string[],
@@ -187,7 +187,7 @@ export function cardMessage(
   return {
     embeds,
     components: [buttonRow(reference, context)],
-    allowed_mentions: allowing([]),
+    allowed_mentions: allowing(roles),
     ...(roles.length > 0 && { content: `${headlines.slice(0, MAX_HEADLINES).join('\n')} ${mentionOf(roles)}` }),
   };
 }

@@ -8,7 +8,7 @@ import { isForgeable, isKnown, isSuspect, isWorthless } from '../../domain/trans
 import { amountOf, isItem, isZero } from '../../domain/transfer.ts';
 import { writeWorth } from '../../languages/languages.ts';
 import { MAX_DESCRIPTION, MAX_FIELD } from '../command.ts';
-import { allowing, cardMessage, MAX_HEADLINES } from './alert.ts';
+import { cardMessage, MAX_HEADLINES } from './alert.ts';
 import { compactLines, headlineAbove, titleOnly } from './compact.ts';
 import { alertsCsv } from './csv.ts';
 import { type Alerts, VIEW_STYLES } from './transaction.ts';
@@ -105,7 +105,7 @@ export async function renderDigest(
       : rankedOf(alerts.filter((alert) => alert.isSignificant && isThere(alert))).slice(0, MAX_HEADLINES - 1);
   const headlines = [embed.title!, ...matters.map((together) => headlineAbove(together, context))];
   const payload = cardMessage([embed], headlines, roles, reference, context);
-  return { payload: { ...payload, allowed_mentions: allowing(roles) }, csv: file?.text ?? null, used: alerts.length };
+  return { payload, csv: file?.text ?? null, used: alerts.length };
 }
 
 /** The lines above what is listed: when it was, what it is worth, why it is a digest, and what it warns of. */
