@@ -1,5 +1,5 @@
 import { REST } from 'discord.js';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { commands } from '../../commands/index.ts';
 import { define } from '../../commands/shared/define.ts';
 import { type Discord, startDiscord } from '../../sandbox/discord/index.ts';
@@ -12,6 +12,14 @@ const NAME = /^[-_'\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]{1,32}$/u;
 describe.each(TRANSLATED)('the definitions in %s', (language) => {
   const wordings = wordingsOf(language);
   const defined = definitions();
+
+  it('has a translation of every command, option and choice', () => {
+    const missing = defined.filter(({ path, description }) => {
+      const { name, description: reported } = wordings[path] ?? {};
+      return name === undefined || (description !== null && reported === undefined);
+    });
+    expect(missing.map(({ path }) => path)).toEqual([]);
+  });
 
   it('translates only commands, options and choices that exist', () => {
     const known = new Set(defined.map(({ path }) => path));
@@ -55,28 +63,28 @@ describe.each(TRANSLATED)('the definitions in %s', (language) => {
 
 describe('registration', () => {
   let discord: Discord;
+  let register: (...wanted: Parameters<typeof registerCommands>[2]) => Promise<string>;
+  beforeEach(async () => {
+    discord = await startDiscord({ limits: 'none' });
+    const rest = new REST({ api: discord.apiUrl }).setToken(discord.token);
+    register = async (...wanted) => (await registerCommands(rest, discord.botId, wanted)).outcome;
+  });
   afterEach(() => discord.close());
   const wordy = (german: string) => ({
     data: { ...define('x', 'x'), description_localizations: { de: german } },
   });
 
   it('registers every language, and nothing again that Discord already has', async () => {
-    discord = await startDiscord({ limits: 'none' });
-    const rest = new REST({ api: discord.apiUrl }).setToken(discord.token);
-    expect(await registerCommands(rest, discord.botId, commands)).toMatchObject({ outcome: 'registered' });
+    expect(await register(...commands)).toBe('registered');
     const help = discord.state.commands[0]!.commands.find(({ name }) => name === 'help')!;
     expect(Object.keys(help.name_localizations!).sort()).toEqual(TRANSLATED.toSorted());
     expect(Object.keys(help.description_localizations!).sort()).toEqual(TRANSLATED.toSorted());
-    expect(await registerCommands(rest, discord.botId, commands)).toMatchObject({ outcome: 'unchanged' });
+    expect(await register(...commands)).toBe('unchanged');
   });
 
   it('counts a changed word in one language as a change', async () => {
-    discord = await startDiscord({ limits: 'none' });
-    const rest = new REST({ api: discord.apiUrl }).setToken(discord.token);
     const outcomes = [];
-    for (const german of ['a', 'a', 'b']) {
-      outcomes.push((await registerCommands(rest, discord.botId, [wordy(german)])).outcome);
-    }
+    for (const german of ['a', 'a', 'b']) outcomes.push(await register(wordy(german)));
     expect(outcomes).toEqual(['registered', 'unchanged', 'registered']);
   });
 });

@@ -4,6 +4,8 @@ import { definitions, TRANSLATED, textsIn } from './files.ts';
 
 const english = textsIn('en-US');
 const PLURAL = /_(zero|one|two|few|many|other)$/;
+/** The forms that English has. */
+const COUNTED = /_(one|other)$/;
 
 /** The English text for a language's key; undefined when English has no such key. */
 function originalOf(language: Language, key: string): string | undefined {
@@ -40,6 +42,18 @@ function fixedIn(text: string, optionNames: ReadonlySet<string>): string[] {
 
 describe.each(TRANSLATED)('the texts in %s', (language) => {
   const texts = textsIn(language);
+
+  it('has a translation of every text', () => {
+    // A form that is missing (`many`) falls back to `other`.
+    const forms = new Intl.PluralRules(language).resolvedOptions().pluralCategories;
+    const keys = [...english.keys()];
+    const wanted = keys.filter((key) => {
+      const form = COUNTED.exec(key)?.[1];
+      const counted = form !== undefined && keys.includes(`${key.replace(COUNTED, '')}_other`);
+      return !counted || forms.includes(form as Intl.LDMLPluralRule);
+    });
+    expect(wanted.filter((key) => !texts.has(key))).toEqual([]);
+  });
 
   it('translates only existing texts, in the plural forms of the language', () => {
     expect([...texts.keys()].filter((key) => originalOf(language, key) === undefined)).toEqual([]);
