@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -261,15 +260,6 @@ describe('a wrong environment', () => {
     expect(faults({ PORT: 'x', ...environment })).toMatch(
       /PORT:.*TRUSTED_PROXIES:.*overlaps.*remove it from one of the two/s,
     );
-  });
-
-  it('ends the start with code 78 after a wrong value', () => {
-    const { status, stderr } = spawnSync(process.execPath, ['src/main.ts'], {
-      cwd: new URL('..', import.meta.url),
-      env: { PATH: process.env.PATH, PORT: 'x' },
-      encoding: 'utf8',
-    });
-    expect([status, stderr]).toEqual([78, expect.stringMatching(/DISCORD_TOKEN.*PORT.*npm run sandbox/s)]);
   });
 });
 
