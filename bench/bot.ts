@@ -5,33 +5,21 @@ import { fileIn, launch, TOKEN } from './children.ts';
 import * as postgres from './postgres/database.ts';
 import * as sqlite from './sqlite/database.ts';
 
-/** The bot as a separate process, with a prepared database. */
-export interface Bot {
-  pid: number;
-  /** Where deliveries are posted to. */
-  url: string;
-  /** What waits: deliveries to be routed, alerts to be posted. */
-  waiting(): Promise<{ inbox: number; alerts: number }>;
-  stop(): Promise<void>;
-  /** Kills it at once, like a crash. */
-  kill(): Promise<void>;
-}
-
 /** What `npm start` runs in a shell. */
 const START = packageJson.scripts.start;
 
 /**
- * Starts the bot; `environment` names the Discord that it talks to, and its Postgres if it has one; `onLog` gets each line of
- * its log.
+ * Starts the bot as a process of its own, with the database in a folder; `environment` names the Discord that it talks to, and
+ * its Postgres if it has one; `onLog` gets each line of its log.
  */
 export async function startBot(
   folder: string,
   environment: Record<string, string>,
-  onLog?: (line: string) => void,
-): Promise<Bot> {
+  onLog: (line: string) => void = () => undefined,
+) {
   const { child, ready, end } = await launch('sh', ['-c', START], {
     until: /"started"/,
-    ...(onLog && { onLine: onLog }),
+    onLine: onLog,
     env: {
       PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
       PORT: '0',
@@ -53,9 +41,12 @@ export async function startBot(
   };
   return {
     pid: child.pid!,
+    /** Where deliveries are posted to. */
     url,
+    /** What waits: deliveries to be routed, alerts to be posted. */
     waiting: database.waiting,
     stop: () => close('SIGTERM'),
+    /** Ends it at once, like a crash. */
     kill: () => close('SIGKILL'),
   };
 }

@@ -36,15 +36,9 @@ function bound(alerts: number, channels: number, perSecond: number): number {
   return Math.max(byChannel, byAll);
 }
 
-interface Result {
-  ms: number;
-  messages: number;
-  refused: number;
-  /** Alerts that are left for the channel's next digest, because it is too busy. */
-  gathered: number;
-}
+type Result = Awaited<ReturnType<typeof measure>>;
 
-async function measure(alerts: number, channels: number): Promise<Result> {
+async function measure(alerts: number, channels: number) {
   await using stack = new AsyncDisposableStack();
   const discord: Discord = await startDiscord({ seed: 'default', limits: 'discord' });
   stack.defer(() => discord.close());
@@ -87,6 +81,7 @@ async function measure(alerts: number, channels: number): Promise<Result> {
   stop();
   const sent = discord.requests(before);
   const refused = sent.filter(({ status }) => status === 429).length;
+  // Alerts are left for the channel's next digest where it is too busy.
   return { ms: last - began, messages: sent.length, refused, gathered: left };
 }
 

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { type DisposableTempDir, mkdtempDisposableSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,23 +6,6 @@ import { createInterface } from 'node:readline';
 
 /** How many characters of its output an error about a process shows. */
 const MAX_SHOWN = 300;
-
-/** A process that is ready. */
-interface Program {
-  child: ChildProcess;
-  /** The line of its output that reported this. */
-  ready: RegExpExecArray;
-  /** Sends it a signal and waits until it has ended. */
-  end(signal: NodeJS.Signals): Promise<void>;
-}
-
-/** A measured process of the bench. */
-export interface Measured<T> {
-  pid: number;
-  /** What it reported with {@link serve}. */
-  ready: T;
-  stop(): Promise<void>;
-}
 
 /** The path token of every receiver that is measured. */
 export const TOKEN = 'path-token-of-the-bench';
@@ -42,7 +25,7 @@ export async function launch(
   command: string,
   args: readonly string[],
   { until, env, onLine = () => undefined }: { until: RegExp; env: NodeJS.ProcessEnv; onLine?: (line: string) => void },
-): Promise<Program> {
+) {
   const child = spawn(command, args, { env });
   // A measurement that fails must not leave the process running, which would slow down the next ones.
   const orphaned = () => void child.kill('SIGKILL');
@@ -66,20 +49,18 @@ export async function launch(
   });
   return {
     child,
+    /** The line that matched. */
     ready: await ready.promise,
-    async end(signal) {
+    /** Sends a signal and waits until the process has ended. */
+    async end(signal: NodeJS.Signals) {
       child.kill(signal);
       await ended.promise;
     },
   };
 }
 
-/** Starts a file of the bench as a process, with a folder that is deleted when it stops. */
-export async function start<T>(
-  file: string,
-  args: readonly string[] = [],
-  env: Record<string, string> = {},
-): Promise<Measured<T>> {
+/** Starts a file of the bench as a process, with a folder that is deleted when it stops. `ready`: what it passed to {@link serve}. */
+export async function start<T>(file: string, args: readonly string[] = [], env: Record<string, string> = {}) {
   const folder = newFolder();
   const { child, ready, end } = await launch(process.execPath, [file, ...args], {
     until: /^\{.*\}$/,

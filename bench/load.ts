@@ -4,44 +4,27 @@ import { setTimeout as wait } from 'node:timers/promises';
 import autocannon from 'autocannon';
 import { addressOf, bodyOf } from './event.ts';
 
-/** The result of posting as fast as the responses came. */
-export interface Load {
-  /** Responses with 200 per second. */
-  rate: number;
-  /** The 99th percentile, in milliseconds. */
-  p99: number;
-  /** Other responses, and missing ones. */
-  failed: number;
-}
+/** See {@link postTo}. */
+export type Load = Awaited<ReturnType<typeof postTo>>;
 
-/** Posts an event of 900 bytes over this many connections, one request at a time each. */
-export const postTo = (url: string, connections: number, seconds: number): Promise<Load> =>
-  load(url, connections, seconds, { body: bodyOf(1, addressOf(1)) });
-
-/** The same with another event for each request: the n-th one of `eventOf`, from `first` on. */
-export async function postNew(
-  url: string,
-  connections: number,
-  seconds: number,
-  { first, eventOf }: { first: number; eventOf(n: number): { path: string; body: string } },
-): Promise<Load> {
-  let n = first;
-  const setupRequest = (given: autocannon.Request): autocannon.Request => ({ ...given, ...eventOf(n++) });
-  return load(url, connections, seconds, { requests: [{ setupRequest }] });
-}
-
-async function load(
-  url: string,
-  connections: number,
-  seconds: number,
-  content: Pick<autocannon.Options, 'body' | 'requests'>,
-): Promise<Load> {
-  const headers = { 'content-type': 'application/json' };
-  const options = { url, method: 'POST', headers, connections, duration: seconds, timeout: 10 } as const;
-  const result = await autocannon({ ...options, ...content });
+/** Posts `body`, by default the same event each time, as fast as the responses come, one request at a time on each connection. */
+export async function postTo(url: string, connections: number, seconds: number, body?: () => string) {
+  const setupRequest = (given: autocannon.Request) => ({ ...given, body: body!() });
+  const result = await autocannon({
+    url,
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    connections,
+    duration: seconds,
+    timeout: 10,
+    ...(body ? { requests: [{ setupRequest }] } : { body: bodyOf(1, addressOf(1)) }),
+  });
   return {
+    /** Responses with 200 per second. */
     rate: result['2xx'] / result.duration,
+    /** The 99th percentile, in milliseconds. */
     p99: result.latency.p99,
+    /** Other responses, and missing ones. */
     failed: result.non2xx + result.errors,
   };
 }
@@ -57,14 +40,6 @@ export async function many(times: number, atOnce: number, run: (n: number) => Pr
 
 /** How often requests that are due are sent. */
 const TICK_MS = 5;
-
-/** The result of {@link hold}. */
-export interface Held {
-  /** Requests that were sent per second; fewer than wanted if every connection waited for a response. */
-  perSecond: number;
-  /** Responses other than 200. */
-  failed: number;
-}
 
 /** A constant load. */
 interface Steady {
@@ -83,7 +58,7 @@ interface Steady {
  * Posts at a constant rate, as cheaply as possible (plain sockets, one request at a time on each), because it shares the
  * machine with the measured program.
  */
-export async function hold(url: string, { rate, requests, body, atEnd, connections = 500 }: Steady): Promise<Held> {
+export async function hold(url: string, { rate, requests, body, atEnd, connections = 500 }: Steady) {
   const { hostname, port, pathname } = new URL(url);
   const head = `POST ${pathname} HTTP/1.1\r\nHost: ${hostname}\r\nContent-Type: application/json\r\nContent-Length: `;
   let failed = 0;
@@ -117,5 +92,10 @@ export async function hold(url: string, { rate, requests, body, atEnd, connectio
   await atEnd?.();
   while (free.length < sockets.length) await wait(TICK_MS);
   for (const socket of sockets) socket.destroy();
-  return { perSecond: (sent / elapsed) * 1_000, failed };
+  return {
+    /** Requests that were sent per second; fewer than wanted if every connection waited for a response. */
+    perSecond: (sent / elapsed) * 1_000,
+    /** Responses other than 200. */
+    failed,
+  };
 }

@@ -2,9 +2,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { request } from 'undici';
 import { newFolder } from './children.ts';
 import { addressOf, bodyOf, hashesIn, hashOf } from './event.ts';
-import { many, postNew } from './load.ts';
+import { many, postTo } from './load.ts';
 import { bullMq } from './peers/bullmq.ts';
-import { bare, ours, type Peer, type Running } from './peers/peer.ts';
+import { bare, ours, type Peer } from './peers/peer.ts';
 import { type Stub, startStub } from './stub.ts';
 import { type Row, report, short } from './table.ts';
 
@@ -18,15 +18,15 @@ const ROUNDS = 40;
 const PAUSE_MS = 250;
 const HEADERS = { 'content-type': 'application/json' };
 
-/** How often each transaction was posted to Discord and shown: a repeated nonce shows nothing new. */
-interface Tally {
-  posted: Map<string, number>;
-  shown: Map<string, number>;
-  nonces: Set<string>;
-  last: number;
-}
+type Tally = ReturnType<typeof newTally>;
 
-const newTally = (): Tally => ({ posted: new Map(), shown: new Map(), nonces: new Set(), last: performance.now() });
+/** How often each transaction was posted to Discord and shown: a repeated nonce shows nothing new. */
+const newTally = () => ({
+  posted: new Map<string, number>(),
+  shown: new Map<string, number>(),
+  nonces: new Set<string>(),
+  last: performance.now(),
+});
 
 function count(tally: Tally, message: string): void {
   tally.last = performance.now();
@@ -42,14 +42,11 @@ function count(tally: Tally, message: string): void {
 /** How many transactions were counted more than once. */
 const repeated = (counts: Map<string, number>): number => [...counts.values()].filter((times) => times > 1).length;
 
-/** The n-th event: its transaction, its URL, and its body. */
-function eventOf(running: Running, n: number) {
-  const channel = n % CHANNELS.length;
-  return { hash: hashOf(n), url: running.urlOf(CHANNELS[channel]!), body: bodyOf(n, addressOf(channel)) };
-}
+/** The n-th event, to one of the channels in turn. */
+const nthBody = (n: number): string => bodyOf(n, addressOf(n % CHANNELS.length));
 
 /** Posts an event; returns whether it was acknowledged. */
-async function post({ url, body }: { url: string; body: string }): Promise<boolean> {
+async function post(url: string, body: string): Promise<boolean> {
   try {
     const answer = await request(url, { method: 'POST', headers: HEADERS, body });
     await answer.body.dump();
@@ -60,25 +57,28 @@ async function post({ url, body }: { url: string; body: string }): Promise<boole
 }
 
 /** The rate of acknowledged events, and how many per second reached Discord in time. */
-async function load(running: Running, stub: Stub): Promise<Row> {
-  const paths = CHANNELS.map((channel) => new URL(running.urlOf(channel)).pathname);
-  const eventAt = (n: number) => ({ path: paths[n % paths.length]!, body: eventOf(running, n).body });
-  const url = running.urlOf(CHANNELS[0]!);
-  await postNew(url, CONNECTIONS, 1, { first: 1_000_000, eventOf: eventAt });
+async function load(peer: Peer, stub: Stub): Promise<Row> {
+  await using stack = new AsyncDisposableStack();
+  const folder = stack.use(newFolder());
+  const { url } = stack.adopt(await peer.start(folder.path, stub.apiUrl), ({ kill }) => kill());
+  let sent = 0;
+  const nextBody = () => nthBody(sent++);
+  await postTo(url, CONNECTIONS, 1, nextBody);
   const tally = newTally();
   stub.onMessage = (message) => count(tally, message);
-  const { rate, failed } = await postNew(url, CONNECTIONS, LOAD_SECONDS, { first: 2_000_000, eventOf: eventAt });
+  const { rate, failed } = await postTo(url, CONNECTIONS, LOAD_SECONDS, nextBody);
   return { 'acknowledged/s': short(rate), 'not 2xx': failed, 'shown/s': short(tally.shown.size / LOAD_SECONDS) };
 }
 
 /** The losses after a kill in the middle of a burst, when the sender retries all unacknowledged events. */
 async function crash(peer: Peer, stub: Stub): Promise<Row> {
-  using folder = newFolder();
+  await using stack = new AsyncDisposableStack();
+  const folder = stack.use(newFolder());
   const tally = newTally();
   stub.onMessage = (message) => count(tally, message);
   const acknowledged = new Set<number>();
   let running = await peer.start(folder.path, stub.apiUrl);
-  const send = async (n: number) => void ((await post(eventOf(running, n))) && acknowledged.add(n));
+  const send = async (n: number) => void ((await post(running.url, nthBody(n))) && acknowledged.add(n));
   let killed: Promise<void> | null = null;
   await many(BURST, BURST_CONNECTIONS, async (n) => {
     if (killed === null) await send(n);
@@ -86,19 +86,15 @@ async function crash(peer: Peer, stub: Stub): Promise<Row> {
   });
   await (killed ?? running.kill());
   const before = acknowledged.size;
-  running = await peer.start(folder.path, stub.apiUrl);
-  try {
-    for (let round = 0; round < ROUNDS && acknowledged.size < BURST; round++) {
-      const owed = Array.from({ length: BURST }, (_, n) => n).filter((n) => !acknowledged.has(n));
-      await many(owed.length, BURST_CONNECTIONS, (at) => send(owed[at]!));
-      if (acknowledged.size < BURST) await wait(PAUSE_MS);
-    }
-    tally.last = performance.now();
-    while (performance.now() - tally.last < peer.patienceMs) await wait(100);
-  } finally {
-    await running.kill();
+  running = stack.adopt(await peer.start(folder.path, stub.apiUrl), ({ kill }) => kill());
+  for (let round = 0; round < ROUNDS && acknowledged.size < BURST; round++) {
+    const owed = Array.from({ length: BURST }, (_, n) => n).filter((n) => !acknowledged.has(n));
+    await many(owed.length, BURST_CONNECTIONS, (at) => send(owed[at]!));
+    if (acknowledged.size < BURST) await wait(PAUSE_MS);
   }
-  const lost = [...acknowledged].filter((n) => !tally.shown.has(eventOf(running, n).hash));
+  tally.last = performance.now();
+  while (performance.now() - tally.last < peer.patienceMs) await wait(100);
+  const lost = [...acknowledged].filter((n) => !tally.shown.has(hashOf(n)));
   return {
     'acknowledged at the kill': before,
     lost: lost.length,
@@ -108,25 +104,11 @@ async function crash(peer: Peer, stub: Stub): Promise<Row> {
   };
 }
 
-/** The load without faults. */
-async function work(peer: Peer, stub: Stub): Promise<Row> {
-  using folder = newFolder();
-  const running = await peer.start(folder.path, stub.apiUrl);
-  try {
-    return await load(running, stub);
-  } finally {
-    await running.kill();
-  }
-}
-
 async function measure(peer: Peer): Promise<Row> {
-  const stub = await startStub();
-  try {
-    const row = await work(peer, stub);
-    return peer.isBound ? row : { ...row, ...(await crash(peer, stub)) };
-  } finally {
-    await stub.close();
-  }
+  await using stack = new AsyncDisposableStack();
+  const stub = stack.adopt(await startStub(), ({ close }) => close());
+  const row = await load(peer, stub);
+  return peer.isBound ? row : { ...row, ...(await crash(peer, stub)) };
 }
 
 /**

@@ -5,7 +5,7 @@ import { systemClock } from '../src/domain/clock.ts';
 import { startRouter } from '../src/routing/router.ts';
 import type { OpenStore } from '../src/store/open.ts';
 import { addressOf, bodyOf, strangerOf } from './event.ts';
-import { RUNS } from './table.ts';
+import { inTurns } from './table.ts';
 
 const EVENTS = 5_000;
 /**
@@ -14,17 +14,11 @@ const EVENTS = 5_000;
  */
 const IDLE = { cores: 0.02, bytes: 1024 * 1024 };
 
+/** Each event has a number that none had before. */
 let sent = 0;
 
-/** The number of an event that none had before. */
-const nextEvent = (): number => sent++;
-
-/** A database that was filled for a measurement. */
-export interface Filled extends OpenStore {
-  subscriptions: number;
-  /** Brings into memory what a bot that has run for long has there. */
-  warm?(): void | Promise<void>;
-}
+/** A database that was filled with this many subscriptions. */
+type Filled = OpenStore & { subscriptions: number };
 
 /**
  * Microseconds to route an event in each of these databases, run by run, in turns, once nothing else is going on; closes
@@ -32,12 +26,10 @@ export interface Filled extends OpenStore {
  */
 export async function routeInTurns(databases: readonly Filled[]): Promise<number[][]> {
   await untilIdle();
-  for (const { warm } of databases) await warm?.();
-  const times: number[][] = databases.map(() => []);
-  for (let run = 0; run <= RUNS; run++)
-    for (const [n, database] of databases.entries()) times[n]!.push(await route(database));
+  for (const database of databases) await route(database);
+  const times = await inTurns(databases.map((database) => () => route(database)));
   for (const { close } of databases) await close();
-  return times.map((all) => all.slice(1));
+  return times;
 }
 
 async function untilIdle(): Promise<void> {
@@ -55,7 +47,7 @@ const bytesRead = (): number => Number(/^rchar: (\d+)/m.exec(readFileSync('/proc
 /** Routes events once; each one comes from a stranger and matches one subscription. */
 async function route({ store, subscriptions }: Filled): Promise<number> {
   const bodies = Array.from({ length: EVENTS }, () => {
-    const n = nextEvent();
+    const n = sent++;
     return bodyOf(n, addressOf((n * 7_919) % subscriptions), strangerOf(n));
   });
   const place = { scope: 0, receivedAt: Date.now(), identity: null, run: 'bench' };

@@ -1,15 +1,10 @@
 import fastify from 'fastify';
 
-/** A minimal Discord that accepts every message at once, without limits or a gateway. */
-export interface Stub {
-  apiUrl: string;
-  /** Gets the body of each message as it arrives; the measurement sets it. */
-  onMessage: (body: string) => void;
-  close(): Promise<void>;
-}
+/** See {@link startStub}. */
+export type Stub = Awaited<ReturnType<typeof startStub>>;
 
-/** Starts a minimal Discord. */
-export async function startStub(): Promise<Stub> {
+/** Starts a minimal Discord that accepts every message at once, without limits or a gateway. */
+export async function startStub() {
   let id = 0;
   const app = fastify({ forceCloseConnections: true });
   app.removeAllContentTypeParsers();
@@ -19,10 +14,11 @@ export async function startStub(): Promise<Stub> {
     return { id: String(++id) };
   });
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ code: 0, message: '404: Not Found' }));
-  const stub: Stub = {
+  const stub = {
     apiUrl: `${await app.listen({ host: '127.0.0.1', port: 0 })}/api`,
-    onMessage: () => undefined,
-    close: () => app.close(),
+    /** Gets the body of each message as it arrives; the measurement sets it. */
+    onMessage: (_body: string): void => undefined,
+    close: async () => app.close(),
   };
   return stub;
 }

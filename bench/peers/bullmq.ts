@@ -16,7 +16,7 @@ const REDIS = ['--appendonly', 'yes', '--appendfsync', 'everysec', '--maxmemory-
 
 interface Job {
   id: string;
-  data: { channel: string; event: { txHash: string; value: string } };
+  data: { txHash: string; to: string; value: string };
 }
 
 /** The part of BullMQ that is used here. It is not a dependency, so its types are not installed. */
@@ -51,7 +51,7 @@ export const bullMq: Peer = {
     const worker = await role('worker', /ready/);
     const web = await role('web', /http:\S+/);
     return {
-      urlOf: (channel) => `${web.ready[0]}/${channel}`,
+      url: web.ready[0],
       kill: async () => void (await Promise.all([web, worker, redis].map(({ end }) => end('SIGKILL')))),
     };
   },
@@ -88,22 +88,22 @@ async function web(): Promise<void> {
   });
   const { default: fastify } = await import('fastify');
   const app = fastify({ logger: false });
-  app.post<{ Params: { channel: string }; Body: Job['data']['event'] }>('/:channel', async ({ params, body }) => {
+  app.post<{ Body: Job['data'] }>('/', async ({ body }) => {
     const jobId = `e${createHash('sha256').update(JSON.stringify(body)).digest('hex').slice(0, 24)}`;
-    await queue.add('alert', { channel: params.channel, event: body }, { jobId });
+    await queue.add('alert', body, { jobId });
     return { ok: true };
   });
   process.stdout.write(`${await app.listen({ host: '127.0.0.1', port: 0 })}\n`);
 }
 
-/** Posts each job's message, a hundred at once; its id is the message's nonce, so that a repeat shows nothing new. */
+/** Posts each job's message to the channel that is called like its address, a hundred at once; its id is the message's nonce, so that a repeat shows nothing new. */
 async function work(): Promise<void> {
   const { bullmq, connection } = options();
   const headers = { authorization: 'Bot none', 'content-type': 'application/json' };
-  const post = async ({ id, data: { channel, event } }: Job) => {
-    const embeds = [{ title: `Received ${event.value}`, description: event.txHash }];
+  const post = async ({ id, data: { txHash, to, value } }: Job) => {
+    const embeds = [{ title: `Received ${value}`, description: txHash }];
     const body = JSON.stringify({ embeds, nonce: id, enforce_nonce: true });
-    const answer = await fetch(`${API_URL}/v10/channels/${channel}/messages`, { method: 'POST', headers, body });
+    const answer = await fetch(`${API_URL}/v10/channels/${to}/messages`, { method: 'POST', headers, body });
     await answer.text();
     if (!answer.ok) throw new Error(`Discord answered ${answer.status}.`);
   };

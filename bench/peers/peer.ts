@@ -5,8 +5,8 @@ import { fill } from '../sqlite/database.ts';
 
 /** A running program that takes webhooks and posts to Discord. */
 export interface Running {
-  /** The URL for this channel's events. */
-  urlOf(channel: string): string;
+  /** Where events are posted to. */
+  url: string;
   /** Ends all its processes at once, with SIGKILL. */
   kill(): Promise<void>;
 }
@@ -29,7 +29,7 @@ export const bare: Peer = {
   patienceMs: 0,
   async start() {
     const server = await start<{ url: string }>('bench/servers.ts', ['bare']);
-    return { urlOf: () => `${server.ready.url}/hooks/${TOKEN}`, kill: () => server.stop() };
+    return { url: `${server.ready.url}/hooks/${TOKEN}`, kill: () => server.stop() };
   },
 };
 
@@ -40,7 +40,6 @@ export const ours = (channels: readonly string[]): Peer => ({
   async start(folder, apiUrl) {
     if (!existsSync(fileIn(folder))) fill(folder, channels.length, channels);
     const env = { DISCORD_TOKEN: 'none', DISCORD_API_URL: apiUrl, EXPLORER_URL: 'http://explorer.example' };
-    const bot = await startBot(folder, env);
-    return { urlOf: () => bot.url, kill: () => bot.kill() };
+    return startBot(folder, env);
   },
 });
