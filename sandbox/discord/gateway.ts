@@ -37,8 +37,11 @@ const CLOSE = {
   disallowedIntents: [4014, 'Disallowed intent(s).'],
 } as const;
 
-/** Why a payload is refused: close code and reason. */
-type Refusal = (typeof CLOSE)[keyof typeof CLOSE];
+/** Closes a connection whose payload is refused. */
+function refuse(socket: WebSocket, [code, reason]: (typeof CLOSE)[keyof typeof CLOSE]): null {
+  socket.close(code, reason);
+  return null;
+}
 
 interface GatewayOptions {
   /** Discord's limits for Identify. */
@@ -80,40 +83,32 @@ export function createGateway(base: Base, { starts: limits, down, tamper = (_nam
   }
 
   /** Handles one payload. Returns the session that it opened. */
-  function receive(socket: WebSocket, session: Session | undefined, raw: string): Session | undefined {
-    function refuse([code, reason]: Refusal): undefined {
-      socket.close(code, reason);
-      return undefined;
-    }
-
+  function receive(socket: WebSocket, session: Session | undefined, raw: string): Session | null {
     let payload: Json;
     try {
       payload = JSON.parse(raw);
     } catch {
-      return refuse(CLOSE.decodeError);
+      return refuse(socket, CLOSE.decodeError);
     }
     switch (payload?.op) {
       case Op.Heartbeat:
         write(socket, { op: Op.HeartbeatAck, d: null, s: null, t: null });
-        return undefined;
+        return null;
       case Op.Identify:
-      case Op.Resume: {
-        if (session) return refuse(CLOSE.alreadyAuthenticated);
-        const { identify, resume } = handshakes;
-        const opened = payload.op === Op.Identify ? identify(socket, payload.d) : resume(socket, payload.d);
-        return opened && !('id' in opened) ? refuse(opened) : (opened ?? undefined);
-      }
+      case Op.Resume:
+        if (session) return refuse(socket, CLOSE.alreadyAuthenticated);
+        return handshakes[payload.op === Op.Identify ? 'identify' : 'resume'](socket, payload.d);
       case Op.PresenceUpdate:
       case Op.VoiceStateUpdate:
       case Op.RequestGuildMembers:
-        if (!session) return refuse(CLOSE.notAuthenticated);
+        if (!session) return refuse(socket, CLOSE.notAuthenticated);
         if (payload.op === Op.RequestGuildMembers) {
           const chunk = membersChunk(base.world, payload.d);
           if (chunk) sessions.send(session, 'GUILD_MEMBERS_CHUNK', chunk);
         }
-        return undefined;
+        return null;
       default:
-        return refuse(CLOSE.unknownOpcode);
+        return refuse(socket, CLOSE.unknownOpcode);
     }
   }
 
@@ -167,20 +162,20 @@ function createHandshakes(
   return {
     counts,
 
-    /** Returns null when the shard is down, or identified too soon. */
-    identify(socket: WebSocket, data: Json): Session | Refusal | null {
-      if (!isAuthentic(data?.token)) return CLOSE.authenticationFailed;
-      if (typeof data.properties !== 'object') return CLOSE.decodeError;
-      if (!Number.isSafeInteger(data.intents) || data.intents < 0) return CLOSE.invalidIntents;
-      if (data.intents & PRIVILEGED && !privilegedIntents) return CLOSE.disallowedIntents;
+    /** Returns null when it is refused, when the shard is down, or when it identified too soon. */
+    identify(socket: WebSocket, data: Json): Session | null {
+      if (!isAuthentic(data?.token)) return refuse(socket, CLOSE.authenticationFailed);
+      if (typeof data.properties !== 'object') return refuse(socket, CLOSE.decodeError);
+      if (!Number.isSafeInteger(data.intents) || data.intents < 0) return refuse(socket, CLOSE.invalidIntents);
+      if (data.intents & PRIVILEGED && !privilegedIntents) return refuse(socket, CLOSE.disallowedIntents);
       const [shard, count] = data.shard ?? [0, 1];
-      if (!(shard >= 0 && shard < count)) return CLOSE.invalidShard;
+      if (!(shard >= 0 && shard < count)) return refuse(socket, CLOSE.invalidShard);
       if (down(shard)) {
         socket.terminate();
         return null;
       }
       const guilds = [...world.guilds.values()].filter(({ id, present }) => present && shardOf(id, count) === shard);
-      if (guilds.length > MAX_GUILDS) return CLOSE.shardingRequired;
+      if (guilds.length > MAX_GUILDS) return refuse(socket, CLOSE.shardingRequired);
       if (!starts.begin(shard)) {
         counts.refusedIdentifies++;
         write(socket, { op: Op.InvalidSession, d: false, s: null, t: null });
@@ -210,9 +205,9 @@ function createHandshakes(
       return session;
     },
 
-    /** Returns null when the session cannot be resumed (the bot then logs in again), and when the shard is down. */
-    resume(socket: WebSocket, data: Json): Session | Refusal | null {
-      if (!isAuthentic(data?.token)) return CLOSE.authenticationFailed;
+    /** Returns null when it is refused, when the shard is down, or when the session is over: the bot then logs in again. */
+    resume(socket: WebSocket, data: Json): Session | null {
+      if (!isAuthentic(data?.token)) return refuse(socket, CLOSE.authenticationFailed);
       const session = sessions.resumable(data.session_id, data.seq);
       if (!session) {
         write(socket, { op: Op.InvalidSession, d: false, s: null, t: null });
@@ -222,7 +217,7 @@ function createHandshakes(
         socket.terminate();
         return null;
       }
-      if (data.seq > session.sequence) return CLOSE.invalidSequence;
+      if (data.seq > session.sequence) return refuse(socket, CLOSE.invalidSequence);
       session.socket?.terminate();
       session.socket = socket;
       session.resumed++;
