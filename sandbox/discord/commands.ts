@@ -1,4 +1,4 @@
-/** The application's registered commands, globally and per server, and the REST routes that register them. */
+/** The application's registered commands, globally and per server. */
 import {
   type APIApplicationCommand,
   ApplicationCommandType,
@@ -9,9 +9,7 @@ import type { Base } from './base.ts';
 import { checkCommand, checkCommands, MAX_COMMANDS } from './command-rules.ts';
 import type { CommandsState } from './control.ts';
 import { errors } from './errors.ts';
-import { type Call, Created, on, type Route } from './route.ts';
 import type { Json } from './validate.ts';
-import type { World } from './world.ts';
 
 /** The registered commands. */
 export type Commands = ReturnType<typeof createCommands>;
@@ -73,7 +71,7 @@ export function createCommands({ world, events, nextId, strict }: Base) {
   }
 
   /** Adds a command, or replaces the one with this name. */
-  function create(guildId: string | null, body: Json): APIApplicationCommand | Created {
+  function create(guildId: string | null, body: Json): { command: APIApplicationCommand; isNew: boolean } {
     if (strict) checkCommand(body);
     const old = list(guildId);
     const wanted = typeOf(body);
@@ -82,7 +80,7 @@ export function createCommands({ world, events, nextId, strict }: Base) {
     if (!known && old.filter(({ type }) => type === wanted).length >= max) throw errors.tooManyCommands(max);
     const command = build(guildId, body, known);
     store(guildId, [...old.filter((one) => one !== known), command]);
-    return known ? command : new Created(command);
+    return { command, isNew: !known };
   }
 
   function edit(guildId: string | null, id: string, body: Json): APIApplicationCommand {
@@ -112,36 +110,3 @@ export function createCommands({ world, events, nextId, strict }: Base) {
 
 /** Returns a definition's type. */
 const typeOf = (body: Json): ApplicationCommandType => body.type ?? ApplicationCommandType.ChatInput;
-
-/** Lists omit localized texts unless they are requested. */
-function withoutOthers(command: object): object {
-  const keep = (key: string, value: unknown) => (key.endsWith('_localizations') ? undefined : value);
-  return JSON.parse(JSON.stringify(command, keep)) as object;
-}
-
-/** The routes that register commands, globally and for a server. */
-export function commandRoutes(commands: Commands, { botId, guilds }: World): Route[] {
-  /** Returns the scope of a call. @throws when it names another application. */
-  function scope({ params: { application, guild } }: Call): string | null {
-    if (application !== botId) throw errors.unknownApplication();
-    if (guild === undefined) return null;
-    if (!guilds.get(guild)?.present) throw errors.missingAccess();
-    return guild;
-  }
-
-  function list(call: Call): object[] {
-    const found = commands.list(scope(call));
-    return call.query.with_localizations === 'true' ? found : found.map(withoutOthers);
-  }
-
-  return ['/applications/:application/commands', '/applications/:application/guilds/:guild/commands'].flatMap(
-    (root) => [
-      on('GET', root, list),
-      on('PUT', root, (call) => commands.replace(scope(call), call.body)),
-      on('POST', root, (call) => commands.create(scope(call), call.body)),
-      on('GET', `${root}/:command`, (call) => commands.get(scope(call), call.params.command!)),
-      on('PATCH', `${root}/:command`, (call) => commands.edit(scope(call), call.params.command!, call.body)),
-      on('DELETE', `${root}/:command`, (call) => commands.remove(scope(call), call.params.command!)),
-    ],
-  );
-}

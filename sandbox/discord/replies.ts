@@ -1,4 +1,4 @@
-/** The bot's responses to interactions, and the REST routes for them: the acknowledgment, the reply and its edits, followups. */
+/** The bot's responses to interactions: the acknowledgment, the reply and its edits, followups. */
 import {
   ApplicationCommandOptionType,
   InteractionType,
@@ -14,9 +14,7 @@ import { type Entry, type Interactions, isLoading, type Prepared } from './inter
 import { checkEdit, checkMessage, checkModal, isEmpty, type Upload } from './message-rules.ts';
 import type { Messages } from './messages.ts';
 import { apiUser } from './objects.ts';
-import { type Call, open, type Route } from './route.ts';
 import type { Json } from './validate.ts';
-import type { World } from './world.ts';
 
 /** The flags that the bot may choose for a reply. */
 const CHOOSABLE_FLAGS =
@@ -198,28 +196,4 @@ function checkResponse(prepared: Prepared, body: Json, uploads: readonly Upload[
   }
   if (type === ResponseType.ChannelMessageWithSource && isEmpty(data, uploads)) throw errors.emptyMessage();
   if (type === ResponseType.UpdateMessage && source?.deleted) throw errors.unknownMessage();
-}
-
-/** The routes whose path contains an interaction's token. */
-export function interactionRoutes(replies: Replies, messages: Messages, { botId }: World): Route[] {
-  const root = '/webhooks/:application/:token';
-  const message = `${root}/messages/:message`;
-
-  function token({ params }: Call): string {
-    if (params.application !== botId) throw errors.unknownWebhook();
-    return params.token!;
-  }
-
-  return [
-    open('POST', '/interactions/:interaction/:token/callback', ({ params, query, body, uploads }) => {
-      const resource = replies.respond(params.interaction!, params.token!, body, uploads);
-      return query.with_response === 'true' ? resource : undefined;
-    }),
-    open('POST', root, (call) => replies.followUp(token(call), call.body, call.uploads).message),
-    open('GET', message, (call) => replies.message(token(call), call.params.message!).message),
-    open('PATCH', message, (call) => {
-      return replies.editMessage(token(call), call.params.message!, call.body, call.uploads).message;
-    }),
-    open('DELETE', message, (call) => messages.remove(replies.message(token(call), call.params.message!))),
-  ];
 }

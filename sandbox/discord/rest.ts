@@ -1,18 +1,19 @@
 /** Serves every REST request: faults, authentication, rate limits, body, route, response. */
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { commandRoutes } from './commands.ts';
 import type { Fault, RequestRecord } from './control.ts';
 import type { Core } from './core.ts';
 import { DiscordError, errors } from './errors.ts';
 import type { Upload } from './message-rules.ts';
-import { interactionRoutes } from './replies.ts';
 import { Created, type Route } from './route.ts';
-import { channelRoutes } from './routes-channels.ts';
-import { guildRoutes } from './routes-guilds.ts';
+import { CHANNEL_ROUTES } from './routes-channels.ts';
+import { COMMAND_ROUTES } from './routes-commands.ts';
+import { GUILD_ROUTES } from './routes-guilds.ts';
+import { INTERACTION_ROUTES } from './routes-interactions.ts';
 import type { Json } from './validate.ts';
 
 const ROOT = '/api/v10';
+const ROUTES = [...CHANNEL_ROUTES, ...GUILD_ROUTES, ...INTERACTION_ROUTES, ...COMMAND_ROUTES];
 
 interface RestResponse {
   status: number;
@@ -140,7 +141,7 @@ async function respond(core: Core, route: Route | null, request: FastifyRequest)
     if (verdict.refused) return tooMany(verdict.refused.retryAfterMs, verdict.refused.global, limited);
     const { body, uploads } = await readBody(request);
     const query = request.query as Record<string, string>;
-    const result = route.run({ params, query, body, uploads });
+    const result = route.run(core, { params, query, body, uploads });
     if (result instanceof Created) return json(201, result.body, limited);
     return json(result === undefined ? 204 : 200, result, limited);
   } catch (error) {
@@ -151,12 +152,6 @@ async function respond(core: Core, route: Route | null, request: FastifyRequest)
 
 /** Adds Discord's REST API below `/api/v10`. */
 export function addRest(app: FastifyInstance, core: Core): void {
-  const routes = [
-    ...channelRoutes(core),
-    ...guildRoutes(core),
-    ...interactionRoutes(core.replies, core.messages, core.world),
-    ...commandRoutes(core.commands, core.world),
-  ];
   app.register(
     async (api) => {
       api.removeAllContentTypeParsers();
@@ -168,7 +163,7 @@ export function addRest(app: FastifyInstance, core: Core): void {
         if (!reply.sent) return reply.code(failure.status).send(failure.toJSON());
         if (!reply.raw.headersSent) reply.raw.writeHead(failure.status).end(JSON.stringify(failure.toJSON()));
       });
-      for (const route of routes)
+      for (const route of ROUTES)
         api.route({
           method: route.method,
           url: route.path,

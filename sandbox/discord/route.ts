@@ -1,4 +1,5 @@
 /** The type of REST routes. */
+import type { Core } from './core.ts';
 import type { Upload } from './message-rules.ts';
 import type { Json } from './validate.ts';
 
@@ -11,7 +12,7 @@ export interface Call {
 }
 
 /** Returns the body of a response with the status 200, or a {@link Created}, or undefined for 204. */
-type Run = (call: Call) => Json;
+type Run = (core: Core, call: Call) => Json;
 
 /** One route. */
 export interface Route {

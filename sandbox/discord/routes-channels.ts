@@ -195,26 +195,27 @@ function showTyping(core: Core, { params }: Call): void {
   core.events.emit({ type: 'typing', channelId: channel.id, userId: core.world.botId });
 }
 
-/** The routes of channels, their messages and threads. */
-export function channelRoutes(core: Core): Route[] {
-  const channel = '/channels/:channel';
-  const messages = `${channel}/messages`;
-  const message = `${messages}/:message`;
-  const isForum = ({ params }: Call) => core.world.channels.get(params.channel!)?.type === ChannelType.GuildForum;
-  return [
-    on('GET', channel, ({ params }) => apiChannel(core.world, accessible(core.world, params.channel!))),
-    on('PATCH', channel, (call) => editChannel(core, call)),
-    on('DELETE', channel, (call) => removeChannel(core, call)),
-    on('GET', messages, (call) => history(core, call)),
-    on('POST', messages, (call) => send(core, call)),
-    on('GET', message, (call) => read(core, call)),
-    on('PATCH', message, (call) => edit(core, call)),
-    on('DELETE', message, (call) => remove(core, call)),
-    on('POST', `${message}/crosspost`, (call) => crosspost(core, call)),
-    on('POST', `${message}/threads`, (call) => new Created(openThread(core, call, true))),
-    on('POST', `${channel}/threads`, (call) => {
-      return new Created(isForum(call) ? openPost(core, call) : openThread(core, call, false));
-    }),
-    on('POST', `${channel}/typing`, (call) => showTyping(core, call)),
-  ];
+function openAnyThread(core: Core, call: Call): Created {
+  const isForum = core.world.channels.get(call.params.channel!)?.type === ChannelType.GuildForum;
+  return new Created(isForum ? openPost(core, call) : openThread(core, call, false));
 }
+
+const CHANNEL = '/channels/:channel';
+const MESSAGES = `${CHANNEL}/messages`;
+const MESSAGE = `${MESSAGES}/:message`;
+
+/** The routes of channels, their messages and threads. */
+export const CHANNEL_ROUTES: readonly Route[] = [
+  on('GET', CHANNEL, ({ world }, { params }) => apiChannel(world, accessible(world, params.channel!))),
+  on('PATCH', CHANNEL, editChannel),
+  on('DELETE', CHANNEL, removeChannel),
+  on('GET', MESSAGES, history),
+  on('POST', MESSAGES, send),
+  on('GET', MESSAGE, read),
+  on('PATCH', MESSAGE, edit),
+  on('DELETE', MESSAGE, remove),
+  on('POST', `${MESSAGE}/crosspost`, crosspost),
+  on('POST', `${MESSAGE}/threads`, (core, call) => new Created(openThread(core, call, true))),
+  on('POST', `${CHANNEL}/threads`, openAnyThread),
+  on('POST', `${CHANNEL}/typing`, showTyping),
+];

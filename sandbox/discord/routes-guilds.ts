@@ -60,68 +60,62 @@ function openDirectMessage(core: Core, body: Json): Json {
   return apiChannel(core.world, core.world.directMessage(id, core.nextId));
 }
 
-function botRoutes(core: Core): Route[] {
-  const { world } = core;
-  const url = () => core.url.replace(/^http/, 'ws');
-  const present = (): Guild[] => [...world.guilds.values()].filter((guild) => guild.present);
-  return [
-    open('GET', '/gateway', () => ({ url: url() })),
-    on('GET', '/gateway/bot', () => ({ url: url(), ...core.gateway.information() })),
-    on('GET', '/users/@me', () => apiUser(world.users.get(world.botId)!)),
-    on('GET', '/users/@me/guilds', () => present().map((guild) => partialGuild(core, guild))),
-    on('POST', '/users/@me/channels', ({ body }) => openDirectMessage(core, body)),
-    on('DELETE', '/users/@me/guilds/:guild', ({ params }) => leave(core, guildOf(core, params.guild!))),
-    on('GET', '/users/:user', ({ params }) => {
-      const user = world.users.get(params.user!);
-      if (!user) throw errors.unknownUser();
-      return apiUser(user);
-    }),
-    on('GET', '/applications/@me', () => application(core)),
-    on('GET', '/oauth2/applications/@me', () => application(core)),
-  ];
-}
+const gatewayUrl = ({ url }: Core): string => url.replace(/^http/, 'ws');
 
-/** The routes of servers, their members and roles. */
-export function guildRoutes(core: Core): Route[] {
-  const { world } = core;
-  const of = (path: string, run: (guild: Guild, params: Record<string, string>) => Json): Route =>
-    on('GET', `/guilds/:guild${path}`, ({ params }) => run(guildOf(core, params.guild!), params));
-  return [
-    ...botRoutes(core),
-    of('', (guild) => ({
-      ...apiGuild(world, guild),
-      approximate_member_count: guild.members.size,
-      approximate_presence_count: guild.members.size,
-    })),
-    of('/channels', (guild) =>
-      world
-        .channelsOf(guild.id)
-        .filter((channel) => !isThread(channel))
-        .map((channel) => apiChannel(world, channel)),
-    ),
-    of('/threads/active', (guild) => ({
-      threads: world
-        .channelsOf(guild.id)
-        .filter((channel) => isThread(channel) && !channel.archived)
-        .map((channel) => apiChannel(world, channel)),
-      members: [],
-    })),
-    of('/roles', (guild) => [...guild.roles.values()].map((role) => apiRole(world, role))),
-    of('/roles/:role', (guild, { role }) => {
-      const found = guild.roles.get(role!);
-      if (!found) throw errors.unknownRole();
-      return apiRole(world, found);
-    }),
-    of('/members', (guild) => {
-      if (!core.privilegedIntents) throw errors.missingAccess();
-      return [...guild.members.values()].map((member) => apiMember(world, member));
-    }),
-    of('/members/:user', (guild, { user }) => {
-      const id = user === '@me' ? world.botId : user!;
-      if (!world.users.has(id)) throw errors.unknownUser();
-      const member = guild.members.get(id);
-      if (!member) throw errors.unknownMember();
-      return apiMember(world, member);
-    }),
-  ];
-}
+const BOT_ROUTES: readonly Route[] = [
+  open('GET', '/gateway', (core) => ({ url: gatewayUrl(core) })),
+  on('GET', '/gateway/bot', (core) => ({ url: gatewayUrl(core), ...core.gateway.information() })),
+  on('GET', '/users/@me', ({ world }) => apiUser(world.users.get(world.botId)!)),
+  on('GET', '/users/@me/guilds', (core) => {
+    const present = [...core.world.guilds.values()].filter((guild) => guild.present);
+    return present.map((guild) => partialGuild(core, guild));
+  }),
+  on('POST', '/users/@me/channels', (core, { body }) => openDirectMessage(core, body)),
+  on('DELETE', '/users/@me/guilds/:guild', (core, { params }) => leave(core, guildOf(core, params.guild!))),
+  on('GET', '/users/:user', ({ world }, { params }) => {
+    const user = world.users.get(params.user!);
+    if (!user) throw errors.unknownUser();
+    return apiUser(user);
+  }),
+  on('GET', '/applications/@me', application),
+  on('GET', '/oauth2/applications/@me', application),
+];
+
+/** Returns a route below a server that the bot is in. */
+const of = (path: string, run: (core: Core, guild: Guild, params: Record<string, string>) => Json): Route =>
+  on('GET', `/guilds/:guild${path}`, (core, { params }) => run(core, guildOf(core, params.guild!), params));
+
+/** The routes of the bot itself, and of servers, their members and roles. */
+export const GUILD_ROUTES: readonly Route[] = [
+  ...BOT_ROUTES,
+  of('', ({ world }, guild) => ({
+    ...apiGuild(world, guild),
+    approximate_member_count: guild.members.size,
+    approximate_presence_count: guild.members.size,
+  })),
+  of('/channels', ({ world }, guild) => {
+    const channels = world.channelsOf(guild.id).filter((channel) => !isThread(channel));
+    return channels.map((channel) => apiChannel(world, channel));
+  }),
+  of('/threads/active', ({ world }, guild) => {
+    const active = world.channelsOf(guild.id).filter((channel) => isThread(channel) && !channel.archived);
+    return { threads: active.map((thread) => apiChannel(world, thread)), members: [] };
+  }),
+  of('/roles', ({ world }, guild) => [...guild.roles.values()].map((role) => apiRole(world, role))),
+  of('/roles/:role', ({ world }, guild, { role }) => {
+    const found = guild.roles.get(role!);
+    if (!found) throw errors.unknownRole();
+    return apiRole(world, found);
+  }),
+  of('/members', ({ world, privilegedIntents }, guild) => {
+    if (!privilegedIntents) throw errors.missingAccess();
+    return [...guild.members.values()].map((member) => apiMember(world, member));
+  }),
+  of('/members/:user', ({ world }, guild, { user }) => {
+    const id = user === '@me' ? world.botId : user!;
+    if (!world.users.has(id)) throw errors.unknownUser();
+    const member = guild.members.get(id);
+    if (!member) throw errors.unknownMember();
+    return apiMember(world, member);
+  }),
+];
