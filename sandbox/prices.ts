@@ -14,7 +14,7 @@ const OLD_MS = 2 * HOUR;
 export type PriceSource = Awaited<ReturnType<typeof startPrices>>;
 
 /** Starts the source. It knows the coin, the dollar and the bell token, under whatever name of a chain. */
-export async function startPrices({ tokens: { dollar, bell } }: Pick<Chain, 'tokens'>) {
+export async function startPrices({ dollar, bell }: Pick<Chain['tokens'], 'dollar' | 'bell'>) {
   let fault: PriceFault = 'none';
   const known = new Map([
     [COIN, { price: 2_412.35, decimals: 18, symbol: 'HARBOR' }],

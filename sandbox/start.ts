@@ -65,7 +65,7 @@ export async function startSandbox(
   const project: Project = { id: 'sandbox', key: secret(), secret: secret(), signingSecrets };
   const services = await started(await startOwnServices(chain, folder, project), (part) => part.close());
   print(`services   notification, explorer and discovery at ${services.url}`);
-  const prices = await started(await startPrices(chain), (part) => part.close());
+  const prices = await started(await startPrices(chain.tokens), (part) => part.close());
   print(`prices     a source at ${prices.url}`);
   const discord = await started(await startDiscord(), (part) => part.close());
   print(`discord    a stand-in at ${discord.url}`);

@@ -84,7 +84,7 @@ function setJoined(core: Core, thread: Channel, joined: boolean): void {
 }
 
 /** Performs each kind of action. Returns the id of what was created or changed, if it is one thing. */
-const actions: { [Do in WorldAction['do']]: (core: Core, action: ActionOf<Do>) => string | null } = {
+const actions: { [Do in WorldAction['do']]: (core: Core, action: ActionOf<Do>) => string | undefined } = {
   'user.create'(core, { username, displayName = username, locale = 'en-US' }) {
     const { id } = core.world.addUser({ id: core.nextId(), username, displayName, locale });
     core.events.emit({ type: 'users', users: userStates(core.world) });
@@ -232,15 +232,12 @@ const actions: { [Do in WorldAction['do']]: (core: Core, action: ActionOf<Do>) =
   },
   'gateway.drop'({ gateway }) {
     gateway.drop();
-    return null;
   },
   'gateway.reconnect'({ gateway }) {
     gateway.reconnect();
-    return null;
   },
   'gateway.invalidate'({ gateway }, { resumable }) {
     gateway.invalidate(resumable ?? false);
-    return null;
   },
   forget({ messages, interactions, faults, log, gateway, events }) {
     messages.forget();
@@ -249,7 +246,6 @@ const actions: { [Do in WorldAction['do']]: (core: Core, action: ActionOf<Do>) =
     log.forget();
     Object.assign(gateway.counts, { identifies: 0, refusedIdentifies: 0, resumes: 0 });
     events.emit({ type: 'reset' });
-    return null;
   },
 };
 
@@ -257,6 +253,6 @@ const actions: { [Do in WorldAction['do']]: (core: Core, action: ActionOf<Do>) =
 export function act(core: Core, action: WorldAction): WorldResult {
   // JSON from outside may contain any name.
   if (!Object.hasOwn(actions, action.do)) throw new NotPossible(`There is no action "${action.do}".`);
-  const run = actions[action.do] as (core: Core, action: WorldAction) => string | null;
-  return { id: run(core, action) };
+  const run = actions[action.do] as (core: Core, action: WorldAction) => string | undefined;
+  return { id: run(core, action) ?? null };
 }

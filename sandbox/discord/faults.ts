@@ -1,4 +1,5 @@
 /** Decides which fault affects which request. The REST server applies it. */
+
 import type { Base } from './base.ts';
 import type { Fault, FaultRule, FaultState } from './control.ts';
 

@@ -6,19 +6,19 @@ import { botPermissions, permissionsOf } from './permissions.ts';
 import type { Json } from './validate.ts';
 import type { Channel, Guild, Member, Role, User, World } from './world.ts';
 
+/** Fields that bots get, and that are never set here. */
+const nulls = (...names: string[]): Json => Object.fromEntries(names.map((name) => [name, null]));
+
 export function apiUser(user: User): Json {
   return {
     id: user.id,
     username: user.username,
     global_name: user.bot ? null : user.displayName,
     discriminator: user.bot ? '0001' : '0',
-    avatar: null,
     bot: user.bot,
     public_flags: 0,
     flags: 0,
-    banner: null,
-    accent_color: null,
-    avatar_decoration_data: null,
+    ...nulls('avatar', 'banner', 'accent_color', 'avatar_decoration_data'),
   };
 }
 
@@ -44,16 +44,13 @@ export function apiMember(world: World, member: Member): Json {
   return {
     user: apiUser(world.users.get(member.userId)!),
     nick: member.nick,
-    avatar: null,
-    banner: null,
     roles: member.roleIds,
     joined_at: iso(member.joinedAt),
-    premium_since: null,
     deaf: false,
     mute: false,
     flags: 0,
     pending: false,
-    communication_disabled_until: null,
+    ...nulls('avatar', 'banner', 'premium_since', 'communication_disabled_until'),
   };
 }
 
@@ -103,15 +100,10 @@ export function apiGuild(world: World, guild: Guild): Json {
   return {
     id: guild.id,
     name: guild.name,
-    icon: null,
-    splash: null,
-    discovery_splash: null,
     owner_id: guild.ownerId,
     region: 'deprecated',
-    afk_channel_id: null,
     afk_timeout: 300,
     widget_enabled: false,
-    widget_channel_id: null,
     verification_level: 1,
     default_message_notifications: 1,
     explicit_content_filter: 0,
@@ -122,23 +114,30 @@ export function apiGuild(world: World, guild: Guild): Json {
       ? ['COMMUNITY', 'NEWS']
       : [],
     mfa_level: 0,
-    application_id: null,
-    system_channel_id: null,
     system_channel_flags: 0,
-    rules_channel_id: null,
-    public_updates_channel_id: null,
-    safety_alerts_channel_id: null,
     max_members: 500_000,
-    vanity_url_code: null,
-    description: null,
-    banner: null,
     premium_tier: 0,
     premium_subscription_count: 0,
     premium_progress_bar_enabled: false,
     preferred_locale: guild.locale,
     nsfw_level: 0,
     nsfw: false,
-    hub_type: null,
+    ...nulls(
+      'icon',
+      'splash',
+      'discovery_splash',
+      'afk_channel_id',
+      'widget_channel_id',
+      'application_id',
+      'system_channel_id',
+      'rules_channel_id',
+      'public_updates_channel_id',
+      'safety_alerts_channel_id',
+      'vanity_url_code',
+      'description',
+      'banner',
+      'hub_type',
+    ),
   };
 }
 

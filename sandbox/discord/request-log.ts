@@ -1,4 +1,5 @@
 /** The bot's last 10,000 requests, without secrets, and their counters. */
+
 import type { Base } from './base.ts';
 import type { RequestRecord } from './control.ts';
 
