@@ -156,12 +156,9 @@ export function startDeliverer(options: DelivererOptions) {
       case 'postpone':
       case 'postpone-edits':
         break;
-      case 'open': {
-        const { probe } = schedule.get(id);
-        schedule.recordSent(id, more);
-        if (guildId !== null && (limits.guilds.release(guildId) || probe)) schedule.retryBlocked(guildId);
+      case 'open':
+        open(id, guildId, more);
         break;
-      }
       case 'search':
         schedule.setSearch(id, step.search);
         break;
@@ -198,6 +195,12 @@ export function startDeliverer(options: DelivererOptions) {
         break;
     }
     return true;
+  }
+
+  function open(id: string, guildId: string | null, more: boolean): void {
+    const { probe } = schedule.get(id);
+    schedule.recordSent(id, more);
+    if (guildId !== null && (limits.guilds.release(guildId) || probe)) schedule.retryBlocked(guildId);
   }
 
   async function block(id: string, guildId: string | null, step: Extract<ChannelStep, { do: 'block' }>): Promise<void> {

@@ -62,6 +62,22 @@ export async function call(
   return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
 }
 
+/** Returns the status and the JSON code of an error response. */
+export const refusal = ({ status, body }: Answer): [status: number, code: number] => [status, body.code];
+
+/** Yields what a stream of server-sent events brings, until the test ends. */
+export async function* eventsOf<Event>(url: string): AsyncGenerator<Event> {
+  const stop = new AbortController();
+  onTestFinished(() => stop.abort());
+  const response = await fetch(url, { signal: stop.signal });
+  let rest = '';
+  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+    const parts = (rest + chunk).split('\n\n');
+    rest = parts.pop()!;
+    for (const part of parts) yield JSON.parse(part.replace(/^data: /, '')) as Event;
+  }
+}
+
 /** Returns the error code at a path in the tree of a 50035 response. */
 export function codeAt(errors: unknown, path: string): string | undefined {
   let node = errors as Record<string, unknown> | undefined;

@@ -5,7 +5,7 @@ import { request } from 'undici';
 import { expect, it, onTestFinished } from 'vitest';
 import { type ControlEvent, type Discord, type State, seed } from '../../sandbox/discord/index.ts';
 import { inTime } from '../until.ts';
-import { call, logIn, standIn } from './bot.ts';
+import { call, eventsOf, logIn, standIn } from './bot.ts';
 
 const { harbor } = seed;
 
@@ -19,22 +19,6 @@ async function control(discord: Discord, method: string, path: string, body?: un
   return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) };
 }
 
-/** Yields the events of the stream one by one. */
-async function* stream(discord: Discord): AsyncGenerator<ControlEvent> {
-  const stop = new AbortController();
-  onTestFinished(() => stop.abort());
-  const response = await fetch(`${discord.url}/_control/events`, { signal: stop.signal });
-  let text = '';
-  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
-    text += chunk;
-    for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
-      const data = /^data: (.*)$/m.exec(text.slice(0, end))?.[1];
-      text = text.slice(end + 2);
-      if (data) yield JSON.parse(data);
-    }
-  }
-}
-
 it('returns the whole state, and tells a new listener to read it before the events that follow', async () => {
   const discord = await standIn();
   await call(discord, 'POST', `/channels/${harbor.general}/messages`, { content: 'before' });
@@ -46,7 +30,7 @@ it('returns the whole state, and tells a new listener to read it before the even
   expect(treasury).toMatchObject({ botMaySend: true });
   expect([...treasury.visibleTo].sort()).toEqual([seed.bot, seed.ada, seed.max].sort());
   const seen: string[] = [];
-  for await (const event of stream(discord)) {
+  for await (const event of eventsOf<ControlEvent>(`${discord.url}/_control/events`)) {
     seen.push(event.type);
     if (event.type === 'reset')
       await call(discord, 'POST', `/channels/${harbor.general}/messages`, { content: 'after' });

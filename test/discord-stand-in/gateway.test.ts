@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import { type Discord, seed } from '../../sandbox/discord/index.ts';
 import { inTime } from '../until.ts';
-import { call, logIn, nextEvent, standIn } from './bot.ts';
+import { call, logIn, nextEvent, refusal, standIn } from './bot.ts';
 
 const { harbor, orchid } = seed;
 
@@ -140,7 +140,7 @@ it('distinguishes a server outage from a removal and a return of the bot', async
   discord.act({ do: 'guild.remove', guildId: orchid.id });
   await removed;
   expect([...client.guilds.cache.keys()]).not.toContain(orchid.id);
-  expect(await call(discord, 'GET', `/channels/${orchid.lobby}`)).toMatchObject({ status: 403, body: { code: 50001 } });
+  expect(refusal(await call(discord, 'GET', `/channels/${orchid.lobby}`))).toEqual([403, 50001]);
   const added = nextEvent(client, Events.GuildCreate);
   discord.act({ do: 'guild.add', guildId: orchid.id });
   await added;

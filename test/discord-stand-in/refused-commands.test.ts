@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { call, codeAt, standIn } from './bot.ts';
+import { call, codeAt, refusal, standIn } from './bot.ts';
 
 type Case = [name: string, bad: object, path: string, good: object];
 
@@ -149,11 +149,11 @@ describe('commands', () => {
     const twice = await call(discord, 'PUT', url, [command({}), command({})]);
     expect(codeAt(twice.body.errors, '1.name')).toBe('APPLICATION_COMMANDS_DUPLICATE_NAME');
     const many = (count: number) => Array.from({ length: count }, (_, i) => command({ name: `c${i}` }));
-    expect(await call(discord, 'PUT', url, many(101))).toMatchObject({ status: 400, body: { code: 30032 } });
+    expect(refusal(await call(discord, 'PUT', url, many(101)))).toEqual([400, 30032]);
     expect(await call(discord, 'PUT', url, many(100))).toMatchObject({ status: 200 });
-    expect(await call(discord, 'POST', url, command({}))).toMatchObject({ status: 400, body: { code: 30032 } });
+    expect(refusal(await call(discord, 'POST', url, command({})))).toEqual([400, 30032]);
     const menus = (count: number) => Array.from({ length: count }, (_, i) => ({ type: 3, name: `Do ${i}` }));
-    expect(await call(discord, 'PUT', url, menus(16))).toMatchObject({ status: 400, body: { code: 30032 } });
+    expect(refusal(await call(discord, 'PUT', url, menus(16)))).toEqual([400, 30032]);
     expect(await call(discord, 'PUT', url, menus(15))).toMatchObject({ status: 200 });
     expect(await call(discord, 'POST', url, { type: 3, name: 'More' })).toMatchObject({ body: { code: 30032 } });
     expect(await call(discord, 'POST', url, command({}))).toMatchObject({ status: 201 });

@@ -13,8 +13,6 @@ beforeEach(async () => {
 
 const states = async () => (await pipeline.store.channels.blocked(HARBOR)).map((channel) => channel.state);
 const letters = () => pipeline.store.deadLetters.list(100);
-/** What the two channels show, and the states of the blocked ones. */
-const shown = async () => [pipeline.numbers(ALERTS), pipeline.numbers(WHALES), await states()];
 /** Another thread records the states. */
 const STATES = { message: 'the states of the blocked channels', timeout: 60_000 };
 const LETTERS = { message: 'the states of the blocked channels, and the dead letters', timeout: 60_000 };
@@ -142,11 +140,15 @@ describe('a channel or server that is gone', () => {
     await pipeline.watch(TREASURY, WHALES);
     await pipeline.pay(2);
     await pipeline.idle();
-    await expect.poll(shown, NUMBERS).toEqual([['1'], [], ['unreachable', 'unreachable']]);
+    await expect
+      .poll(async () => [pipeline.numbers(ALERTS), pipeline.numbers(WHALES), await states()], NUMBERS)
+      .toEqual([['1'], [], ['unreachable', 'unreachable']]);
     pipeline.deliverer.guildChanged(HARBOR);
     await pipeline.turnUntil('#alerts shows 2 alerts', () => pipeline.numbers(ALERTS).length === 2);
     await pipeline.turnUntil('#whales shows 1 alert', () => pipeline.numbers(WHALES).length === 1);
-    await expect.poll(shown, NUMBERS).toEqual([['1', '2'], ['2'], []]);
+    await expect
+      .poll(async () => [pipeline.numbers(ALERTS), pipeline.numbers(WHALES), await states()], NUMBERS)
+      .toEqual([['1', '2'], ['2'], []]);
   });
 
   it('posts in a server that removed the bot as soon as Discord accepts a message there again', async () => {
@@ -194,7 +196,9 @@ it('keeps the alerts of a server that removed the bot while it was stopped for a
   pipeline.discord.act({ do: 'guild.add', guildId: HARBOR });
   await pipeline.deliverer.guildsSynced([HARBOR], [0, 1]);
   await pipeline.idle();
-  await expect.poll(shown, NUMBERS).toEqual([['1', '2'], ['2'], []]);
+  await expect
+    .poll(async () => [pipeline.numbers(ALERTS), pipeline.numbers(WHALES), await states()], NUMBERS)
+    .toEqual([['1', '2'], ['2'], []]);
 });
 
 describe('outages of Discord', () => {

@@ -18,15 +18,6 @@ const gone = (family: number[]) =>
   expect.poll(() => living(family), { message: 'processes that are left', timeout: 120_000 }).toEqual([]);
 
 describe('npm run sandbox', () => {
-  it('starts the sandbox and shows the alert of a first transfer', async () => {
-    const url = await addressOf(run('0'));
-    const news = await follow(url);
-    await act(url, { do: 'transfer', kind: 'erc20', from: 'Alice', to: 'Treasury' });
-    await news.until('the transfer is posted in #alerts', () =>
-      news.shown(alerts).some(({ title }) => /^📥 Treasury \+/.test(title)),
-    );
-  });
-
   it('starts the sandbox without everyday transfers, and shows alerts of every kind once they are on', async () => {
     const url = await addressOf(run('0'));
     const news = await follow(url);

@@ -8,6 +8,7 @@ import { onTestFinished } from 'vitest';
 import type { MessageState } from '../../sandbox/discord/control.ts';
 import type { PageEvent, WorldState } from '../../sandbox/page/protocol.ts';
 import { type Shown, shownIn } from '../discord/shown.ts';
+import { eventsOf } from '../discord-stand-in/bot.ts';
 import { afterFile } from '../for-file.ts';
 import { inTime } from '../until.ts';
 
@@ -128,10 +129,10 @@ export async function follow(url: string): Promise<News> {
       messages.set(news.event.message.id, news.event.message);
     for (const check of checks) check();
   };
-  const stop = new AbortController();
-  onTestFinished(() => stop.abort());
-  const response = await fetch(`${url}/_sandbox/events`, { signal: stop.signal });
-  void read(response.body!, learn).catch(() => undefined);
+  const listen = async (): Promise<void> => {
+    for await (const news of eventsOf<PageEvent>(`${url}/_sandbox/events`)) learn(news);
+  };
+  void listen().catch(() => undefined);
   const until = (what: string, condition: () => boolean): Promise<void> =>
     inTime(
       what,
@@ -154,13 +155,4 @@ export async function follow(url: string): Promise<News> {
     shown: (channelId) => inChannel(channelId).flatMap(({ message }) => shownIn(message)),
     until,
   };
-}
-
-async function read(body: ReadableStream<Uint8Array>, learn: (news: PageEvent) => void): Promise<void> {
-  let rest = '';
-  for await (const chunk of body.pipeThrough(new TextDecoderStream() as never) as unknown as AsyncIterable<string>) {
-    const parts = (rest + chunk).split('\n\n');
-    rest = parts.pop()!;
-    for (const part of parts) learn(JSON.parse(part.replace(/^data: /, '')) as PageEvent);
-  }
 }
