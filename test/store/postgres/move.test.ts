@@ -6,7 +6,7 @@ import { move } from '../../../src/operator/move.ts';
 import { progressBar } from '../../../src/operator/terminal.ts';
 import { TABLES } from '../../../src/store/schema.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { temporaryFolder } from '../../temporary.ts';
+import { temporaryFolder } from '../../folder.ts';
 import {
   ADA,
   ALICE,

@@ -22,7 +22,7 @@ import { backUp, restore } from '../../../src/store/sqlite/backup.ts';
 import { openDatabase } from '../../../src/store/sqlite/database.ts';
 import { backupFolder } from '../../../src/store/sqlite/files.ts';
 import { BARE_ENVIRONMENT, ledgerbell } from '../../bare-environment.ts';
-import { temporaryFolder } from '../../temporary.ts';
+import { temporaryFolder } from '../../folder.ts';
 import { inTime, until } from '../../until.ts';
 import { received } from '../contract/given.ts';
 import { storeOver } from './opened.ts';

@@ -7,7 +7,7 @@ import { HOUR } from '../../../src/domain/clock.ts';
 import { startDailyBackups } from '../../../src/store/sqlite/daily-backups.ts';
 import { openDatabase } from '../../../src/store/sqlite/database.ts';
 import { stamp } from '../../../src/store/sqlite/files.ts';
-import { temporaryFolder } from '../../temporary.ts';
+import { temporaryFolder } from '../../folder.ts';
 
 /** Daily backups of a database, by default in the folder next to it; there is no database yet. */
 function start({ folder: name, keep }: { folder?: string; keep?: number } = {}) {

@@ -6,7 +6,7 @@ import { SCHEMA_VERSION } from '../../../src/store/schema.ts';
 import { insertAll } from '../../../src/store/sql.ts';
 import { connectExisting, openDatabase, openReader } from '../../../src/store/sqlite/database.ts';
 import { transactions } from '../../../src/store/sqlite/sql.ts';
-import { temporaryFolder } from '../../temporary.ts';
+import { temporaryFolder } from '../../folder.ts';
 import { NOW, newBatch, received } from '../contract/given.ts';
 import { storeOver } from './opened.ts';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import { MIGRATIONS, SCHEMA_VERSION } from '../../../src/store/schema.ts';
 import { openDatabase } from '../../../src/store/sqlite/database.ts';
-import { temporaryFolder } from '../../temporary.ts';
+import { temporaryFolder } from '../../folder.ts';
 import { address, subscribe } from '../contract/given.ts';
 import { readRows } from './database-file.ts';
 import { storeOver } from './opened.ts';

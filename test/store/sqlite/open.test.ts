@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, it, onTestFinished } from 'vitest';
 import { StoreError } from '../../../src/errors.ts';
-import { temporaryFolder } from '../../temporary.ts';
+import { temporaryFolder } from '../../folder.ts';
 import { until } from '../../until.ts';
 import { received } from '../contract/given.ts';
 import { openStore } from './database-file.ts';

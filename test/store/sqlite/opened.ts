@@ -5,7 +5,7 @@ import { portOver, runCall } from '../../../src/store/queries/index.ts';
 import { openDatabase } from '../../../src/store/sqlite/database.ts';
 import { transactions } from '../../../src/store/sqlite/sql.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { temporaryFolder } from '../../temporary.ts';
+import { temporaryFolder } from '../../folder.ts';
 
 /** An empty database that is gone after the test. */
 export function openHere(): Database {
