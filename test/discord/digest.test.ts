@@ -313,17 +313,14 @@ describe('a digest', () => {
       (units: number) => alertOf({ ...COIN, from: BOB, to: TREASURY, value: `${units}${'0'.repeat(18)}` }),
     ],
   ])('lists %s one by one over up to three messages, and of more the largest', async (_, alert) => {
-    const shown = (count: number) =>
-      inAll(
-        Array.from({ length: count }, (_, n) => alert(n + 1)),
-        /[−+](\d+) ETH/g,
-        'backlog',
-      );
-    const few = await shown(70);
+    const due = (count: number) => Array.from({ length: count }, (_, n) => alert(n + 1));
+    const few = await inAll(due(70), /[−+](\d+) ETH/g, 'backlog');
     expect(few.length).toBeGreaterThan(1);
     expect(inOrder(few.flat())).toEqual(Array.from({ length: 70 }, (_, n) => n + 1));
-    const many = await shown(400);
+    const many = await inAll(due(400), /[−+](\d+) ETH/g, 'backlog');
     expect(many.map((amounts) => amounts.slice(0, 3))).toEqual([[400, 399, 398]]);
+    // All others are in the sum.
+    expect((await embedOf(due(400), 'backlog', 0)).description).toContain(` in ${400 - many[0]!.length} transfers`);
   });
 
   it('warns of look-alikes with both addresses, and keeps suspects out of the sums', async () => {

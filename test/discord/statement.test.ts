@@ -75,6 +75,14 @@ it.each<[string, AssetSum, others: number | null, text: string, line: string]>([
   expect(description).toContain(line);
 });
 
+it('names each wallet’s network and its coin where there are several', () => {
+  const networks = new Map([[0, { title: 'Base', explorerUrl: 'https://base.example', nativeSymbol: 'ETH' }]]);
+  const { embeds } = renderStatement(statementOf([sum()]), { ...SETTINGS, networks }, 'ref') as {
+    embeds: [{ description: string }];
+  };
+  expect(embeds[0].description).toMatch(/https:\/\/base\.example\/.* · Base\n100 → \*\*100\*\* ETH/);
+});
+
 it('leaves wallets of a long statement to its file', () => {
   const long = statementOf([sum({ closing: 99n * COIN, outgoing: COIN })], null, 99);
   const { description } = shown(long);
