@@ -10,7 +10,7 @@ import { record } from '../shared/audit.ts';
 import { button, MAX_MENU_OPTIONS, menuRow, row, rows } from '../shared/components.ts';
 import { ask, takeConfirmation } from '../shared/confirmations.ts';
 import { lookAlikeLines, lookAlikes } from '../shared/look-alike.ts';
-import { boldName, nameOrNull, namesByAddress } from '../shared/naming.ts';
+import { namedAddress, nameOrNull, namesByAddress } from '../shared/naming.ts';
 import { fillOrNextStep } from '../shared/next-step.ts';
 import { faultText } from '../shared/read-address.ts';
 import { embedReply, firstOf, fullAddress } from '../shared/reply.ts';
@@ -76,11 +76,9 @@ export async function offerGroup(
     .slice(0, max)
     .map(({ address, label }) => ({ address, label: names.has(address) ? null : label }));
   const taken = new Set([...names.values()].map(nameKey));
-  const fresh = called.map(({ address, label }) => ({
-    address,
-    label: label !== null && taken.has(nameKey(label)) ? null : label,
-  }));
-  const unnamed = called.filter(({ label }, index) => label !== fresh[index]!.label).length;
+  const isTaken = ({ label }: Entry) => label !== null && taken.has(nameKey(label));
+  const fresh = called.map((one) => (isTaken(one) ? { ...one, label: null } : one));
+  const unnamed = called.filter(isTaken).length;
   const shown = ({ address }: Entry) => `-# ${fullAddress(address, settings)}`;
   const lines = [
     ...(known.length > 0 ? [`**${t('watch.known', { count: known.length })}**`] : []),
@@ -101,9 +99,7 @@ export async function offerGroup(
   const entry = await ask(interaction, context, GROUP, { channelId, network, choices, entries: fresh });
   const nameOf = ({ address, label }: Entry) => label ?? names.get(address) ?? null;
   const preview = [
-    ...firstOf(t, fresh, MAX_SHOWN, (one) =>
-      [boldName(nameOf(one)), fullAddress(one.address, settings)].join(' ').trim(),
-    ),
+    ...firstOf(t, fresh, MAX_SHOWN, (one) => namedAddress(nameOf(one), one.address, settings)),
     ...(await targetLines({ channelId, network, choices }, guildId, context)),
     ...lookAlikeLines(alike, context),
     ...lines,
@@ -215,7 +211,7 @@ async function watchAll(
   const group = (those: Entry[], heading: string) =>
     those.length === 0 ? [] : [`**${heading}**`, ...firstOf(t, those, MAX_SHOWN, (one) => `-# ${show(one)}`)];
   const lines = [
-    ...firstOf(t, added, MAX_SHOWN, (one) => [boldName(names.get(one.address)), show(one)].join(' ').trim()),
+    ...firstOf(t, added, MAX_SHOWN, ({ address }) => namedAddress(names.get(address), address, settings)),
     ...lookAlikeLines(alike, context),
     ...tooMany,
     ...stopped,
