@@ -199,7 +199,7 @@ describe('refused filters', () => {
       { kind: 'erc20', tokens: 'native' },
       /ever match \(`kind: ERC-20 tokens` with ETH\)/,
     ],
-    ['a minimum with a currency', { minimum: '$250' }, /`\$250` is an amount in US dollars/],
+    ['a minimum with a currency', { minimum: '$250' }, /`\$250` is an amount in US dollars, and prices are not set up/],
     ['a minimum with a currency behind', { minimum: '100 $' }, /`100 \$` is an amount in US dollars/],
     [
       'a minimum of an unknown token',
@@ -209,7 +209,11 @@ describe('refused filters', () => {
     ['everyone to ping', { mention: harbor.id }, /^I never ping @everyone/],
     ['a minimum with a decimal comma', { minimum: '1,5' }, /Did you mean `1\.5`/],
     ['a minimum in groups of digits', { minimum: '1,000,000' }, /Did you mean `1000000`/],
-    ['a minimum that may be a thousand', { minimum: '1,000' }, /no thousands separators or symbol\.$/],
+    [
+      'a minimum that may be a thousand',
+      { minimum: '1,000' },
+      /in token units, like `250` or `0\.5`.*no thousands separators or symbol\.$/,
+    ],
     ['a misspelled token', { token: 'ETT' }, /No token is called `ETT`.*Did you mean `ETH`/],
     ['the native coin without itself', { kind: 'native', 'exclude-tokens': 'native' }, /ETH is both included/],
     ['the native coin as a token', { token: 'native' }, /choose `kind: native coin`/],
