@@ -3,7 +3,8 @@ import { describe, expect, onTestFinished } from 'vitest';
 import { connect } from '../../../src/store/postgres/connection.ts';
 import { migrate } from '../../../src/store/postgres/open.ts';
 import { MIGRATIONS, SCHEMA_VERSION } from '../../../src/store/schema.ts';
-import { GUILD, subscribe } from '../contract/given.ts';
+import { until } from '../../until.ts';
+import { GUILD, NOW, subscribe } from '../contract/given.ts';
 import { onPostgres as it } from './on-postgres.ts';
 import { openForTest } from './opened.ts';
 import { isPostgresMissing } from './server.ts';
@@ -56,5 +57,19 @@ describe.skipIf(isPostgresMissing())('a migration on Postgres', () => {
     expect(await rows('SELECT note FROM subscriptions')).toEqual([{ note: null }]);
     await update(...NEXT);
     expect(await rows('SELECT note FROM subscriptions')).toEqual([{ note: 'kept' }]);
+  });
+});
+
+describe.skipIf(isPostgresMissing())('a new database on Postgres', () => {
+  it('is analyzed while it grows, before Postgres looks at it by itself', async ({ url }) => {
+    const { rows } = await filled(url);
+    const { store, close } = await openForTest(url);
+    onTestFinished(close);
+    const analyzed = async () =>
+      (await rows("SELECT 1 FROM pg_stat_user_tables WHERE relname = 'transfers' AND last_analyze IS NOT NULL")).length;
+    for (let times = 1; times < 16; times++) await store.chainChecks.setNoticed(NOW);
+    expect(await analyzed()).toBe(0);
+    await store.chainChecks.setNoticed(NOW);
+    await until('the tables are analyzed', async () => (await analyzed()) === 1);
   });
 });
