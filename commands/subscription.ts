@@ -11,7 +11,7 @@ import { groupButton, someMenu } from './subscription/group.ts';
 import { discardButton, importButton, importFile } from './subscription/import.ts';
 import { actMenu, list, listButton } from './subscription/list.ts';
 import { MUTE_CHOICES, mute, muteButton } from './subscription/mute.ts';
-import { EDIT_OPTIONS, sharedOptions } from './subscription/options.ts';
+import { optionsOf } from './subscription/options.ts';
 import { panelButtons, panelForms } from './subscription/panel.ts';
 import { removalButtons, remove } from './subscription/remove.ts';
 import { test, testButton } from './subscription/sample.ts';
@@ -27,7 +27,7 @@ export const subscription = {
       description: 'Watch an address: a wallet or a token',
       options: [
         text('address', '0x followed by 40 hexadecimal digits', { required: true, max_length: 6_000 }),
-        ...sharedOptions(false),
+        ...optionsOf('add'),
         networkOption('Watch it only on this network (default: every network)'),
       ],
       execute: add,
@@ -40,12 +40,7 @@ export const subscription = {
     },
     edit: {
       description: 'Change what is posted, or where',
-      options: [
-        WHICH,
-        ...sharedOptions(true),
-        ...EDIT_OPTIONS,
-        networkOption('Watch it only on this network, or on any'),
-      ],
+      options: [WHICH, ...optionsOf('edit'), networkOption('Watch it only on this network, or on any')],
       execute: edit,
     },
     remove: { description: 'Stop watching an address in a channel', options: [WHICH], execute: remove },

@@ -13,7 +13,7 @@ import { absoluteTime, addressInCode, embedReply, firstOf, MAX_ID } from '../sha
 import type { Context } from '../shared/services.ts';
 import { hasManageServer } from '../shared/visibility.ts';
 import { mutedText } from '../subscription/describe.ts';
-import { optionOf } from '../subscription/fields.ts';
+import { fieldOf } from '../subscription/fields.ts';
 import { labelOf } from '../subscription/forms.ts';
 import { type TokenBook, tokenBook } from '../subscription/token-book.ts';
 
@@ -181,15 +181,16 @@ function optionPhrase(
   { t, language }: Context,
 ): string[] {
   const isServer = action === 'setup.server';
-  const option = isServer ? (SETTINGS[key] ?? key) : optionOf(key);
+  const field = isServer ? null : fieldOf(key);
+  const option = isServer ? (SETTINGS[key] ?? key) : field?.option;
   if (
-    option === null ||
+    option === undefined ||
     (isServer && !['channel', 'manager', 'timezone', 'language', 'style', 'statement'].includes(option))
   )
     return [];
   const path = isServer ? `setup server ${option}` : `subscription edit ${option}`;
-  const isInPanel = ['hold-all', 'balance', 'warn-below', 'minimum-usd', 'mention-minimum-usd'].includes(option);
-  const name = isInPanel ? labelOf(option, t) : nameIn(language, path);
+  // What no command has as an option is named as in the panel.
+  const name = field && field.about === undefined ? labelOf(option, t) : nameIn(language, path);
   return [`${name}: ${write(value)}`];
 
   function write(one: unknown): string {

@@ -20,7 +20,7 @@ export async function edit(interaction: CommandUse, context: Context): Promise<R
   const typed = interaction.options.getString('network');
   const network = typed === null ? before.network : typedNetwork(typed, context);
   const reading = await readingOf(interaction.guildId, network, context);
-  const choices = readOptions(interaction, reading, before, context);
+  const { network: _, channelId: __, ...choices } = readOptions(interaction, reading, before, context);
   const picked = interaction.options.getChannel('channel');
   if (picked) await checkPlace(interaction, picked.id, picked, context);
   const target = picked && (await placeFor(interaction, picked.id, { ...before, ...choices }, context));

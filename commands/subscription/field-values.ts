@@ -1,6 +1,6 @@
 import type { AddressText } from '../../src/domain/address.ts';
 import { amountOfToken, isAmount, typedAmount } from '../../src/domain/amount.ts';
-import { type Asset, DEFAULT_CHOICES, type Filters, thresholdOf } from '../../src/domain/subscription.ts';
+import { type Asset, type Filters, FOREVER, type KindFilter, thresholdOf } from '../../src/domain/subscription.ts';
 import { ifRefused, type OtherText, UserError } from '../../src/errors.ts';
 import type { Language, Translate } from '../../src/languages/index.ts';
 import { mayBeThousands, writeNumber } from '../../src/languages/languages.ts';
@@ -17,8 +17,8 @@ export interface Reading {
   names: Names;
   /** The name of the text's column, or of its option in the person's language. */
   called(option: string): string;
-  /** A choice as the text's file has it, or its name in the person's language. */
-  valueName(option: 'kind', value: string): string;
+  /** A kind of transfer as the text's file has it, or its name in the person's language. */
+  kindName(kind: KindFilter): string;
   /** The language whose number format the text may use; null: a file, where a dot is always the decimal sign. */
   language: Language | null;
   /** Whether it is known what assets are worth. */
@@ -28,15 +28,6 @@ export interface Reading {
 /** Returns the text of an option or a column; undefined: it was not given. */
 export type Input = (option: string) => string | undefined;
 
-/** One choice, as an option of a command and as a column of a file. An empty text or `none` resets it. */
-export interface Field<Value> {
-  option: string;
-  /** Throws a {@link UserError} for an invalid text. */
-  read(text: string, reading: Reading): Value;
-  /** In the form that `read` accepts. */
-  write(value: Value): string;
-}
-
 /** Reads a cell of a file; a refusal carries the text as its cause, so that equal refusals are shown once. */
 export function withCause<Value>(text: string, read: () => Value): Value {
   return ifRefused(read, ({ message, readings }) => {
@@ -44,63 +35,76 @@ export function withCause<Value>(text: string, read: () => Value): Value {
   });
 }
 
-const MAX_ENTRIES = 50;
-const MAX_COOLDOWN = 10_080;
-const NONE = ['', 'none', 'off'];
+/** Reads a text that is not empty; `name`: what it is called. Throws a {@link UserError} for an invalid one. */
+type Read<Value> = (text: string, reading: Reading, name: string) => Value;
 
-/** A field that may be empty: an empty text, `none` and `off` mean null. */
+/** How a choice is written as text. */
+export interface Format<Value> {
+  read: Read<Value>;
+  /** In the form that `read` accepts. */
+  write(value: Value): string;
+}
+
+const MAX_ENTRIES = 50;
+/** Maximum minutes between two pings: a week. */
+export const MAX_COOLDOWN = 10_080;
+const isNone = (text: string): boolean => /^(none|off)$/i.test(text);
+
+/** Of what may be empty: `none` and `off` mean null, which is written as an empty text. */
 export function nullable<Value extends string>(
-  option: string,
-  read: (text: string, reading: Reading) => Value | null,
+  read: Read<Value | null>,
   write: (value: Value) => string = String,
-): Field<Value | null> {
+): Format<Value | null> {
   return {
-    option,
-    read: (text, reading) => (NONE.includes(text.toLowerCase()) ? null : read(text, reading)),
+    read: (text, reading, name) => (isNone(text) ? null : read(text, reading, name)),
     write: (value) => (value === null ? '' : write(value)),
   };
 }
 
-/** A field with one of these values; an empty text means the first one. */
-export function oneOf<Value extends string>(option: string, values: readonly [Value, ...Value[]]): Field<Value> {
+/** Of one of these values. */
+export function oneOf<Value extends string>(values: readonly Value[]): Format<Value> {
   return {
-    option,
-    read(text, { t, called }) {
-      if (text === '') return values[0];
+    read(text, { t, called }, name) {
       const found = values.find((value) => value === text.toLowerCase());
       if (found) return found;
-      throw invalidChoiceError(called(option), text, values, t);
+      throw invalidChoiceError(called(name), text, values, t);
     },
     write: String,
   };
 }
 
-/** A field that is on or off; an empty text means `otherwise`. */
-export function yesOrNo(option: string, otherwise: boolean): Field<boolean> {
+/** Of null, which `none` and the `word` mean, or one of these values. */
+export function oneOrNull<Value extends string>(word: string, values: readonly Value[]): Format<Value | null> {
+  const all = oneOf<string>([word, ...values]);
   return {
-    option,
-    read(text, { t, called }) {
-      if (text === '') return otherwise;
-      if (/^(yes|true|on|1)$/i.test(text)) return true;
-      if (/^(no|false|off|0)$/i.test(text)) return false;
-      throw new UserError(t('subscription.filter.yesOrNo', { option: called(option) }));
+    read(text, reading, name) {
+      const chosen = /^none$/i.test(text) ? word : all.read(text, reading, name);
+      return chosen === word ? null : (chosen as Value);
     },
-    write: (value) => (value ? 'yes' : 'no'),
+    write: (value) => value ?? word,
   };
 }
 
-/** A field with several values, separated by blanks, commas or semicolons, each counted once; names may have blanks. */
+/** Of what is on or off. */
+export const YES_OR_NO: Format<boolean> = {
+  read(text, { t, called }, name) {
+    if (/^(yes|true|on|1)$/i.test(text)) return true;
+    if (/^(no|false|off|0)$/i.test(text)) return false;
+    throw new UserError(t('subscription.filter.yesOrNo', { option: called(name) }));
+  },
+  write: (value) => (value ? 'yes' : 'no'),
+};
+
+/** Of several values, separated by blanks, commas or semicolons, each counted once; names may have blanks. */
 export function list<Value extends string>(
-  option: string,
   read: (text: string, reading: Reading) => Value,
   write: (value: Value) => string,
-): Field<Value[]> {
+): Format<Value[]> {
   return {
-    option,
-    read(text, reading) {
-      if (NONE.includes(text.toLowerCase())) return [];
+    read(text, reading, name) {
+      if (isNone(text)) return [];
       const entries = [...new Set(entriesOf(text, reading.names).map((word) => read(word, reading)))];
-      checkCount(option, entries.length, reading);
+      checkCount(name, entries.length, reading);
       return entries;
     },
     write: (values) => values.map(write).join(' '),
@@ -114,33 +118,34 @@ function checkCount(option: string, count: number, { t, called }: Reading): void
   throw new UserError(t('subscription.filter.tooMany', { option: called(option), max: MAX_ENTRIES }));
 }
 
+/** Writes a whole option with another amount; null: a click could not replace it alone. */
+type Rewrite = ((amount: string) => string) | null;
+
 /** An amount in the token's units, unless `rule` names others. Throws a {@link UserError}. */
 export function readAmount(
-  option: string,
   text: string,
   reading: Reading,
+  name: string,
+  write: Rewrite = String,
   rule: 'amount' | 'dollarAmount' = 'amount',
 ): string {
   const { t, called } = reading;
   const amount = typedAmount(text);
-  if (amount === null && /^(US)?\$|\$$/i.test(text)) throw noPrices(text, reading);
-  if (amount === null) {
-    const reason = t(`subscription.filter.${rule}`, { option: called(option) });
-    const suggestion = likelyAmount(text);
-    const full = suggestion === null ? reason : `${reason} ${t('reply.suggestion', { text: quoted(suggestion) })}`;
-    const [, whole = '', fraction] = /^(\d{1,60}),(\d{1,60})$/.exec(text) ?? [];
-    throw new UserError(full, {
-      readings: fraction === undefined ? [] : bothReadings(option, whole, fraction, reading),
-    });
-  }
-  return clearAmount(option, text, amount, reading);
+  if (amount !== null) return clearAmount(text, amount, reading, name, write);
+  if (/^(US)?\$|\$$/i.test(text)) throw noPrices(text, reading);
+  const reason = t(`subscription.filter.${rule}`, { option: called(name) });
+  const suggestion = likelyAmount(text);
+  const full = suggestion === null ? reason : `${reason} ${t('reply.suggestion', { text: quoted(suggestion) })}`;
+  const [, whole = '', fraction] = /^(\d{1,60}),(\d{1,60})$/.exec(text) ?? [];
+  throw new UserError(full, {
+    readings: fraction === undefined ? [] : bothReadings(name, whole, fraction, reading, write),
+  });
 }
 
 /** The amount and the token of a text such as `100 HUSD`. Throws a {@link UserError}. */
-export function readAmountOf(option: string, { amount, token }: { amount: string; token: string }, reading: Reading) {
+export function readAmountOf({ amount, token }: { amount: string; token: string }, reading: Reading, name: string) {
   const asset = reading.tokens.find(token);
-  const write = (text: string) => `${text} ${token}`;
-  return { amount: offering(write, () => readAmount(option, amount, reading)), asset };
+  return { amount: readAmount(amount, reading, name, (text) => `${text} ${token}`), asset };
 }
 
 /** What is left of `$100`, `US$100` or `100 $` without the sign; null: it is no amount of dollars. */
@@ -150,30 +155,16 @@ export function withoutDollar(text: string): string | null {
 }
 
 /** An amount of US dollars, with or without their sign. Throws a {@link UserError}. */
-export function readDollars(option: string, text: string, reading: Reading): string {
-  const write = (amount: string) => `$${amount}`;
-  return offering(write, () => readAmount(option, withoutDollar(text) ?? text, reading, 'dollarAmount'));
-}
+export const readDollars = (text: string, reading: Reading, name: string): string =>
+  readAmount(withoutDollar(text) ?? text, reading, name, (amount) => `$${amount}`, 'dollarAmount');
 
-/** Reads an amount. What a refusal offers instead is written as the whole option takes it. */
-function offering(write: (amount: string) => string, read: () => string): string {
-  return ifRefused(read, ({ message, readings }) => {
-    throw new UserError(message, { readings: readings.map((one) => ({ ...one, text: write(one.text) })) });
-  });
-}
-
-type Rewrite = ((amount: string) => string) | null;
-
-/**
- * The two amounts that digits around one separator may mean: it separates decimals, or thousands. `write`: the whole
- * option with one of them; null: a click could not replace it alone.
- */
+/** The two amounts that digits around one separator may mean: it separates decimals, or thousands. */
 function bothReadings(
   option: string,
   whole: string,
   fraction: string,
   { language }: Reading,
-  write: Rewrite = String,
+  write: Rewrite,
 ): OtherText[] {
   if (write === null) return [];
   const decimals = fraction.replace(/0+$/, '');
@@ -202,22 +193,25 @@ function likelyAmount(text: string): string | null {
 }
 
 /** Returns an amount if its text is unambiguous; throws a {@link UserError} if it may mean a thousand times as much. */
-function clearAmount(option: string, text: string, amount: string, reading: Reading, write?: Rewrite): string {
+function clearAmount(text: string, amount: string, reading: Reading, name: string, write: Rewrite): string {
   const { t, language } = reading;
   if (language === null || !mayBeThousands(text, language)) return amount;
   const [whole, fraction] = text.split('.') as [string, string];
   throw new UserError(t('subscription.filter.thousands', { text, whole: whole + fraction, exact: `${text}0` }), {
-    readings: bothReadings(option, whole, fraction, reading, write),
+    readings: bothReadings(name, whole, fraction, reading, write),
   });
 }
 
+/** The option for a kind of transfer. */
+export const kindOption = (kind: KindFilter, { called, kindName }: Reading): string =>
+  `${called('kind')}: ${kindName(kind)}`;
+
 /** The contract of a token that is typed as its symbol or address. Throws a {@link UserError}, also for the native coin. */
-export function readToken(text: string, { tokens, t, called, valueName }: Reading): AddressText {
+export function readToken(text: string, reading: Reading): AddressText {
+  const { tokens, t } = reading;
   const asset = tokens.find(text);
-  if (asset === 'native') {
-    const kind = `${called('kind')}: ${valueName('kind', asset)}`;
-    throw new UserError(t('subscription.filter.nativeToken', { kind }));
-  }
+  if (asset === 'native')
+    throw new UserError(t('subscription.filter.nativeToken', { kind: kindOption(asset, reading) }));
   return asset;
 }
 
@@ -233,17 +227,17 @@ export function readRole(text: string, { guildId, t }: Reading): string {
 const UNCLEAR_MINIMUM = /=(\d{1,60}),(\d{1,60})(?=$|[ ,;、\r\n]+[^\s,;、]+=)/;
 
 /** Minimum amounts by token, like `USDC=100 native=0.5`. Throws a {@link UserError}. */
-export function readMinimums(text: string, reading: Reading): Filters['minimums'] {
+export function readMinimums(text: string, reading: Reading, name: string): Filters['minimums'] {
   const { tokens, t, called } = reading;
-  if (NONE.includes(text.toLowerCase())) return {};
+  if (isNone(text)) return {};
   // Two steps, because one pattern would take quadratic time on many blanks.
   const tidy = text.replace(/[^\S\r\n]+/g, ' ').replace(/ ?= ?/g, '=');
   const unreadable = (part: string, readings: OtherText[] = []) =>
-    new UserError(t('subscription.filter.minimums', { option: called('minimums'), text: quoted(part) }), { readings });
+    new UserError(t('subscription.filter.minimums', { option: called(name), text: quoted(part) }), { readings });
   const [, whole, fraction] = UNCLEAR_MINIMUM.exec(tidy) ?? [];
   if (whole !== undefined && fraction !== undefined) {
     const write = (amount: string) => tidy.replace(UNCLEAR_MINIMUM, `=${amount}`);
-    throw unreadable(`${whole},${fraction}`, bothReadings('minimums', whole, fraction, reading, write));
+    throw unreadable(`${whole},${fraction}`, bothReadings(name, whole, fraction, reading, write));
   }
   const together = tidy
     .split(/[,;、\r\n]+/)
@@ -260,9 +254,9 @@ export function readMinimums(text: string, reading: Reading): Filters['minimums'
     if (amount === null) throw unreadable(word);
     const isWhole = all.every((one) => one.includes('='));
     const write = isWhole ? (one: string) => all.with(index, `${token}=${one}`).join(' ') : null;
-    return [tokens.find(token), clearAmount('minimums', typed, amount, reading, write)];
+    return [tokens.find(token), clearAmount(typed, amount, reading, name, write)];
   });
-  checkCount('minimums', entries.length, reading);
+  checkCount(name, entries.length, reading);
   return Object.fromEntries(entries);
 }
 
@@ -274,11 +268,11 @@ export function writeMinimums(minimums: Filters['minimums']): string {
 }
 
 /** An amount of the coin, or an amount and a token, like `100 HUSD`; 0: none. Throws a {@link UserError}. */
-export function readThreshold(text: string, reading: Reading): string | null {
+export function readThreshold(text: string, reading: Reading, name: string): string | null {
   const pair = amountOfToken(text);
   const { amount, asset } = pair
-    ? readAmountOf('warn-below', pair, reading)
-    : { amount: readAmount('warn-below', text, reading), asset: 'native' as const };
+    ? readAmountOf(pair, reading, name)
+    : { amount: readAmount(text, reading, name), asset: 'native' as const };
   // No balance is below.
   if (!/[1-9]/.test(amount)) return null;
   return asset === 'native' ? amount : `${amount} ${asset}`;
@@ -297,15 +291,6 @@ export function readCounterparty(text: string, { t, names }: Reading): AddressTe
   if (address !== undefined && others.length === 0 && pasted.wrong.length === 0) return address;
   const reason = faultText(pasted.wrong[0]?.fault ?? 'several', text, t);
   throw new UserError(t('subscription.filter.counterparty', { text: quoted(text), reason }));
-}
-
-/** Reads one of these values; an empty text, `none` and the `word` mean null. Throws a {@link UserError}. */
-export function oneOrNull<Value extends string>(option: string, word: string, values: readonly Value[]) {
-  const all = oneOf<string>(option, [word, ...values]);
-  return (text: string, reading: Reading): Value | null => {
-    const chosen = all.read(/^none$/i.test(text) ? '' : text, reading);
-    return chosen === word ? null : (chosen as Value);
-  };
 }
 
 const NO_TIME: [string, string] = ['24', ''];
@@ -331,8 +316,29 @@ export function readQuiet(text: string, { t }: Reading): string {
 
 /** Minutes between two pings, up to a week. Throws a {@link UserError}. */
 export function readCooldown(text: string, { t }: Reading): number {
-  if (text === '') return DEFAULT_CHOICES.mentionCooldown;
   const minutes = /^\d{1,5}$/.test(text) ? Number(text) : Infinity;
   if (minutes > MAX_COOLDOWN) throw new UserError(t('subscription.filter.cooldown', { max: MAX_COOLDOWN }));
   return minutes;
+}
+
+/** ISO 8601, and its variants by people and other programs: a one-digit hour, or no colon in the zone. */
+const MOMENT =
+  /^(?<day>\d{4}-\d\d-\d\d)([T ](?<hour>\d{1,2})(?<rest>:\d\d(:\d\d(\.\d+)?)?)(Z|(?<zone>[+-]\d\d):?(?<minutes>\d\d))?)?$/i;
+
+/** Until when a mute lasts. Throws a {@link UserError}. */
+export function readMoment(text: string, { t }: Reading): number {
+  if (text.toLowerCase() === 'forever') return FOREVER;
+  // Without a zone, a time would be in the bot's machine's zone.
+  const { day, hour = '0', rest = ':00', zone = '+00', minutes = '00' } = MOMENT.exec(text)?.groups ?? {};
+  const time = Date.parse(`${day}T${hour.padStart(2, '0')}${rest}${zone}:${minutes}`);
+  // The parser reads February 31 as March 3.
+  const isDay = new Date(`${day}T00:00Z`).getUTCDate() === Number(day?.slice(-2));
+  if (Number.isNaN(time) || !isDay) throw new UserError(t('subscription.import.moment'));
+  return time;
+}
+
+/** In the form that {@link readMoment} accepts; an empty text: never. */
+export function writeMoment(until: number | null): string {
+  if (until === null) return '';
+  return until === FOREVER ? 'forever' : new Date(until).toISOString();
 }

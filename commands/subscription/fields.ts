@@ -1,3 +1,4 @@
+import type { APIApplicationCommandOptionChoice } from 'discord.js';
 import { amountOfToken, typedAmount } from '../../src/domain/amount.ts';
 import {
   type Asset,
@@ -5,17 +6,23 @@ import {
   DEFAULT_CHOICES,
   DEFAULT_FILTERS,
   type Filters,
+  type KindFilter,
+  type Subscription,
 } from '../../src/domain/subscription.ts';
 import { halfWidth } from '../../src/domain/text.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { ifRefused, UserError } from '../../src/errors.ts';
-import { readName } from '../shared/naming.ts';
+import type { English } from '../../src/languages/english.ts';
+import { type Language, wordingsOf } from '../../src/languages/index.ts';
+import { MAX_NAME, readName } from '../shared/naming.ts';
 import { addressInCode, withInput } from '../shared/reply.ts';
 import { writeAsset } from '../shared/tokens.ts';
 import {
-  type Field,
+  type Format,
   type Input,
+  kindOption,
   list,
+  MAX_COOLDOWN,
   nullable,
   oneOf,
   oneOrNull,
@@ -26,6 +33,7 @@ import {
   readCounterparty,
   readDollars,
   readMinimums,
+  readMoment,
   readQuiet,
   readRole,
   readThreshold,
@@ -33,59 +41,151 @@ import {
   withCause,
   withoutDollar,
   writeMinimums,
+  writeMoment,
   writeThreshold,
-  yesOrNo,
+  YES_OR_NO,
 } from './field-values.ts';
 
-/** Everything that people choose, in one flat object. */
-type Flat = Omit<Choices, 'filters'> & Filters;
+type FormTexts = English['subscription']['form'];
+/** What a form has a label for. */
+export type Labeled = Exclude<keyof FormTexts, 'long' | 'flags'>;
+export type Flag = keyof FormTexts['flags'];
+type NamedValue<Value extends string = string> = APIApplicationCommandOptionChoice<Value>;
 
-/** Every choice by its name in a subscription, in the order in which they are offered. */
-export const FIELDS: { [Key in keyof Flat]: Field<Flat[Key]> } = {
-  label: nullable('label', (text, { t }) => readName(text, t)),
-  direction: oneOf('direction', ['any', 'incoming', 'outgoing']),
-  kind: oneOf('kind', ['any', 'native', 'erc20', 'nft']),
-  minimum: nullable('minimum', (text, reading) => readAmount('minimum', text, reading)),
-  minimumUsd: nullable('minimum-usd', (text, reading) => readDollars('minimum-usd', text, reading)),
-  token: nullable('token', readToken, checksumAddress),
-  mention: nullable('mention', readRole, (role) => `<@&${role}>`),
-  minimums: { option: 'minimums', read: readMinimums, write: writeMinimums },
-  tokens: list('tokens', (text, { tokens }) => tokens.find(text), writeAsset),
-  deniedTokens: list('exclude-tokens', (text, { tokens }) => tokens.find(text), writeAsset),
-  counterparties: list('counterparties', readCounterparty, checksumAddress),
-  deniedCounterparties: list('exclude-counterparties', readCounterparty, checksumAddress),
-  internal: yesOrNo('internal', DEFAULT_FILTERS.internal),
-  cataloged: yesOrNo('cataloged', DEFAULT_FILTERS.cataloged),
-  zero: yesOrNo('zero', DEFAULT_FILTERS.zero),
-  self: yesOrNo('self', DEFAULT_FILTERS.self),
-  digest: { option: 'digest', read: oneOrNull('digest', 'off', ['hourly', 'daily']), write: (value) => value ?? 'off' },
-  quiet: nullable('quiet', readQuiet),
-  holdAll: yesOrNo('hold-all', DEFAULT_CHOICES.holdAll),
-  mentionMinimum: nullable('mention-minimum', (text, reading) => readAmount('mention-minimum', text, reading)),
-  mentionMinimumUsd: nullable('mention-minimum-usd', (text, reading) =>
-    readDollars('mention-minimum-usd', text, reading),
+/** How people set one choice: as an option of a command, in a form of the panel and in a file. */
+export interface Field {
+  /** As an option and as a column. */
+  option: Labeled | Flag | 'label' | 'paused' | 'muted-until';
+  kind: 'text' | 'choice' | 'flag' | 'role';
+  /** Its description as an option, in English; undefined: no command has it. */
+  about?: string;
+  /** Maximum characters. */
+  max?: number;
+  /** As an option it is a number, up to this. */
+  limit?: number;
+  /** What a text field shows as long as it is empty. */
+  example?: string;
+  /** The values to choose from, with their English names. */
+  choices?: NamedValue[];
+}
+type Option = Field['option'];
+
+/** What people choose about a subscription, and whether it is silent. */
+export type Kept = Choices & Pick<Subscription, 'paused' | 'mutedUntil'>;
+
+/** The defaults of missing columns. */
+export const DEFAULT_KEPT: Kept = { ...DEFAULT_CHOICES, paused: false, mutedUntil: null };
+
+type Flat = Omit<Kept, 'filters'> & Filters;
+
+/** Maximum characters of a list: Discord's limit of a text field. */
+export const MAX_LIST = 4_000;
+export const CLEARS = ' ("none" removes it)';
+
+/** The formats of several fields. */
+const AMOUNT = nullable(readAmount);
+const DOLLARS = nullable(readDollars);
+const TOKENS = list((typed, { tokens }) => tokens.find(typed), writeAsset);
+const ADDRESSES = list(readCounterparty, checksumAddress);
+const NAME = nullable((typed, { t }) => readName(typed, t));
+const TOKEN = nullable(readToken, checksumAddress);
+const ROLE = nullable(readRole, (role) => `<@&${role}>`);
+const MINIMUMS = { read: readMinimums, write: writeMinimums };
+const COOLDOWN = { read: readCooldown, write: String };
+const THRESHOLD = nullable(readThreshold, writeThreshold);
+const MOMENT = { read: readMoment, write: writeMoment };
+
+const text = <Value>(option: Option, format: Format<Value>, max: number, example: string, about?: string) =>
+  ({ ...format, option, kind: 'text', max, example, ...(about && { about: about + CLEARS }) }) as const;
+
+const longText = <Value>(option: Option, format: Format<Value>, example: string, about: string) =>
+  text(option, format, MAX_LIST, example, about);
+
+const choice = <Value extends string>(option: Option, choices: NamedValue<Value>[], about: string) =>
+  ({ ...oneOf(choices.map(({ value }) => value)), option, kind: 'choice', choices, about }) as const;
+
+const flag = (option: Option, about?: string) =>
+  ({ ...YES_OR_NO, option, kind: 'flag', ...(about && { about }) }) as const;
+
+const same = <Value extends string>(...values: Value[]): NamedValue<Value>[] =>
+  values.map((value) => ({ name: value, value }));
+const DIRECTIONS = same('any', 'incoming', 'outgoing');
+const KINDS: NamedValue<KindFilter>[] = [
+  { name: 'any', value: 'any' },
+  { name: 'native coin', value: 'native' },
+  { name: 'ERC-20 tokens', value: 'erc20' },
+  { name: 'NFTs', value: 'nft' },
+];
+const DIGESTS = same('off', 'hourly', 'daily');
+const STYLES = [{ name: 'as the server', value: 'default' }, ...same('compact', 'full')];
+
+/** Every choice by its name in a subscription, in the order of options, of fields in forms, and of columns. */
+export const FIELDS: { [Key in keyof Flat]: Field & Format<Flat[Key]> } = {
+  label: text('label', NAME, MAX_NAME, '', 'A name for the address, shown in alerts'),
+  direction: choice('direction', DIRECTIONS, 'Only transfers in this direction, seen from the address'),
+  kind: choice('kind', KINDS, 'Only transfers of this kind'),
+  minimum: text('minimum', AMOUNT, 60, '250', 'Only amounts of at least this, in token units, like 250 or 0.5'),
+  minimumUsd: text('minimum-usd', DOLLARS, 60, '100'),
+  token: text('token', TOKEN, 300, 'USDC', 'Only transfers of this token: address or symbol'),
+  mention: { ...ROLE, option: 'mention', kind: 'role', about: 'A role to ping' },
+  minimums: longText('minimums', MINIMUMS, 'USDC=100, ETH=0.5', 'Minimum per token, like USDC=100, ETH=0.5'),
+  tokens: longText('tokens', TOKENS, 'USDC, native', 'Only these tokens: addresses, symbols or "native"'),
+  deniedTokens: longText('exclude-tokens', TOKENS, 'SPAM, 0x…', 'Exclude these tokens: addresses, symbols or "native"'),
+  counterparties: longText('counterparties', ADDRESSES, '0x…', 'Only transfers from or to these addresses'),
+  deniedCounterparties: longText(
+    'exclude-counterparties',
+    ADDRESSES,
+    '0x…',
+    'Exclude transfers from or to these addresses',
   ),
-  mentionCooldown: { option: 'mention-cooldown', read: readCooldown, write: String },
-  watchSilence: yesOrNo('silence', DEFAULT_CHOICES.watchSilence),
-  style: { option: 'style', read: oneOrNull('style', 'default', ['compact', 'full']), write: (value) => value ?? '' },
-  showBalance: yesOrNo('balance', DEFAULT_CHOICES.showBalance),
-  warnBelow: nullable('warn-below', readThreshold, writeThreshold),
+  internal: flag('internal', 'Include native transfers that contracts make inside a transaction'),
+  cataloged: flag('cataloged', 'Only tokens in the explorer’s catalog'),
+  zero: flag('zero', 'Include transfers of zero amounts'),
+  self: flag('self', 'Include transfers from the address to itself'),
+  digest: {
+    ...choice('digest', DIGESTS, 'Send one hourly or daily summary instead of single alerts'),
+    ...oneOrNull('off', ['hourly', 'daily']),
+  },
+  quiet: {
+    ...text('quiet', nullable(readQuiet), 20, '22:00-07:00'),
+    about: 'Hold alerts during these hours, like 22:00-07:00, or "off"',
+  },
+  holdAll: flag('hold-all'),
+  mentionMinimum: text('mention-minimum', AMOUNT, 60, '1000', 'Ping only for at least this amount, in token units'),
+  mentionMinimumUsd: text('mention-minimum-usd', DOLLARS, 60, '10000'),
+  mentionCooldown: {
+    ...text('mention-cooldown', COOLDOWN, 5, '5'),
+    limit: MAX_COOLDOWN,
+    about: 'Minutes between two pings',
+  },
+  watchSilence: flag('silence', 'Warn me when a busy address goes quiet'),
+  style: {
+    ...choice('style', STYLES, 'How its alerts look: two lines, or a tall card with every detail'),
+    ...oneOrNull('default', ['compact', 'full']),
+    write: (style) => style ?? '',
+  },
+  showBalance: flag('balance'),
+  warnBelow: text('warn-below', THRESHOLD, 300, '100 USDC'),
+  paused: flag('paused'),
+  mutedUntil: text('muted-until', MOMENT, 0, ''),
 };
 
 const KEYS = Object.keys(FIELDS) as (keyof Flat)[];
+const flat = ({ filters, ...kept }: Kept): Flat => ({ ...kept, ...filters });
+const DEFAULTS = flat(DEFAULT_KEPT);
 
 /**
  * Applies the chosen options to the previous choices; `input` returns the text of each option. Throws a {@link
  * UserError} for an invalid text.
  */
-export function readChoices(typed: Input, before: Choices, reading: Reading): Choices {
+export function readChoices<Before extends Choices>(typed: Input, before: Before, reading: Reading): Before {
   const input = withDollars(typed, reading);
-  const chosen = flat(before);
   const split = minimumOfToken(input, before, reading);
   const ping = readPair('mention-minimum', input, reading);
   const alone: Input = (option) => (option === 'mention-minimum' && ping ? ping.amount : split(option));
-  for (const key of KEYS) readField(key, alone, chosen, reading);
-  const after = unflat(chosen);
+  // In one order, which the audit log keeps.
+  const after = { ...DEFAULT_CHOICES, ...before, filters: { ...DEFAULT_FILTERS, ...before.filters } };
+  for (const key of KEYS) Object.assign(key in after.filters ? after.filters : after, readField(key, alone, reading));
   checkTogether(after, reading);
   if (ping) checkPing(ping, after, reading);
   return after;
@@ -99,7 +199,7 @@ function withDollars(input: Input, reading: Reading): Input {
     const bare = halfWidth(text?.trim() ?? '');
     if (/^(none|off)$/i.test(bare) && reading.language !== null) dollars.set(`${option}-usd`, 'none');
     if (!reading.hasPrices || withoutDollar(bare) === null) continue;
-    const amount = withTyped(option, text!, reading, () => readDollars(option, bare, reading));
+    const amount = withTyped(option, text!, reading, () => readDollars(bare, reading, option));
     dollars.set(option, 'none').set(`${option}-usd`, amount);
   }
   return (option) => dollars.get(option) ?? input(option);
@@ -128,7 +228,7 @@ function readPair(option: string, input: Input, reading: Reading): Pair | null {
     );
   // `1.5 M` is an amount, unless a token is called so.
   if (pair && typedAmount(halfWidth(text).trim()) !== null && !isToken(pair.token)) return null;
-  return pair && withTyped(option, text, reading, () => readAmountOf(option, pair, reading));
+  return pair && withTyped(option, text, reading, () => readAmountOf(pair, reading, option));
 }
 
 /** `minimum: 100 HUSD` is a minimum of that token, beside those of others. */
@@ -140,53 +240,49 @@ function minimumOfToken(input: Input, { filters }: Choices, reading: Reading): I
   return (option) => (option === 'minimum' ? undefined : option === 'minimums' ? all : input(option));
 }
 
-function readField<Key extends keyof Flat>(key: Key, input: Input, chosen: Flat, reading: Reading): void {
+/** The chosen value of a field; an empty text means its default; no value: it was not given. */
+function readField<Key extends keyof Flat>(key: Key, input: Input, reading: Reading): Partial<Flat> {
   const { option, read } = FIELDS[key];
-  const text = input(option);
-  if (text === undefined) return;
-  chosen[key] = withTyped(option, text, reading, () => read(halfWidth(text.trim()), reading));
+  const typed = input(option);
+  if (typed === undefined) return {};
+  const bare = halfWidth(typed.trim());
+  return { [key]: bare === '' ? DEFAULTS[key] : withTyped(option, typed, reading, () => read(bare, reading, option)) };
 }
 
 /** Reads an option; a refusal says what was typed, and where. */
-function withTyped<Value>(option: string, text: string, { t, language, called }: Reading, read: () => Value): Value {
-  return ifRefused(
-    () => withCause(text, read),
-    (error) => {
-      // For a file, each fault is shown once with its line numbers. Nobody types a role.
-      throw language === null || option === 'mention' ? error : withInput(error, text, t, called(option));
-    },
-  );
+function withTyped<Value>(option: string, typed: string, { t, language, called }: Reading, read: () => Value): Value {
+  // For a file, each fault is shown once with its line numbers.
+  if (language === null) return withCause(typed, read);
+  // Nobody types a role.
+  if (option === 'mention') return read();
+  return ifRefused(read, (error) => {
+    throw withInput(error, typed, t, called(option));
+  });
 }
 
-/** Every choice of a subscription as text, in the order of {@link FIELDS}. */
-export function writeChoices(choices: Choices): string[] {
-  return KEYS.map((key) => writeField(key, flat(choices)));
-}
+/** What a language calls one of a field's values. */
+export const choiceName = ({ option, choices }: Field, value: string, language: Language): string =>
+  wordingsOf(language)[`subscription edit ${option}=${value}`]?.name ??
+  choices!.find((one) => one.value === value)!.name;
 
-/** An option's choice as text; empty: there is no such option. */
+/** Every field of a subscription as text, in the order of {@link FIELDS}. */
+export const writeFields = (kept: Kept): string[] => KEYS.map((key) => writeField(key, flat(kept)));
+
+/** A choice as text, by its option. */
 export function writeChoice(option: string, choices: Choices): string {
-  const key = KEYS.find((one) => FIELDS[one].option === option);
-  return key === undefined ? '' : writeField(key, flat(choices));
+  const key = KEYS.find((one) => FIELDS[one].option === option)!;
+  return writeField(key, flat({ ...DEFAULT_KEPT, ...choices }));
 }
 
-/** The option of a choice by its name in a subscription; null: it is not a choice. */
-export const optionOf = (key: string): string | null =>
-  Object.hasOwn(FIELDS, key) ? FIELDS[key as keyof Flat].option : null;
+/** The field of a subscription's property; null: people do not choose it. */
+export const fieldOf = (key: string): Field | null => (Object.hasOwn(FIELDS, key) ? FIELDS[key as keyof Flat] : null);
 
-const writeField = <Key extends keyof Flat>(key: Key, choices: Flat): string => FIELDS[key].write(choices[key]);
-
-const flat = (choices: Choices): Flat => ({ ...choices, ...choices.filters });
-
-function unflat(choices: Flat): Choices {
-  const part = <Whole extends object>(like: Whole) =>
-    Object.fromEntries(Object.keys(like).map((key) => [key, choices[key as keyof Flat]]));
-  const { filters: _, ...own } = DEFAULT_CHOICES;
-  return { ...part(own), filters: part(DEFAULT_FILTERS) } as unknown as Choices;
-}
+const writeField = <Key extends keyof Flat>(key: Key, all: Flat): string => FIELDS[key].write(all[key]);
 
 /** Refuses contradictory choices, so that nobody waits for alerts that can never arrive. */
-function checkTogether({ kind, token, minimum, filters }: Choices, { t, tokens, called, valueName }: Reading): void {
-  const ofKind = `${called('kind')}: ${valueName('kind', kind)}`;
+function checkTogether({ kind, token, minimum, filters }: Choices, reading: Reading): void {
+  const { t, tokens, called } = reading;
+  const ofKind = kindOption(kind, reading);
   const pair = (asset: Asset) => ({ kind: ofKind, what: tokens.nameOf(asset) });
   const isNative = (asset: Asset) => asset === 'native';
   const never = kind === 'native' ? (asset: Asset) => !isNative(asset) : kind === 'any' ? () => false : isNative;
@@ -199,9 +295,7 @@ function checkTogether({ kind, token, minimum, filters }: Choices, { t, tokens, 
     const option = `${called('minimum')}: ${minimum}`;
     throw new UserError(t('subscription.filter.nftMinimum', { kind: ofKind, minimum: option }));
   }
-  const both =
-    filters.tokens.find((one) => filters.deniedTokens.includes(one)) ??
-    (token !== null && filters.deniedTokens.includes(token) ? token : undefined);
+  const both = [...filters.tokens, token].find((one) => one !== null && filters.deniedTokens.includes(one));
   if (both) throw new UserError(t('subscription.filter.both', { what: tokens.nameOf(both) }));
   const other = filters.counterparties.find((one) => filters.deniedCounterparties.includes(one));
   if (other) throw new UserError(t('subscription.filter.both', { what: addressInCode(other) }));

@@ -2,7 +2,7 @@ import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type { CommandUse, Reply } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import { csvLine, MAX_FILE_BYTES } from '../../src/domain/csv.ts';
-import { type Choices, DEFAULT_CHOICES, FOREVER, type Subscription } from '../../src/domain/subscription.ts';
+import { type Choices, isMuted, type Subscription } from '../../src/domain/subscription.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { KIB } from '../../src/domain/units.ts';
 import { UserError } from '../../src/errors.ts';
@@ -10,22 +10,12 @@ import { hasSeveral, NETWORK } from '../shared/networks.ts';
 import { embedReply } from '../shared/reply.ts';
 import type { CommandSettings, Context } from '../shared/services.ts';
 import { seenBy, unseenLine } from '../shared/visibility.ts';
-import { type Input, type Reading, withCause, yesOrNo } from './field-values.ts';
-import { FIELDS, readChoices, writeChoices } from './fields.ts';
+import { FIELDS, type Kept, writeFields } from './fields.ts';
 
-/** The columns of a subscription besides its address and channel. */
-export type Kept = Choices & Pick<Subscription, 'paused' | 'mutedUntil'>;
-
-/** The defaults of missing columns. */
-export const DEFAULT_KEPT: Kept = { ...DEFAULT_CHOICES, paused: false, mutedUntil: null };
-
-const PAUSED = yesOrNo('paused', DEFAULT_KEPT.paused);
-const PLACE_COLUMNS = ['type', 'address', 'channel'];
-const KEPT_COLUMNS = [...Object.values(FIELDS).map(({ option }) => option), PAUSED.option, 'muted-until'];
+const KEPT_COLUMNS = Object.values(FIELDS).map(({ option }) => option);
 
 /** The columns of a file; a row of the address book has only the first four. */
-export const COLUMNS = [...PLACE_COLUMNS, ...KEPT_COLUMNS, NETWORK];
-const USD_COLUMNS: readonly string[] = [FIELDS.minimumUsd.option, FIELDS.mentionMinimumUsd.option];
+export const COLUMNS = ['type', 'address', 'channel', ...KEPT_COLUMNS, NETWORK];
 
 type Settings = Pick<CommandSettings, 'networks' | 'hasPrices'>;
 
@@ -33,7 +23,7 @@ type Settings = Pick<CommandSettings, 'networks' | 'hasPrices'>;
 export const columnsFor = (settings: Settings, kept = false): string[] =>
   COLUMNS.filter(
     (column) =>
-      (column !== NETWORK || hasSeveral(settings)) && (kept || settings.hasPrices || !USD_COLUMNS.includes(column)),
+      (column !== NETWORK || hasSeveral(settings)) && (kept || settings.hasPrices || !column.endsWith('-usd')),
   );
 
 /** Rows that are formatted before other events are handled: each may contain hundreds of addresses. */
@@ -59,7 +49,8 @@ export async function writeFiles(
   for (const [index, one] of subscriptions.entries()) {
     if (index % ROWS_PER_TURN === ROWS_PER_TURN - 1) await turnOfTheLoop();
     const place = ['subscription', checksumAddress(one.address), `<#${one.channelId}>`];
-    const cells = [...place, ...cellsOf(one, now), nameOf(one.network, settings)];
+    const mutedUntil = isMuted(one, now) ? one.mutedUntil : null;
+    const cells = [...place, ...writeFields({ ...one, mutedUntil }), nameOf(one.network, settings)];
     rows.push(csvLine(cells.filter((_, index) => columns.includes(COLUMNS[index]!))));
   }
   const names = labels.map(({ address, name }) => csvLine(['label', checksumAddress(address), '', name]));
@@ -97,46 +88,8 @@ function split([head = '', ...rows]: string[]): string[] {
 
 /** The columns in which two differ. */
 export function differing(one: Kept, other: Kept): string[] {
-  const [cells, others] = [cellsOf(one, 0), cellsOf(other, 0)];
+  const [cells, others] = [writeFields(one), writeFields(other)];
   return KEPT_COLUMNS.filter((_, index) => cells[index] !== others[index]);
-}
-
-/** The cells behind the address and the channel. Mutes that ended before `now` are left out. */
-function cellsOf(kept: Kept, now: number): string[] {
-  return [...writeChoices(kept), PAUSED.write(kept.paused), writeMoment(kept.mutedUntil, now)];
-}
-
-function writeMoment(until: number | null, now: number): string {
-  if (until === null || until <= now) return '';
-  return until === FOREVER ? 'forever' : new Date(until).toISOString();
-}
-
-/** Applies a row to the previous values; `input` returns a column's text. Throws a {@link UserError}. */
-export function readKept(input: Input, before: Kept, reading: Reading): Kept {
-  const paused = input('paused');
-  const mutedUntil = input('muted-until');
-  return {
-    ...readChoices(input, before, reading),
-    paused: paused === undefined ? before.paused : withCause(paused, () => PAUSED.read(paused, reading)),
-    mutedUntil:
-      mutedUntil === undefined ? before.mutedUntil : withCause(mutedUntil, () => readMoment(mutedUntil, reading)),
-  };
-}
-
-/** ISO 8601, and its variants by people and other programs: a one-digit hour, or no colon in the zone. */
-const MOMENT =
-  /^(?<day>\d{4}-\d\d-\d\d)([T ](?<hour>\d{1,2})(?<rest>:\d\d(:\d\d(\.\d+)?)?)(Z|(?<zone>[+-]\d\d):?(?<minutes>\d\d))?)?$/i;
-
-function readMoment(text: string, { t }: Reading): number | null {
-  if (text === '') return null;
-  if (text.toLowerCase() === 'forever') return FOREVER;
-  // Without a zone, a time would be in the bot's machine's zone.
-  const { day, hour = '0', rest = ':00', zone = '+00', minutes = '00' } = MOMENT.exec(text)?.groups ?? {};
-  const time = Date.parse(`${day}T${hour.padStart(2, '0')}${rest}${zone}:${minutes}`);
-  // The parser reads February 31 as March 3.
-  const isDay = new Date(`${day}T00:00Z`).getUTCDate() === Number(day?.slice(-2));
-  if (Number.isNaN(time) || !isDay) throw new UserError(t('subscription.import.moment'));
-  return time;
 }
 
 /** `/subscription export`: every subscription that the person sees and the address book, as one or more files. */

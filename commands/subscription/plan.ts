@@ -16,7 +16,8 @@ import { fullAddress } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
 import { checkKnown, refuseUnseen } from '../shared/target.ts';
 import { type Input, withCause } from './field-values.ts';
-import { columnsFor, DEFAULT_KEPT, readKept } from './file.ts';
+import { DEFAULT_KEPT, type Kept, readChoices } from './fields.ts';
+import { columnsFor } from './file.ts';
 import { addName, channelReader, type Fault, type FileNames, findNameFaults, keepNames } from './plan-names.ts';
 import { type CsvRecord, fromHeader, PLAIN_COLUMNS, plainList, readColumns, readCsv } from './read-csv.ts';
 import { onlyChanged, PINGS, requireMention } from './save.ts';
@@ -51,7 +52,7 @@ export interface CurrentState {
 /** How a file calls its columns and values. */
 const AS_IN_FILE = {
   called: (column: string) => column,
-  valueName: (_: string, value: string) => value,
+  kindName: (kind: string) => kind,
   language: null,
 };
 
@@ -288,7 +289,7 @@ function readSubscription(
   const { hasPrices } = context.settings;
   const { guildId } = interaction;
   const reading = { t, guildId, tokens: current.tokens, names, hasPrices, ...AS_IN_FILE };
-  const kept = readKept(input, before ?? DEFAULT_KEPT, reading);
+  const kept = readChoices<Kept>(input, before ?? DEFAULT_KEPT, reading);
   if (kept.mention !== null && kept.mention !== before?.mention && !interaction.guild?.roles.cache.has(kept.mention)) {
     throw new UserError(t('subscription.filter.role'), { cause: input('mention') });
   }
