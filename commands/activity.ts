@@ -3,16 +3,23 @@ import type { AddressText } from '../src/domain/address.ts';
 import { DAY } from '../src/domain/clock.ts';
 import { shortAddress } from '../src/domain/typed-address.ts';
 import { UserError } from '../src/errors.ts';
-import { readActivity, readActivityFile, readBalances } from './activity/read.ts';
-import { type NamedRequest, PERIODS, type PeriodName, periodOf, report } from './activity/report.ts';
+import {
+  type NamedRequest,
+  PERIODS,
+  type PeriodName,
+  periodOf,
+  readActivity,
+  readActivityFile,
+  readBalances,
+  report,
+} from './activity/report.ts';
+import { hiddenFrom, visibleTo } from './shared/channels.ts';
 import { choice, define, lookedUp } from './shared/define.ts';
-import { titleName } from './shared/naming.ts';
+import { bookOf, readAddress, titleName } from './shared/names.ts';
 import { naming, networkOption, onNetwork, pickedNetwork } from './shared/networks.ts';
-import { bookOf, readAddress } from './shared/read-address.ts';
 import { fullAddress } from './shared/reply.ts';
 import type { Context } from './shared/services.ts';
 import { addressChoice, choicesWith } from './shared/suggestions.ts';
-import { hiddenFrom, visibleTo } from './shared/visibility.ts';
 
 const PERIOD_NAMES: Record<PeriodName, string> = {
   '24h': 'last 24 hours',

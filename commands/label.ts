@@ -5,15 +5,14 @@ import { checksumAddress } from '../src/domain/typed-address.ts';
 import { UserError } from '../src/errors.ts';
 import type { Translate } from '../src/languages/index.ts';
 import { record } from './shared/audit.ts';
+import { seenBy } from './shared/channels.ts';
 import { button, fingerprint, pager, question, row, rows } from './shared/components.ts';
 import { lookedUp, text, withSubcommands } from './shared/define.ts';
 import { lookAlikeLines, lookAlikes } from './shared/look-alike.ts';
-import { boldName, namesByAddress, notNamed, readName, titleName } from './shared/naming.ts';
-import { bookOf, readAddress } from './shared/read-address.ts';
+import { boldName, bookOf, namesByAddress, notNamed, readAddress, readName, titleName } from './shared/names.ts';
 import { embedReply, fullAddress, pageOf, readTyped } from './shared/reply.ts';
 import type { Context } from './shared/services.ts';
 import { addressChoice, choicesWith } from './shared/suggestions.ts';
-import { seenBy } from './shared/visibility.ts';
 
 const PER_PAGE = 12;
 /** How many recent decisions are searched for addresses to suggest. */

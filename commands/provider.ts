@@ -3,8 +3,16 @@ import { isLinkable } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
 import type { Translate } from '../src/languages/index.ts';
 import type { Discovery, ProviderQuery } from '../src/upstream/discovery.ts';
-import { closestProvider, decodeNames, encodeNames, namesIn, offerProviders } from './provider/names.ts';
-import { groupProviders, linksOf, sectionOf } from './provider/show.ts';
+import {
+  closestProvider,
+  decodeNames,
+  encodeNames,
+  groupProviders,
+  linksOf,
+  namesIn,
+  offerProviders,
+  sectionOf,
+} from './provider/show.ts';
 import { linkButton, pager, rows } from './shared/components.ts';
 import { integer, text, withSubcommands } from './shared/define.ts';
 import { explain, notConfigured } from './shared/failure.ts';

@@ -9,10 +9,11 @@ import { isMuted, type Subscription } from '../src/domain/subscription.ts';
 import { inCode } from '../src/domain/text.ts';
 import type { Translate } from '../src/languages/index.ts';
 import type { ProjectAccess } from '../src/upstream/projects.ts';
+import { hiddenFrom } from './shared/channels.ts';
 import { rows } from './shared/components.ts';
 import { define } from './shared/define.ts';
 import { gapsOf, missedButtons, missedLine } from './shared/missed.ts';
-import { boldName } from './shared/naming.ts';
+import { boldName } from './shared/names.ts';
 import { eachNetwork, hasSeveral, ofNetwork } from './shared/networks.ts';
 import {
   asManyAsFit,
@@ -25,7 +26,6 @@ import {
 } from './shared/reply.ts';
 import type { Context } from './shared/services.ts';
 import { completenessLines, pauseLines, quotaLine, refusedFor, usageLine } from './shared/state-lines.ts';
-import { hiddenFrom } from './shared/visibility.ts';
 
 const MAX_SILENCES = 5;
 

@@ -11,18 +11,17 @@ import { checksumAddress, parseAddress, parseWatchable } from '../src/domain/typ
 import { UserError } from '../src/errors.ts';
 import type { Translate } from '../src/languages/index.ts';
 import { type Language, writeNumber } from '../src/languages/languages.ts';
+import { checkTarget, seenBy } from './shared/channels.ts';
 import { button, linkButton, rows } from './shared/components.ts';
 import { define, lookedUp } from './shared/define.ts';
 import { explain, notConfigured } from './shared/failure.ts';
 import { countLookUp } from './shared/fair-use.ts';
+import { readAddress } from './shared/names.ts';
 import { eachNetwork, hasSeveral, naming, networkOption, ofNetwork, pickedNetwork } from './shared/networks.ts';
-import { readAddress } from './shared/read-address.ts';
 import { addressInCode, embedReply, fullAddress, readTyped, thirdPartyName, withInput } from './shared/reply.ts';
 import type { Context } from './shared/services.ts';
 import { addressChoice, choicesWith } from './shared/suggestions.ts';
-import { checkTarget } from './shared/target.ts';
 import { knownIn, tokenChoices } from './shared/tokens.ts';
-import { seenBy } from './shared/visibility.ts';
 import { watch } from './subscription/add.ts';
 import { tokenBook } from './subscription/token-book.ts';
 

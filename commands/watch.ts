@@ -1,9 +1,9 @@
 import { type APIMessageComponent, ApplicationCommandType, ComponentType } from 'discord.js';
 import type { MessageCommand, MessageUse } from '../src/discord/command.ts';
 import { DEFAULT_CHOICES } from '../src/domain/subscription.ts';
-import { withNetworkLine } from './shared/foreign-networks.ts';
+import { checkTarget } from './shared/channels.ts';
+import { withNetworkLine } from './shared/networks.ts';
 import type { Context } from './shared/services.ts';
-import { checkTarget } from './shared/target.ts';
 import { offerGroup } from './subscription/group.ts';
 
 /** `Watch addresses in this message`, in a message's menu: offers to watch them in the message's channel. */

@@ -4,8 +4,7 @@ import { networkOption, perNetwork } from './shared/networks.ts';
 import type { Context } from './shared/services.ts';
 import { adding } from './webhook/add-addresses.ts';
 import { choices, list, namingOfWebhooks } from './webhook/list.ts';
-import { preview, removalButtons } from './webhook/remove.ts';
-import { removeAddressButton } from './webhook/remove-address.ts';
+import { preview, removalButtons, removeAddressButton } from './webhook/remove.ts';
 
 const NETWORK_OPTION = networkOption('The network of the webhooks (default: the first)');
 

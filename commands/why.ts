@@ -8,14 +8,14 @@ import { plainText } from '../src/domain/text.ts';
 import type { KnownToken } from '../src/domain/token.ts';
 import { shortAddress } from '../src/domain/typed-address.ts';
 import { UserError } from '../src/errors.ts';
+import { hiddenFrom } from './shared/channels.ts';
 import { MAX_MENU_OPTIONS, menuRow, pager, rows } from './shared/components.ts';
 import { define, text } from './shared/define.ts';
-import { namesByAddress, titleName } from './shared/naming.ts';
+import { namesByAddress, titleName } from './shared/names.ts';
 import { eachNetwork, hasSeveral, onNetwork, titleOf } from './shared/networks.ts';
 import { embedReply, withInput } from './shared/reply.ts';
 import type { Context } from './shared/services.ts';
 import { renderingOn } from './shared/tokens.ts';
-import { hiddenFrom } from './shared/visibility.ts';
 import { muteRow } from './subscription/mute.ts';
 import { describeTransfer } from './why/transfer.ts';
 

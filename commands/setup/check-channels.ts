@@ -3,11 +3,11 @@ import type { Use } from '../../src/discord/command.ts';
 import type { GuildOverview } from '../../src/domain/guild.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import type { Translate } from '../../src/languages/index.ts';
+import { ALERT_EXTRAS, isLocked, missingIn, outsideLine } from '../shared/channels.ts';
 import type { FoundChannel } from '../shared/guild-channels.ts';
-import { boldName, nameOf } from '../shared/naming.ts';
+import { boldName, nameOf } from '../shared/names.ts';
 import { firstOf } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
-import { ALERT_EXTRAS, isLocked, missingIn, outsideLine } from '../shared/target.ts';
 import { type Finding, fault, fine } from './finding.ts';
 
 /** Checks whether the subscriptions' channels can get alerts, with the fix for each that cannot. */

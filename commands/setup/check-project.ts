@@ -8,7 +8,7 @@ import { inCode } from '../../src/domain/text.ts';
 import type { Notification, Webhook } from '../../src/upstream/notification.ts';
 import type { ProjectAccess } from '../../src/upstream/projects.ts';
 import { explain } from '../shared/failure.ts';
-import { namedAddress } from '../shared/naming.ts';
+import { namedAddress } from '../shared/names.ts';
 import { eachNetwork, watchedHere } from '../shared/networks.ts';
 import { firstOf, MAX_ID, relativeTime } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';

@@ -2,11 +2,11 @@ import type { Button, CommandUse, Reply } from '../../src/discord/command.ts';
 import type { StoredCounts } from '../../src/domain/guild.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
+import { requireManageServer } from '../shared/channels.ts';
 import { question } from '../shared/components.ts';
 import { OPEN_MS } from '../shared/confirmations.ts';
 import { embedReply } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
-import { requireManageServer } from '../shared/visibility.ts';
 
 /** `/setup forget`: shows what is stored and asks. Stores no question, because that would have to be erased too. */
 export async function askToErase(interaction: CommandUse, { t, metrics, now }: Context): Promise<Reply> {

@@ -7,11 +7,11 @@ import type { Translate } from '../../src/languages/index.ts';
 import type { ReceiverUrls } from '../../src/receiver/path-tokens.ts';
 import type { ProjectKeys } from '../../src/upstream/projects.ts';
 import { record } from '../shared/audit.ts';
+import { hasManageServer, requireManageServer } from '../shared/channels.ts';
 import { button, fingerprint, question, rows, textField } from '../shared/components.ts';
 import { codeOf, rootHint } from '../shared/failure.ts';
 import { embedReply, MAX_ID } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
-import { hasManageServer, requireManageServer } from '../shared/visibility.ts';
 import { createWebhookButton, postingHere, SOON_MS } from '../shared/webhooks.ts';
 
 /** How long checking the keys with the service may take. */

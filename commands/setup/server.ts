@@ -6,13 +6,12 @@ import { UserError } from '../../src/errors.ts';
 import { languageOf, type Translate } from '../../src/languages/index.ts';
 import { LANGUAGES, type Language } from '../../src/languages/languages.ts';
 import { record } from '../shared/audit.ts';
+import { checkTarget, requireManageServer } from '../shared/channels.ts';
 import { button, rows } from '../shared/components.ts';
 import { hasNode } from '../shared/networks.ts';
 import { embedReply, withInput } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
 import { readChoice } from '../shared/suggestions.ts';
-import { checkTarget } from '../shared/target.ts';
-import { requireManageServer } from '../shared/visibility.ts';
 
 /** How many characters a suggested time zone has in common with the typed text. */
 const MIN_SHARED_CHARACTERS = 4;

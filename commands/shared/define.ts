@@ -7,8 +7,8 @@ import {
   type ChannelType,
 } from 'discord.js';
 import type { Command, CommandUse, FormData, Reply } from '../../src/discord/command.ts';
+import { TARGET_TYPES } from './channels.ts';
 import type { Context } from './services.ts';
-import { TARGET_TYPES } from './target.ts';
 
 type Option = APIApplicationCommandBasicOption;
 type Definition = Command['data'];

@@ -2,10 +2,10 @@ import type { Use } from '../../src/discord/command.ts';
 import { differenceOf } from '../../src/discord/render/warnings.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import { outerDigitsOf } from '../../src/domain/guard.ts';
-import { titleName } from './naming.ts';
+import { visibleTo } from './channels.ts';
+import { titleName } from './names.ts';
 import { addressInCode } from './reply.ts';
 import type { Context } from './services.ts';
-import { visibleTo } from './visibility.ts';
 
 const MAX_WARNINGS = 3;
 

@@ -6,7 +6,7 @@ import type { AuditEntry } from '../../src/domain/guild.ts';
 import { mergedKind, type Transfer } from '../../src/domain/transfer.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { button, MAX_ROW_BUTTONS } from './components.ts';
-import { namedAddress, namesByAddress } from './naming.ts';
+import { namedAddress, namesByAddress } from './names.ts';
 import { hasSeveral, namedButton } from './networks.ts';
 import { firstOf, relativeTime } from './reply.ts';
 import type { CommandServices, NetworkServices } from './services.ts';

@@ -1,8 +1,10 @@
 import type { APIButtonComponent } from 'discord.js';
 import { namesOfFile } from '../../src/config/networks.ts';
-import type { AutocompleteUse, Choice, Command, CommandUse, FormData, Reply } from '../../src/discord/command.ts';
+import type { AutocompleteUse, Choice, Command, CommandUse, Form, FormData, Reply } from '../../src/discord/command.ts';
+import { chainTitle } from '../../src/domain/network.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { cutTo } from '../../src/domain/text.ts';
+import { chainsIn } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import { row } from './components.ts';
 import { text } from './define.ts';
@@ -63,7 +65,7 @@ export const pickedNetwork = ({ options }: Typed, context: Context): number | nu
   typedNetwork(options.getString(NETWORK), context);
 
 /** The networks that match the typed text; `any` is offered where it is the default. */
-export function offerNetworks({ commandName, options }: AutocompleteUse, { settings, t }: Context): Choice[] {
+function offerNetworks({ commandName, options }: AutocompleteUse, { settings, t }: Context): Choice[] {
   const any = PER_NETWORK.includes(commandName) ? [] : [{ name: t('chain.anyNetwork'), value: 'any' }];
   return choicesWith(options.getFocused(), [
     ...any,
@@ -131,7 +133,7 @@ async function onOne<Result extends Reply | FormData>(
   }
 }
 
-export const mapValues = <Value, Result>(values: Record<string, Value>, change: (value: Value) => Result) =>
+const mapValues = <Value, Result>(values: Record<string, Value>, change: (value: Value) => Result) =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
 
 /**
@@ -167,5 +169,72 @@ export function perNetwork<Parts extends Partial<Command<Context>>>(parts: Parts
     ...(buttons && { buttons: mapValues(buttons, wrapped) }),
     ...(menus && { menus: mapValues(menus, wrapped) }),
     ...(forms && { forms: mapValues(forms, wrapped) }),
+  };
+}
+
+const MAX_NAMED = 5;
+
+/** Whether the bot is known not to watch a chain. */
+export const isElsewhere = (chainId: number, { networks }: Context['settings']): boolean =>
+  networks.every((one) => one.chainId !== null && one.chainId !== chainId);
+
+/**
+ * A line about the networks that typed addresses name, such as `matic:0x…`, and that are not this bot's; null: there are
+ * none.
+ */
+export function networkLine(chains: readonly number[], { settings, t }: Context, show = chainTitle): string | null {
+  const others = chains.filter((one) => settings.networks.every(({ chainId }) => chainId !== one)).slice(0, MAX_NAMED);
+  if (others.length === 0) return null;
+  const networks = others.map(show).join(t('reply.comma'));
+  const titles = settings.networks.map(({ title }) => title).join(t('reply.comma'));
+  const isKnown = others.every((one) => isElsewhere(one, settings));
+  return `⚠️ ${isKnown ? t('address.otherChain', { networks, own: titles }) : t('address.chain', { networks })}`;
+}
+
+/** A reply with that line about these texts. */
+export function withNetworkLine(reply: Reply, texts: readonly string[], context: Context): Reply {
+  const line = networkLine(chainsIn(texts.join('\n')), context);
+  const [first, ...others] = reply.embeds ?? [];
+  if (line === null || !first) return reply;
+  return {
+    ...reply,
+    embeds: [{ ...first, description: [first.description, line].filter(Boolean).join('\n') }, ...others],
+  };
+}
+
+/** Does something with these texts; a reply or a refusal ends with that line. */
+async function withChains(texts: readonly string[], context: Context, run: () => Promise<Reply>): Promise<Reply> {
+  try {
+    return withNetworkLine(await run(), texts, context);
+  } catch (error) {
+    const line = error instanceof UserError ? networkLine(chainsIn(texts.join('\n')), context) : null;
+    throw line === null ? error : new UserError(`${(error as UserError).message}\n${line}`, error as UserError);
+  }
+}
+
+/**
+ * A command whose replies and refusals say so of everything that was typed into it and its forms, and whose option
+ * suggests networks.
+ */
+export function namingNetworks({ execute, autocomplete, forms = {}, ...command }: Command<Context>): Command<Context> {
+  const named = ({ submit, ...form }: Form<Context>): Form<Context> => ({
+    ...form,
+    async submit(interaction, args, context) {
+      const texts = [...interaction.fields.fields.values()].flatMap((field) => ('value' in field ? field.value : []));
+      return withChains(texts.map(String), context, () => submit(interaction, args, context));
+    },
+  });
+  return {
+    ...command,
+    async execute(interaction, context) {
+      const all = interaction.options.data.flatMap((option) => [option, ...(option.options ?? [])]);
+      const texts = all.flatMap(({ value }) => (typeof value === 'string' ? value : []));
+      return withChains(texts, context, () => execute(interaction, context));
+    },
+    async autocomplete(interaction, context) {
+      const isOption = interaction.options.getFocused(true).name === NETWORK;
+      return isOption ? offerNetworks(interaction, context) : (autocomplete?.(interaction, context) ?? []);
+    },
+    forms: mapValues(forms, named),
   };
 }

@@ -1,5 +1,5 @@
 import type { CommandUse, Reply } from '../../src/discord/command.ts';
-import { nameOf } from '../shared/naming.ts';
+import { nameOf } from '../shared/names.ts';
 import { typedNetwork } from '../shared/networks.ts';
 import { embedReply } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';

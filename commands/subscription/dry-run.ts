@@ -10,12 +10,12 @@ import type { Perspective } from '../../src/domain/subscription.ts';
 import { cutTo } from '../../src/domain/text.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
 import { nameIn, type Translate } from '../../src/languages/index.ts';
+import { seenBy } from '../shared/channels.ts';
 import { impostorsAmong } from '../shared/look-alike.ts';
 import { eachNetwork } from '../shared/networks.ts';
 import { asManyAsFit, relativeTime } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
 import { knownIn, renderingOn } from '../shared/tokens.ts';
-import { seenBy } from '../shared/visibility.ts';
 
 const LOOK_BACK_MS = 7 * DAY;
 /** Maximum number of transfers read, latest first: somebody waits for the reply. */

@@ -4,7 +4,7 @@ import { type Asset, type Filters, FOREVER, type KindFilter, thresholdOf } from 
 import { ifRefused, type OtherText, UserError } from '../../src/errors.ts';
 import type { Language, Translate } from '../../src/languages/index.ts';
 import { mayBeThousands, writeNumber } from '../../src/languages/languages.ts';
-import { entriesOf, faultText, type Names, readAddresses } from '../shared/read-address.ts';
+import { entriesOf, faultText, type Names, readAddresses } from '../shared/names.ts';
 import { quoted } from '../shared/reply.ts';
 import { invalidChoiceError } from '../shared/suggestions.ts';
 import { writeAsset } from '../shared/tokens.ts';

@@ -14,7 +14,7 @@ import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { ifRefused, UserError } from '../../src/errors.ts';
 import type { English } from '../../src/languages/english.ts';
 import { type Language, wordingsOf } from '../../src/languages/index.ts';
-import { MAX_NAME, readName } from '../shared/naming.ts';
+import { MAX_NAME, readName } from '../shared/names.ts';
 import { addressInCode, withInput } from '../shared/reply.ts';
 import { writeAsset } from '../shared/tokens.ts';
 import {

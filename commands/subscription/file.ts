@@ -6,10 +6,10 @@ import { type Choices, isMuted, type Subscription } from '../../src/domain/subsc
 import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { KIB } from '../../src/domain/units.ts';
 import { UserError } from '../../src/errors.ts';
+import { seenBy, unseenLine } from '../shared/channels.ts';
 import { hasSeveral, NETWORK } from '../shared/networks.ts';
 import { embedReply } from '../shared/reply.ts';
 import type { CommandSettings, Context } from '../shared/services.ts';
-import { seenBy, unseenLine } from '../shared/visibility.ts';
 import { FIELDS, type Kept, writeFields } from './fields.ts';
 
 const KEPT_COLUMNS = Object.values(FIELDS).map(({ option }) => option);

@@ -4,12 +4,11 @@ import { isolate } from '../../src/domain/text.ts';
 import { parseAddress, shortAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import { nameIn } from '../../src/languages/index.ts';
-import { nameOf } from '../shared/naming.ts';
-import { faultText } from '../shared/read-address.ts';
+import { hiddenFrom, visibleTo } from '../shared/channels.ts';
+import { faultText, nameOf } from '../shared/names.ts';
 import { withInput } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
 import { suggestionError } from '../shared/suggestions.ts';
-import { hiddenFrom, visibleTo } from '../shared/visibility.ts';
 
 /** The subscription with this number, address or label, among those of this guild that the person sees. */
 export async function named(interaction: CommandUse, context: Context): Promise<Subscription> {

@@ -5,10 +5,10 @@ import { cutTo } from '../../src/domain/text.ts';
 import { checksumAddress, shortAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import { languageOf, translator } from '../../src/languages/index.ts';
+import { checkTarget, type PickedChannel, TARGET_TYPES } from '../shared/channels.ts';
 import { tooManyRefusals } from '../shared/guild-channels.ts';
 import { fullAddress } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
-import { checkTarget, type PickedChannel, TARGET_TYPES } from '../shared/target.ts';
 
 /** Where a subscription's alerts can go: in a forum to a post of its own. */
 export const PLACE_TYPES = [...TARGET_TYPES, ChannelType.GuildForum] as const;

@@ -7,15 +7,14 @@ import { type AddressFault, addressList, checksumAddress, parseWatchable } from 
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { record } from '../shared/audit.ts';
+import { outsideLine } from '../shared/channels.ts';
 import { button, MAX_MENU_OPTIONS, menuRow, row, rows } from '../shared/components.ts';
 import { ask, takeConfirmation } from '../shared/confirmations.ts';
 import { lookAlikeLines, lookAlikes } from '../shared/look-alike.ts';
-import { namedAddress, nameOrNull, namesByAddress } from '../shared/naming.ts';
+import { faultText, namedAddress, nameOrNull, namesByAddress } from '../shared/names.ts';
 import { fillOrNextStep } from '../shared/next-step.ts';
-import { faultText } from '../shared/read-address.ts';
 import { embedReply, firstOf, fullAddress } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
-import { outsideLine } from '../shared/target.ts';
 import { summary } from './describe.ts';
 import { groupDryRunField } from './dry-run.ts';
 import { checkPlace, forumOf, placeFor } from './forum-post.ts';

@@ -3,7 +3,7 @@ import type { CommandUse } from '../../src/discord/command.ts';
 import type { Choices } from '../../src/domain/subscription.ts';
 import { nameIn } from '../../src/languages/index.ts';
 import { channel, choice, flag, integer, role, text } from '../shared/define.ts';
-import { bookOf } from '../shared/read-address.ts';
+import { bookOf } from '../shared/names.ts';
 import type { Context } from '../shared/services.ts';
 import { readChoice } from '../shared/suggestions.ts';
 import type { Reading } from './field-values.ts';

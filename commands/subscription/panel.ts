@@ -3,7 +3,7 @@ import type { Button, Form, FormOpener, Reply } from '../../src/discord/command.
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { button, row, rows } from '../shared/components.ts';
 import { ask, takeConfirmation } from '../shared/confirmations.ts';
-import { nameOf } from '../shared/naming.ts';
+import { nameOf } from '../shared/names.ts';
 import { hasNode } from '../shared/networks.ts';
 import { coverageWarning } from '../shared/next-step.ts';
 import { embedReply } from '../shared/reply.ts';

@@ -5,11 +5,11 @@ import { type Label, MAX_LABELS, nameKey } from '../../src/domain/guild.ts';
 import type { ImportedSubscription } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
-import { boldName, notNamed } from '../shared/naming.ts';
+import { TARGET_TYPES } from '../shared/channels.ts';
+import { boldName, notNamed } from '../shared/names.ts';
 import { quoted } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
 import { withSuggestion } from '../shared/suggestions.ts';
-import { TARGET_TYPES } from '../shared/target.ts';
 
 /** A fault of a file. Lines are counted from 1; `typed` is the text at fault. */
 export interface Fault {

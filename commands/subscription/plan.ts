@@ -8,13 +8,11 @@ import type { ImportedSubscription, Subscription } from '../../src/domain/subscr
 import { chainsIn, parseAddress, parseWatchable } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
-import { isElsewhere } from '../shared/foreign-networks.ts';
-import { nameOrNull, readName } from '../shared/naming.ts';
-import { hasSeveral, NETWORK, typedNetwork } from '../shared/networks.ts';
-import { addressesNamed, faultText, type Names } from '../shared/read-address.ts';
+import { checkKnown, refuseUnseen } from '../shared/channels.ts';
+import { addressesNamed, faultText, type Names, nameOrNull, readName } from '../shared/names.ts';
+import { hasSeveral, isElsewhere, NETWORK, typedNetwork } from '../shared/networks.ts';
 import { fullAddress } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
-import { checkKnown, refuseUnseen } from '../shared/target.ts';
 import { type Input, withCause } from './field-values.ts';
 import { DEFAULT_KEPT, type Kept, readChoices } from './fields.ts';
 import { columnsFor } from './file.ts';

@@ -3,7 +3,7 @@ import type { Button, CommandUse, Reply, Use } from '../../src/discord/command.t
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
 import { tooManyRefusals } from '../shared/guild-channels.ts';
-import { nameOf } from '../shared/naming.ts';
+import { nameOf } from '../shared/names.ts';
 import { embedReply } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
 import { stateOf } from './describe.ts';

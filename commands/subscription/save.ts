@@ -5,9 +5,9 @@ import type { Choices, Filters, Subscription, SubscriptionChange } from '../../s
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { record } from '../shared/audit.ts';
-import { notNamed } from '../shared/naming.ts';
+import type { Asker } from '../shared/channels.ts';
+import { notNamed } from '../shared/names.ts';
 import type { Context } from '../shared/services.ts';
-import type { Asker } from '../shared/visibility.ts';
 
 /** The difference between two choices, filter by filter, so that simultaneous changes by others stay. */
 export function onlyChanged<Settings extends Pick<Choices, 'filters'>>(

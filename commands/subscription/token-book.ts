@@ -7,14 +7,14 @@ import type { KnownToken } from '../../src/domain/token.ts';
 import { parseAddress, shortAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import { nameIn } from '../../src/languages/index.ts';
+import { seenBy } from '../shared/channels.ts';
 import { countLookUp } from '../shared/fair-use.ts';
+import { addressesNamed, faultText, type Names } from '../shared/names.ts';
 import { eachNetwork, pickedNetwork } from '../shared/networks.ts';
-import { addressesNamed, faultText, type Names } from '../shared/read-address.ts';
 import { fullAddress, listInCode, quoted, thirdPartyName } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
 import { choicesWith, withSuggestion } from '../shared/suggestions.ts';
 import { knownIn, tokenChoices, uniqueTokens, writeAsset } from '../shared/tokens.ts';
-import { seenBy } from '../shared/visibility.ts';
 
 /** Only this many unknown symbols get a suggestion: a file may name thousands. */
 const MAX_SUGGESTIONS = 10;

@@ -14,7 +14,7 @@ import { cutTo, inCode } from '../../src/domain/text.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
 import { shortAddress } from '../../src/domain/typed-address.ts';
 import { writeWorth } from '../../src/languages/languages.ts';
-import { titleName } from '../shared/naming.ts';
+import { titleName } from '../shared/names.ts';
 import {
   absoluteTime,
   addressInCode,

@@ -1,6 +1,6 @@
 import { loadImage } from '@napi-rs/canvas';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { readActivity, readActivityFile } from '../../commands/activity/read.ts';
+import { readActivity, readActivityFile } from '../../commands/activity/report.ts';
 import { shownIn } from '../discord/shown.ts';
 import { forFile } from '../for-file.ts';
 import { ALERTS, ALICE, HARBOR, payment, TREASURY, USDC } from '../pipeline/harness.ts';

@@ -1,7 +1,7 @@
 import { DiscordAPIError, type Guild } from 'discord.js';
 import { expect, it, onTestFinished } from 'vitest';
+import { type Asker, hiddenFrom } from '../../commands/shared/channels.ts';
 import { createGuildChannels } from '../../commands/shared/guild-channels.ts';
-import { type Asker, hiddenFrom } from '../../commands/shared/visibility.ts';
 import { startUpstream } from '../upstream/server.ts';
 import { CHANNELS, createGuild, MODERATORS } from './guild.ts';
 

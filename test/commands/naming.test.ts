@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { boldName } from '../../commands/shared/naming.ts';
+import { boldName } from '../../commands/shared/names.ts';
 
 it('shows a label in bold between other words, and a missing one as its fallback', () => {
   expect(boldName('Treasury', '#1')).toBe('**Treasury**');

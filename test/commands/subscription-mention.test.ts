@@ -1,6 +1,6 @@
 import { PermissionFlagsBits, PermissionsBitField } from 'discord.js';
 import { beforeEach, expect, it } from 'vitest';
-import type { Asker } from '../../commands/shared/visibility.ts';
+import type { Asker } from '../../commands/shared/channels.ts';
 import { requireMention } from '../../commands/subscription/save.ts';
 import { translator } from '../../src/languages/index.ts';
 import { forFile } from '../for-file.ts';
