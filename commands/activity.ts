@@ -15,7 +15,7 @@ import {
 } from './activity/report.ts';
 import { hiddenFrom, visibleTo } from './shared/channels.ts';
 import { choice, define, lookedUp } from './shared/define.ts';
-import { bookOf, readAddress, titleName } from './shared/names.ts';
+import { namesByAddress, readAddress, titleName } from './shared/names.ts';
 import { naming, networkOption, onNetwork, pickedNetwork } from './shared/networks.ts';
 import { fullAddress } from './shared/reply.ts';
 import type { Context } from './shared/services.ts';
@@ -116,8 +116,8 @@ async function requestFor(
   const known = await watched(interaction, context);
   // A name would tell others an address that they do not see.
   const names = context.manages
-    ? await bookOf(interaction.guildId, context)
-    : [...known].flatMap(([address, name]) => (name === null ? [] : [[address, name] as const]));
+    ? await namesByAddress(interaction.guildId, context)
+    : new Map([...known].flatMap(([address, name]) => (name === null ? [] : [[address, name] as const])));
   const address = readAddress(typed, t, { names, noName: t('label.noName') });
   const name = known.get(address);
   if (name === undefined) throw new UserError(t('activity.notWatched', { address: fullAddress(address, settings) }));

@@ -9,7 +9,7 @@ import { seenBy } from './shared/channels.ts';
 import { button, fingerprint, pager, question, row, rows } from './shared/components.ts';
 import { lookedUp, text, withSubcommands } from './shared/define.ts';
 import { lookAlikeLines, lookAlikes } from './shared/look-alike.ts';
-import { boldName, bookOf, namesByAddress, notNamed, readAddress, readName, titleName } from './shared/names.ts';
+import { boldName, namesByAddress, notNamed, readAddress, readName, titleName } from './shared/names.ts';
 import { embedReply, fullAddress, pageOf, readTyped } from './shared/reply.ts';
 import type { Context } from './shared/services.ts';
 import { addressChoice, choicesWith } from './shared/suggestions.ts';
@@ -47,9 +47,7 @@ export const label = {
       press: ({ guildId }, [page], context) => list(guildId, context, Number(page)),
     },
     /** `label:drop:<address>:<fingerprint of the name>` */
-    drop: {
-      press: (interaction, [address, expected], context) => confirmRemove(interaction, address, expected, context),
-    },
+    drop: { press: confirmRemove },
     /** `label:keep:<address>` */
     keep: {
       press: async (_, __, { t }) => embedReply('info', t('label.kept'), [t('label.unchanged')]),
@@ -60,7 +58,7 @@ export const label = {
 async function set(interaction: CommandUse, context: Context): Promise<Reply> {
   const { labels, settings, relabel, now, t } = context;
   const typed = interaction.options.getString('address', true);
-  const address = readAddress(typed, t, { names: await bookOf(interaction.guildId, context) });
+  const address = readAddress(typed, t, { names: await namesByAddress(interaction.guildId, context) });
   const called = interaction.options.getString('name', true);
   const name = readTyped(() => readName(called, t), called, t);
   const { guildId, user } = interaction;
@@ -101,12 +99,7 @@ function askToRemove({ address, name }: Label, { settings, t }: Context): Reply 
   );
 }
 
-async function confirmRemove(
-  interaction: ButtonUse,
-  text: string | undefined,
-  expected: string | undefined,
-  context: Context,
-): Promise<Reply> {
+async function confirmRemove(interaction: ButtonUse, [text, expected]: string[], context: Context): Promise<Reply> {
   const { labels, settings, relabel, t } = context;
   const found = (await labels.list(interaction.guildId)).find(({ address }) => address === toAddress(text));
   // It may have been renamed since the question.
@@ -149,7 +142,7 @@ async function offer(interaction: AutocompleteUse, context: Context): Promise<Ch
 /** The label with the typed address or name. */
 async function named(interaction: CommandUse, { labels, settings, t }: Context): Promise<Label> {
   const all = await labels.list(interaction.guildId);
-  const names = all.map(({ address, name }) => [address, name] as const);
+  const names = new Map(all.map(({ address, name }) => [address, name]));
   const address = readAddress(interaction.options.getString('address', true), t, { names, noName: t('label.noName') });
   const found = all.find((one) => one.address === address);
   if (!found) throw new UserError(t('label.none', { address: fullAddress(address, settings) }));

@@ -4,7 +4,7 @@ import { channel, choice, lookedUp, text, withSubcommands } from './shared/defin
 import { networkOption } from './shared/networks.ts';
 import type { Context } from './shared/services.ts';
 import { add } from './subscription/add.ts';
-import { edit, pause } from './subscription/change.ts';
+import { edit, pausing } from './subscription/change.ts';
 import { exportFile } from './subscription/file.ts';
 import { offer } from './subscription/find.ts';
 import { groupButton, someMenu } from './subscription/group.ts';
@@ -14,7 +14,7 @@ import { MUTE_CHOICES, mute, muteButton } from './subscription/mute.ts';
 import { optionsOf } from './subscription/options.ts';
 import { panelButtons, panelForms } from './subscription/panel.ts';
 import { removalButtons, remove } from './subscription/remove.ts';
-import { test, testButton } from './subscription/sample.ts';
+import { sample } from './subscription/sample.ts';
 import { offerTokens } from './subscription/token-book.ts';
 
 const WHICH = lookedUp('subscription', 'Which one: label, address or number');
@@ -43,17 +43,9 @@ export const subscription = {
       options: [WHICH, ...optionsOf('edit'), networkOption('Watch it only on this network, or on any')],
       execute: edit,
     },
-    remove: { description: 'Stop watching an address in a channel', options: [WHICH], execute: remove },
-    pause: {
-      description: 'Stop alerts until you resume',
-      options: [WHICH],
-      execute: (interaction, context) => pause(interaction, context, true),
-    },
-    resume: {
-      description: 'Turn paused alerts back on',
-      options: [WHICH],
-      execute: (interaction, context) => pause(interaction, context, false),
-    },
+    remove: { description: 'Stop watching an address in a channel', options: [WHICH], execute: remove.execute },
+    pause: { description: 'Stop alerts until you resume', options: [WHICH], execute: pausing(true) },
+    resume: { description: 'Turn paused alerts back on', options: [WHICH], execute: pausing(false) },
     mute: {
       description: 'Stop alerts for a while',
       options: [
@@ -66,7 +58,7 @@ export const subscription = {
       ],
       execute: mute,
     },
-    test: { description: 'Post a sample alert, marked as such', options: [WHICH], execute: test },
+    test: { description: 'Post a sample alert, marked as such', options: [WHICH], execute: sample.execute },
     import: {
       description: 'Add and change subscriptions from a CSV file (asks first)',
       options: [
@@ -88,8 +80,9 @@ export const subscription = {
   buttons: {
     ...panelButtons,
     ...removalButtons,
+    remove: remove.button,
     mute: muteButton,
-    test: testButton,
+    test: sample.button,
     list: listButton,
     import: importButton,
     discard: discardButton,

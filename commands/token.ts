@@ -133,14 +133,13 @@ async function contractOf(
   network: number | null,
 ): Promise<Asset> {
   const { own } = context;
-  const { names: known, seesAll } = await namesFor(interaction, context);
-  const names = [...known];
-  const isNamed = names.some(([, name]) => name.toLowerCase() === typed.trim().toLowerCase());
+  const { names, seesAll } = await namesFor(interaction, context);
+  const isNamed = [...names.values()].some((name) => name.toLowerCase() === typed.trim().toLowerCase());
   const parsed = parseAddress(typed);
   if (isNamed || parsed.ok || parsed.fault !== 'form' || /^0x/i.test(typed.trim()))
     return readAddress(typed, own, { names });
   // No guild has an empty ID: that leaves the catalog.
-  const tokens = await tokenBook(seesAll ? interaction.guildId : '', { ...context, t: own }, [], network);
+  const tokens = await tokenBook(seesAll ? interaction.guildId : '', { ...context, t: own }, undefined, network);
   return readTyped(() => tokens.find(typed), typed, own);
 }
 

@@ -1,7 +1,5 @@
-import type { APIButtonComponent } from 'discord.js';
 import type { Reply, Use } from '../../src/discord/command.ts';
 import { INTERFACES } from '../../src/domain/upstream.ts';
-import type { Translate } from '../../src/languages/index.ts';
 import { hiddenFrom } from '../shared/channels.ts';
 import { MAX_ROW_BUTTONS, rows } from '../shared/components.ts';
 import { explain } from '../shared/failure.ts';
@@ -10,7 +8,7 @@ import { eachNetwork, hasSeveral, namedButton } from '../shared/networks.ts';
 import { absoluteTime, embedReply, relativeTime } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
 import { completenessLines, pauseLines } from '../shared/state-lines.ts';
-import { everywhereButton, receiverUrlButton } from '../shared/webhooks.ts';
+import { receiverUrlButton, withOneFill } from '../shared/webhooks.ts';
 import { checkChannels, checkRoles } from './check-channels.ts';
 import { checkProject } from './check-project.ts';
 import { byNetwork, type Finding, fault, fine, hint, note } from './finding.ts';
@@ -32,19 +30,13 @@ export async function check(interaction: Use, context: Context): Promise<Reply> 
     eachNetwork(context).map(async (on) => ({ on, scope: (await on.projects.of(interaction.guildId)).scope })),
   );
   const urls = networks.flatMap(({ on, scope }) => (scope === null ? [] : namedButton(receiverUrlButton(t), on)));
-  const fixes = hasSeveral(settings) ? oneFill(faults, t) : faults.flatMap(({ action }) => action ?? []);
+  const actions = faults.flatMap(({ action }) => action ?? []);
+  const fixes = hasSeveral(settings) ? withOneFill(actions, t) : actions;
   return embedReply(faults.length === 0 ? 'good' : 'warn', title, lines, {
     components: rows(
       ...[0, 1, 2, 3, 4].map((row) => [...fixes, ...urls].slice(row * MAX_ROW_BUTTONS, (row + 1) * MAX_ROW_BUTTONS)),
     ),
   });
-}
-
-/** The faults' buttons, with one for all networks whose webhooks lack addresses. */
-function oneFill(faults: readonly Finding[], t: Translate): APIButtonComponent[] {
-  const all = faults.flatMap(({ action }) => action ?? []);
-  const others = all.filter((one) => !('custom_id' in one && one.custom_id.startsWith('webhook:fill:')));
-  return all.length - others.length > 1 ? [everywhereButton(t), ...others] : all;
 }
 
 async function findingsOf(interaction: Use, context: Context): Promise<Finding[]> {

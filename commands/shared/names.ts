@@ -69,13 +69,8 @@ export function notNamed(refusal: LabelRefusal, { settings, t }: Context): UserE
   return new UserError(t('label.taken', shown));
 }
 
-/** Addresses with the names by which people may type them. */
-export type Names = readonly (readonly [address: AddressText, name: string])[];
-
-/** The names of a guild's address book, which everybody who may configure the bot sees. */
-export const bookOf = async (guildId: string, context: Context): Promise<Names> => [
-  ...(await namesByAddress(guildId, context)),
-];
+/** Addresses with the names by which people may type them, such as those of a guild's address book. */
+export type Names = ReadonlyMap<AddressText, string>;
 
 /** How to read a typed address, and the reason to show if it is neither an address nor one of the names. */
 interface Rules {
@@ -89,7 +84,7 @@ interface Rules {
  * for a name, which anybody who may configure the bot could have chosen to look like it.
  */
 export function readAddress(typed: string, t: Translate, rules: Rules = {}): AddressText {
-  const { parse = parseAddress, names = [], noName = t('address.form') } = rules;
+  const { parse = parseAddress, names = new Map(), noName = t('address.form') } = rules;
   const parsed = parse(typed);
   if (parsed.ok) return parsed.address;
   const [called, ...others] = addressesNamed(typed, names);
@@ -98,18 +93,13 @@ export function readAddress(typed: string, t: Translate, rules: Rules = {}): Add
   if (parsed.fault !== 'form' || /^0x/i.test(typed.trim())) {
     throw withInput(new UserError(faultText(parsed.fault, typed, t)), typed, t);
   }
-  throw suggestionError(
-    noName,
-    typed,
-    names.map(([, name]) => name),
-    t,
-  );
+  throw suggestionError(noName, typed, names.values(), t);
 }
 
 /** The addresses that a name stands for. */
 export const addressesNamed = (typed: string, names: Names): AddressText[] => {
   const wanted = plainText(typed, Infinity)?.toLowerCase();
-  return [...new Set(names.filter(([, name]) => name.toLowerCase() === wanted).map(([address]) => address))];
+  return [...names].flatMap(([address, name]) => (name.toLowerCase() === wanted ? address : []));
 };
 
 /** Why a text is not an address, with the address that it probably means. */
@@ -133,7 +123,7 @@ export interface Pasted {
 }
 
 /** Reads a pasted list of addresses and names. Words beside an address, such as what it is called, are ignored. */
-export function readAddresses(text: string, names: Names = []): Pasted {
+export function readAddresses(text: string, names: Names = new Map()): Pasted {
   const addresses = new Set<AddressText>();
   const wrong = new Map<string, AddressFault>();
   for (const part of text.split(/[,;，；、|\r\n]+/u)) {

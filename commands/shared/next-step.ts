@@ -14,13 +14,13 @@ import {
   addToWebhookButton,
   createWebhookButton,
   EVERY_TYPE,
-  everywhereButton,
   fillWebhook,
   postingHere,
   type ReadyProject,
   SOON_MS,
   targetOf,
   withAddresses,
+  withOneFill,
 } from './webhooks.ts';
 
 /** One more button fits beside these. */
@@ -132,12 +132,8 @@ function buttonsOf(
   what: string,
   t: Translate,
 ): APIButtonComponent[] {
-  const all = steps.flatMap(({ on, buttons }) => buttons.map((one) => ({ on, one })));
-  const isFill = ({ one }: (typeof all)[number]) => 'custom_id' in one && one.custom_id.startsWith('webhook:fill:');
-  const fills = all.filter(isFill);
-  const rest = fills.length > 1 ? all.filter((one) => !isFill(one)) : all;
-  const everywhere = fills.length > 1 ? [everywhereButton(t, what)] : [];
-  return [...everywhere, ...rest.flatMap(({ on, one }) => namedButton(one, on))].slice(0, MAX_BUTTONS);
+  const all = steps.flatMap(({ on, buttons }) => buttons.flatMap((one) => namedButton(one, on)));
+  return withOneFill(all, t, what).slice(0, MAX_BUTTONS);
 }
 
 interface Warning {

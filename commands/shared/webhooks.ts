@@ -149,6 +149,12 @@ export const addToWebhookButton = (t: Translate, count: number, what = 'all'): A
 export const everywhereButton = (t: Translate, what = 'all'): APIButtonComponent =>
   button(t('webhook.add.everywhereButton'), `webhook:everywhere:${what}`, ButtonStyle.Primary);
 
+/** These buttons, with one for all networks in place of several that add addresses to a webhook. */
+export function withOneFill(buttons: readonly APIButtonComponent[], t: Translate, what?: string): APIButtonComponent[] {
+  const others = buttons.filter((one) => !('custom_id' in one && one.custom_id.startsWith('webhook:fill:')));
+  return buttons.length - others.length > 1 ? [everywhereButton(t, what), ...others] : [...buttons];
+}
+
 /** The button that moves addresses of which events are missing to a webhook for all events. */
 export const moveToWholeButton = (t: Translate, count: number): APIButtonComponent =>
   button(t('webhook.move.button', { count }), 'webhook:move', ButtonStyle.Primary);

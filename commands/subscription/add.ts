@@ -1,21 +1,15 @@
 import type { APIEmbedField } from 'discord.js';
 import type { CommandUse, Reply, Use } from '../../src/discord/command.ts';
 import { toAddress } from '../../src/domain/address.ts';
-import {
-  type Choices,
-  DEFAULT_CHOICES,
-  type NewSubscription,
-  type Subscription,
-} from '../../src/domain/subscription.ts';
-import { addressesIn, checksumAddress, parseWatchable } from '../../src/domain/typed-address.ts';
+import { DEFAULT_CHOICES, type Subscription } from '../../src/domain/subscription.ts';
+import { addressesIn, parseWatchable } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
-import { record } from '../shared/audit.ts';
 import { hiddenFrom, isGone, outsideLine, refuseUnseen, visibleTo } from '../shared/channels.ts';
 import { button, row } from '../shared/components.ts';
 import { readFailure } from '../shared/guild-channels.ts';
 import { lookAlikeLines, lookAlikes } from '../shared/look-alike.ts';
-import { boldName, bookOf, nameOf, notNamed, readAddress } from '../shared/names.ts';
+import { boldName, nameOf, namesByAddress, notNamed, readAddress } from '../shared/names.ts';
 import { pickedNetwork } from '../shared/networks.ts';
 import { fillOrNextStep } from '../shared/next-step.ts';
 import { embedReply, firstOf, fullAddress } from '../shared/reply.ts';
@@ -26,14 +20,14 @@ import { checkPlace, placeFor } from './forum-post.ts';
 import { findAddresses, offerGroup } from './group.ts';
 import { readingOf, readOptions } from './options.ts';
 import { panelRow } from './panel.ts';
-import { requireMention } from './save.ts';
+import { addSubscription, type NewChoices, requireMention } from './save.ts';
 import { noTokenLines, tokenBook } from './token-book.ts';
 
 const MAX_OTHERS = 5;
 
 export async function add(interaction: CommandUse, context: Context): Promise<Reply> {
   const typed = interaction.options.getString('address', true);
-  const names = await bookOf(interaction.guildId, context);
+  const names = await namesByAddress(interaction.guildId, context);
   const picked = interaction.options.getChannel('channel');
   const isList = /\s/.test(typed.trim()) && new Set(addressesIn(typed).map(toAddress)).size > 1;
   // A name would fit only one of them.
@@ -46,7 +40,7 @@ export async function add(interaction: CommandUse, context: Context): Promise<Re
   await checkPlace(interaction, channelId, picked, context);
   requireMention(interaction, choices.mention, channelId, context.t);
   if (address === null) return offerGroup(interaction, typed, channelId, { ...choices, network }, true, context);
-  const isNew = choices.label === null && !names.some(([known]) => known === address);
+  const isNew = choices.label === null && !names.has(address);
   const label = isNew ? (findAddresses(typed, true, context.t).entries[0]?.label ?? null) : choices.label;
   const wanted = { ...choices, address, network, label };
   const place = await placeFor(interaction, channelId, wanted, context);
@@ -72,20 +66,12 @@ async function usualChannel(interaction: CommandUse, context: Context): Promise<
 }
 
 /** Adds a subscription for any command or button; the caller has checked it. */
-export async function watch(
-  interaction: Use,
-  context: Context,
-  wanted: Choices & Pick<NewSubscription, 'address' | 'channelId' | 'network'>,
-): Promise<Reply> {
+export async function watch(interaction: Use, context: Context, wanted: NewChoices): Promise<Reply> {
   const { guildId } = interaction;
-  const { subscriptions, guilds, settings, now, t } = context;
+  const { guilds, settings, now, t } = context;
   requireMention(interaction, wanted.mention, wanted.channelId, t);
   const dryRun = await dryRunField({ ...wanted, guildId }, interaction, context);
-  const outcome = await subscriptions.add(
-    { ...wanted, guildId, createdBy: interaction.user.id, createdAt: now() },
-    settings.maxSubscriptions,
-    settings.maxChannelsPerAddress,
-  );
+  const outcome = await addSubscription(interaction, wanted, now(), context);
   const address = fullAddress(wanted.address, settings);
   switch (outcome.status) {
     case 'exists': {
@@ -101,9 +87,7 @@ export async function watch(
       throw notNamed(outcome, context);
     case 'added': {
       const { subscription, before } = outcome;
-      const detail = { id: subscription.id, address: checksumAddress(wanted.address), channel: wanted.channelId };
       await guilds.recordLocale(guildId, interaction.guildLocale);
-      await record(interaction, context, 'subscription.add', detail);
       const isRenamed = wanted.label !== null && wanted.label !== before;
       if (isRenamed) await context.relabel(guildId, [wanted.address]);
       return added(interaction, subscription, context, { dryRun, before: isRenamed ? before : null });

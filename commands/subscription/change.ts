@@ -48,18 +48,22 @@ export async function edit(interaction: CommandUse, context: Context): Promise<R
 }
 
 /** `/subscription pause` and `resume`. */
-export async function pause(interaction: CommandUse, context: Context, paused: boolean): Promise<Reply> {
-  const { t } = context;
-  const before = await named(interaction, context);
-  const action = paused ? 'subscription.pause' : 'subscription.resume';
-  const after = await save(interaction, context, before, { paused }, action);
-  const name = nameOf(after);
-  const address = addressLine(after, context);
-  const tokens = await tokenBook(interaction.guildId, context);
-  if (before.paused === paused)
-    return embedReply('info', t('subscription.edit.same'), [address, ...summary(after, context, tokens)]);
-  if (paused)
-    return embedReply('good', t('subscription.pause.title', { name }), [address, t('subscription.pause.meaning')]);
-  const { lines, fix, isCovered } = await stateWith(after, tokens, context);
-  return embedReply(isCovered ? 'good' : 'warn', t('subscription.pause.resumed', { name }), lines, { components: fix });
-}
+export const pausing =
+  (paused: boolean) =>
+  async (interaction: CommandUse, context: Context): Promise<Reply> => {
+    const { t } = context;
+    const before = await named(interaction, context);
+    const action = paused ? 'subscription.pause' : 'subscription.resume';
+    const after = await save(interaction, context, before, { paused }, action);
+    const name = nameOf(after);
+    const address = addressLine(after, context);
+    const tokens = await tokenBook(interaction.guildId, context);
+    if (before.paused === paused)
+      return embedReply('info', t('subscription.edit.same'), [address, ...summary(after, context, tokens)]);
+    if (paused)
+      return embedReply('good', t('subscription.pause.title', { name }), [address, t('subscription.pause.meaning')]);
+    const { lines, fix, isCovered } = await stateWith(after, tokens, context);
+    return embedReply(isCovered ? 'good' : 'warn', t('subscription.pause.resumed', { name }), lines, {
+      components: fix,
+    });
+  };

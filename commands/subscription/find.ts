@@ -1,4 +1,4 @@
-import type { AutocompleteUse, Choice, CommandUse, Use } from '../../src/discord/command.ts';
+import type { AutocompleteUse, Button, Choice, CommandUse, Reply, Use } from '../../src/discord/command.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { isolate } from '../../src/domain/text.ts';
 import { parseAddress, shortAddress } from '../../src/domain/typed-address.ts';
@@ -42,6 +42,17 @@ export async function seenOne(
   const isSeen = found && (await hiddenFrom(interaction, [found.channelId], context)).size === 0;
   if (!isSeen) throw new UserError(context.t('subscription.remove.gone'));
   return found;
+}
+
+/** What is done with one subscription, as a subcommand that names it and as a button with its ID. */
+export function onSubscription(act: (interaction: Use, found: Subscription, context: Context) => Promise<Reply>) {
+  const button: Button<Context> = {
+    response: 'reply',
+    press: async (interaction, [id], context) => act(interaction, await seenOne(interaction, id, context), context),
+  };
+  const execute = async (interaction: CommandUse, context: Context): Promise<Reply> =>
+    act(interaction, await named(interaction, context), context);
+  return { execute, button };
 }
 
 /** This guild's subscriptions that the person sees and that match the typed text. */

@@ -6,7 +6,6 @@ import { type Choices, DEFAULT_CHOICES, type Subscription } from '../../src/doma
 import { type AddressFault, addressList, checksumAddress, parseWatchable } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
-import { record } from '../shared/audit.ts';
 import { outsideLine } from '../shared/channels.ts';
 import { button, MAX_MENU_OPTIONS, menuRow, row, rows } from '../shared/components.ts';
 import { ask, takeConfirmation } from '../shared/confirmations.ts';
@@ -18,7 +17,7 @@ import type { Context } from '../shared/services.ts';
 import { summary } from './describe.ts';
 import { groupDryRunField } from './dry-run.ts';
 import { checkPlace, forumOf, placeFor } from './forum-post.ts';
-import { requireMention } from './save.ts';
+import { addSubscription, requireMention } from './save.ts';
 import { tokenBook } from './token-book.ts';
 
 const GROUP = 'subscription.group';
@@ -154,18 +153,13 @@ async function watchAll(
   context: Context,
 ): Promise<Reply> {
   const { channelId, network = null, choices } = asked;
-  const { guildId, user } = interaction;
-  const { subscriptions, guilds, settings, now, t } = context;
+  const { guildId } = interaction;
+  const { guilds, settings, now, t } = context;
   await checkPlace(interaction, channelId, interaction.guild?.channels.cache.get(channelId) ?? null, context);
   requireMention(interaction, choices.mention, channelId, t);
   const at = now();
   const show = ({ address }: Entry) => fullAddress(address, settings);
-  const outcomes: Record<'added' | 'exists' | 'full' | 'crowded', Entry[]> = {
-    added: [],
-    exists: [],
-    full: [],
-    crowded: [],
-  };
+  const outcomes = { added: [] as Entry[], exists: [] as Entry[], full: [] as Entry[], crowded: [] as Entry[] };
   let stopped: string[] = [];
   for (const [index, { address, label }] of entries.entries()) {
     let post: string;
@@ -176,22 +170,14 @@ async function watchAll(
       stopped = [`⚠️ ${error.message}`, ...firstOf(t, entries.slice(index), MAX_SHOWN, (one) => `-# ${show(one)}`)];
       break;
     }
-    const place = { guildId, channelId: post, address, network, createdBy: user.id, createdAt: at };
-    const add = (name: string | null) =>
-      subscriptions.add(
-        { ...DEFAULT_CHOICES, ...choices, ...place, label: name },
-        settings.maxSubscriptions,
-        settings.maxChannelsPerAddress,
-      );
+    const watched = { ...DEFAULT_CHOICES, ...choices, channelId: post, address, network };
+    const add = (name: string | null) => addSubscription(interaction, { ...watched, label: name }, at, context);
     const named = await add(label);
     // A name that another address has by now, or that does not fit, is no reason to watch nothing.
     const isNamed = named.status !== 'label-taken' && named.status !== 'labels-full';
     const outcome = isNamed ? named : await add(null);
     if (outcome.status === 'label-taken' || outcome.status === 'labels-full') continue;
     outcomes[outcome.status].push({ address, label: isNamed ? label : null });
-    if (outcome.status !== 'added') continue;
-    const detail = { id: outcome.subscription.id, address: checksumAddress(address), channel: post };
-    await record(interaction, context, 'subscription.add', detail);
   }
   const { added, exists, full, crowded } = outcomes;
   if (added.length > 0) await guilds.recordLocale(guildId, interaction.guildLocale);

@@ -157,10 +157,11 @@ async function readCurrent(interaction: CommandUse, context: Context): Promise<C
   const threads = guild?.channels.cache.filter(({ type }) => type === ChannelType.PrivateThread).keys() ?? [];
   const channels = [...subscriptions.map(({ channelId }) => channelId), ...threads];
   const labels = await context.labels.list(guildId);
-  const names = labels.map(({ address, name }) => [address, name] as const);
+  const names = new Map(labels.map(({ address, name }) => [address, name]));
   return {
     subscriptions,
     labels,
+    names,
     tokens: await tokenBook(guildId, context, names),
     hidden: await hiddenFrom(interaction, channels, context),
   };

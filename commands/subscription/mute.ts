@@ -9,7 +9,7 @@ import { type Translate, wordingsOf } from '../../src/languages/index.ts';
 import { record } from '../shared/audit.ts';
 import { seenBy, unseenLine } from '../shared/channels.ts';
 import { button, row, rows } from '../shared/components.ts';
-import { bookOf, nameOf } from '../shared/names.ts';
+import { nameOf, namesByAddress } from '../shared/names.ts';
 import { absoluteTime, embedReply, fullAddress, withInput } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
 import { readChoice } from '../shared/suggestions.ts';
@@ -127,7 +127,7 @@ async function muteAll(interaction: Use, context: Context, until: number | null)
 
 async function muteToken(interaction: Use, context: Context, text: string, until: number | null): Promise<Reply> {
   const { subscriptions, t } = context;
-  const tokens = await tokenBook(interaction.guildId, context, await bookOf(interaction.guildId, context));
+  const tokens = await tokenBook(interaction.guildId, context, await namesByAddress(interaction.guildId, context));
   const token = tokens.find(text);
   const before = await subscriptions.tokenMutes(interaction.guildId, context.now());
   const wasMuted = before.some((one) => one.token === token);

@@ -3,7 +3,7 @@ import type { CommandUse } from '../../src/discord/command.ts';
 import type { Choices } from '../../src/domain/subscription.ts';
 import { nameIn } from '../../src/languages/index.ts';
 import { channel, choice, flag, integer, role, text } from '../shared/define.ts';
-import { bookOf } from '../shared/names.ts';
+import { namesByAddress } from '../shared/names.ts';
 import type { Context } from '../shared/services.ts';
 import { readChoice } from '../shared/suggestions.ts';
 import type { Reading } from './field-values.ts';
@@ -67,7 +67,7 @@ export async function readingOf(guildId: string, network: number | null, context
   const { t, language, settings } = context;
   const called = (name: string) => nameIn(language, `subscription edit ${name}`);
   const kindName = (value: string) => choiceName(FIELDS.kind, value, language);
-  const names = await bookOf(guildId, context);
+  const names = await namesByAddress(guildId, context);
   const tokens = await tokenBook(guildId, context, names, network);
   return { t, guildId, tokens, names, called, kindName, language, hasPrices: settings.hasPrices };
 }

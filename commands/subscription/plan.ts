@@ -42,6 +42,8 @@ export type Plan = ReturnType<typeof emptyPlan>;
 export interface CurrentState {
   subscriptions: readonly Subscription[];
   labels: Label[];
+  /** The same by address. */
+  names: Names;
   tokens: TokenBook;
   /** Channels that the person is not known to see. */
   hidden: ReadonlySet<string>;
@@ -245,15 +247,13 @@ function readSubject(input: Input, { readChannel, current, context: { t } }: Bas
   }
   const parse = type === 'label' ? parseAddress : parseWatchable;
   const typed = input('address') ?? '';
-  const [named, ...others] = addressesNamed(typed, namesOf(current));
+  const [named, ...others] = addressesNamed(typed, current.names);
   const isNamed = named !== undefined && others.length === 0 && !parse(typed).ok;
   const parsed = parse(isNamed ? named : typed);
   if (!parsed.ok) throw new UserError(faultText(parsed.fault, typed, t), { cause: typed });
   const { address } = parsed;
   return type === 'label' ? { type, address } : { type, address, ...readChannel(input('channel') ?? '') };
 }
-
-const namesOf = ({ labels }: CurrentState): Names => labels.map(({ address, name }) => [address, name] as const);
 
 /** What a row does; `name`: what it calls its address. */
 type RowOutcome =
@@ -283,10 +283,10 @@ function readSubscription(
   // Channels that already get alerts are accepted; all others are checked like typed ones.
   if (!before && !picked) throw new UserError(t('subscription.import.channel'), { cause: input('channel') });
   if (!before) checkKnown(interaction, channelId, picked, t);
-  const names = namesOf(current);
   const { hasPrices } = context.settings;
   const { guildId } = interaction;
-  const reading = { t, guildId, tokens: current.tokens, names, hasPrices, ...AS_IN_FILE };
+  const { tokens, names } = current;
+  const reading = { t, guildId, tokens, names, hasPrices, ...AS_IN_FILE };
   const kept = readChoices<Kept>(input, before ?? DEFAULT_KEPT, reading);
   if (kept.mention !== null && kept.mention !== before?.mention && !interaction.guild?.roles.cache.has(kept.mention)) {
     throw new UserError(t('subscription.filter.role'), { cause: input('mention') });

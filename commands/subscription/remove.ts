@@ -1,4 +1,4 @@
-import type { Button, ButtonUse, CommandUse, Reply } from '../../src/discord/command.ts';
+import type { Button, ButtonUse, Reply } from '../../src/discord/command.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
@@ -10,13 +10,11 @@ import { embedReply } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
 import { offerAddressRemoval } from '../webhook/remove.ts';
 import { addressLine, describe } from './describe.ts';
-import { named, seenOne } from './find.ts';
+import { onSubscription, seenOne } from './find.ts';
 import { tokenBook } from './token-book.ts';
 
-/** `/subscription remove`: asks first. */
-export async function remove(interaction: CommandUse, context: Context): Promise<Reply> {
-  return askToRemove(await named(interaction, context), context);
-}
+/** `/subscription remove` and `subscription:remove:<id>`: asks first. */
+export const remove = onSubscription((_, found, context) => askToRemove(found, context));
 
 async function askToRemove(found: Subscription, context: Context): Promise<Reply> {
   const { t } = context;
@@ -35,15 +33,10 @@ async function askToRemove(found: Subscription, context: Context): Promise<Reply
   );
 }
 
-/** The buttons that ask, and those below the question. */
+/** The buttons below the question. */
 export const removalButtons: Record<string, Button<Context>> = {
-  /** `subscription:remove:<id>` */
-  remove: {
-    response: 'reply',
-    press: async (interaction, [id], context) => askToRemove(await seenOne(interaction, id, context), context),
-  },
   /** `subscription:drop:<id>:<channel>` */
-  drop: { press: (interaction, [id, channelId], context) => drop(interaction, id, channelId, context) },
+  drop: { press: drop },
   /** `subscription:keep:<id>` */
   keep: {
     press: async (_, __, { t }) =>
@@ -51,12 +44,7 @@ export const removalButtons: Record<string, Button<Context>> = {
   },
 };
 
-async function drop(
-  interaction: ButtonUse,
-  id: string | undefined,
-  channelId: string | undefined,
-  context: Context,
-): Promise<Reply> {
+async function drop(interaction: ButtonUse, [id, channelId]: string[], context: Context): Promise<Reply> {
   const { guildId } = interaction;
   const { subscriptions, t } = context;
   const found = await seenOne(interaction, id, context);

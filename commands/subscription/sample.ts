@@ -1,26 +1,13 @@
 import { DiscordAPIError, type GuildBasedChannel, RESTJSONErrorCodes, Routes } from 'discord.js';
-import type { Button, CommandUse, Reply, Use } from '../../src/discord/command.ts';
-import type { Subscription } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
 import { tooManyRefusals } from '../shared/guild-channels.ts';
 import { nameOf } from '../shared/names.ts';
 import { embedReply } from '../shared/reply.ts';
-import type { Context } from '../shared/services.ts';
 import { stateOf } from './describe.ts';
-import { named, seenOne } from './find.ts';
+import { onSubscription } from './find.ts';
 
-/** `/subscription test`: posts an alert that is marked as a sample. */
-export async function test(interaction: CommandUse, context: Context): Promise<Reply> {
-  return post(interaction, await named(interaction, context), context);
-}
-
-/** `subscription:test:<id>` */
-export const testButton: Button<Context> = {
-  response: 'reply',
-  press: async (interaction, [id], context) => post(interaction, await seenOne(interaction, id, context), context),
-};
-
-async function post(interaction: Use, found: Subscription, context: Context): Promise<Reply> {
+/** `/subscription test` and `subscription:test:<id>`: posts an alert that is marked as a sample. */
+export const sample = onSubscription(async (interaction, found, context) => {
   const { t } = context;
   const channel = `<#${found.channelId}>`;
   try {
@@ -41,7 +28,7 @@ async function post(interaction: Use, found: Subscription, context: Context): Pr
     t('subscription.test.look', { channel }),
     state ? t('subscription.test.silent', { state }) : null,
   ]);
-}
+});
 
 /** The text for Discord's refusal to post; null: it is unexpected. */
 function refusal({ code }: DiscordAPIError, known: GuildBasedChannel | undefined) {

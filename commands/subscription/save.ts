@@ -1,7 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { GuildMember, PermissionFlagsBits } from 'discord.js';
 import type { Use } from '../../src/discord/command.ts';
-import type { Choices, Filters, Subscription, SubscriptionChange } from '../../src/domain/subscription.ts';
+import type {
+  Choices,
+  Filters,
+  NewSubscription,
+  Subscription,
+  SubscriptionChange,
+} from '../../src/domain/subscription.ts';
+import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { record } from '../shared/audit.ts';
@@ -25,6 +32,24 @@ function differences<Settings extends object>(before: Settings, after: Settings)
     ([key, value]) => !isDeepStrictEqual(before[key as keyof Settings], value),
   );
   return Object.fromEntries(changed) as Partial<Settings>;
+}
+
+/** What is watched where, and how. */
+export type NewChoices = Choices & Pick<NewSubscription, 'address' | 'channelId' | 'network'>;
+
+/** Adds a subscription and records it in the audit log, if nothing is in its way. */
+export async function addSubscription(interaction: Use, wanted: NewChoices, createdAt: number, context: Context) {
+  const { subscriptions, settings } = context;
+  const outcome = await subscriptions.add(
+    { ...wanted, guildId: interaction.guildId, createdBy: interaction.user.id, createdAt },
+    settings.maxSubscriptions,
+    settings.maxChannelsPerAddress,
+  );
+  if (outcome.status === 'added') {
+    const { id, address, channelId: channel } = outcome.subscription;
+    await record(interaction, context, 'subscription.add', { id, address: checksumAddress(address), channel });
+  }
+  return outcome;
 }
 
 /** The choices about pings and how often they are sent: changing these needs the right to ping. */

@@ -36,7 +36,7 @@ export interface TokenBook {
 export async function tokenBook(
   guildId: string,
   context: Context,
-  names: Names = [],
+  names: Names = new Map(),
   network: number | null = null,
 ): Promise<TokenBook> {
   const { settings, t } = context;

@@ -13,7 +13,7 @@ import { hiddenFrom } from '../shared/channels.ts';
 import { button, question, rows } from '../shared/components.ts';
 import { ask, takeConfirmation } from '../shared/confirmations.ts';
 import { explain } from '../shared/failure.ts';
-import { boldName, bookOf, faultText, type Pasted, readAddress, readAddresses } from '../shared/names.ts';
+import { boldName, faultText, namesByAddress, type Pasted, readAddress, readAddresses } from '../shared/names.ts';
 import { hasSeveral, watchedHere } from '../shared/networks.ts';
 import { addressInCode, embedReply, firstOf, MAX_ID, quoted, withInput } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
@@ -42,7 +42,7 @@ export async function preview(interaction: CommandUse, context: Context): Promis
   const webhook = options.getString('webhook', true).trim();
   if (!isWebhookId(webhook)) throw withInput(new UserError(t('webhook.remove.badId')), webhook, t);
   const typed = options.getString('addresses', true);
-  const pasted = readAddresses(typed, await bookOf(guildId, context));
+  const pasted = readAddresses(typed, await namesByAddress(guildId, context));
   if (pasted.addresses.length === 0) {
     const { fault, text } = pasted.wrong[0] ?? { fault: 'form', text: '' };
     const reason = faultText(fault, text, t);
@@ -71,7 +71,7 @@ export async function preview(interaction: CommandUse, context: Context): Promis
 /** The buttons below the question and the result; each has the ID of a stored question. */
 export const removalButtons: Record<string, Button<Context>> = {
   /** `webhook:confirm:<entry>` */
-  confirm: { press: (interaction, [entry], context) => confirm(interaction, entry, context) },
+  confirm: { press: confirm },
   /** `webhook:cancel:<entry>` */
   cancel: {
     async press(interaction, [entry], context) {
@@ -102,7 +102,7 @@ export const removalButtons: Record<string, Button<Context>> = {
   },
 };
 
-async function confirm(interaction: ButtonUse, entry: string | undefined, context: Context): Promise<Reply> {
+async function confirm(interaction: ButtonUse, [entry]: string[], context: Context): Promise<Reply> {
   const { t } = context;
   const { notification, scope } = await projectOf(context, interaction.guildId);
   const request = await takeConfirmation(interaction, context, REMOVE, entry);
