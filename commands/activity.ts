@@ -33,14 +33,12 @@ const MAX_TRANSFERS = 100_000;
 /** A network's ID in a custom ID; null: every network. */
 const networkOf = (text = ''): number | null => (/^\d+$/.test(text) ? Number(text) : null);
 
-/** `activity:show:<period>:<address>:<network>` */
 const showButton: Button<Context> = {
   access: 'all',
   press: (interaction, [period, address, network], context) =>
     show(interaction, context, address ?? '', periodOf(period), networkOf(network)),
 };
 
-/** `activity:csv:<period>:<address>:<network>` */
 const csvButton: Button<Context> = {
   access: 'all',
   response: 'reply',

@@ -7,7 +7,6 @@ import { embedReply } from './shared/reply.ts';
 /** The headings, in the order in which a newcomer needs them. */
 const SECTIONS = ['watch', 'understand', 'lookUp', 'service', 'server'] as const satisfies Command['section'][];
 
-/** Lists these commands with the descriptions of their definitions. */
 export function helpFor(commands: readonly AnyCommand<never>[]): Command {
   return {
     data: define('help', 'What this bot can do'),
@@ -33,7 +32,6 @@ export function helpFor(commands: readonly AnyCommand<never>[]): Command {
   };
 }
 
-/** One line for each command of a section that can be typed. */
 function listed(commands: readonly AnyCommand<never>[], section: Command['section'], language: Language): string[] {
   const wordings = wordingsOf(language);
   const line = (path: string, english: string, needsManager: boolean) =>

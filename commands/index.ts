@@ -33,7 +33,6 @@ export const commands: readonly AnyCommand<Context>[] = [
   ...served.map((command) => ('kind' in command ? command : namingNetworks(command))),
 ];
 
-/** The commands that are registered and served where there are this many networks. */
 export const commandsFor = (networks: number): readonly AnyCommand<Context>[] =>
   networks > 1 ? commands : commands.map((command) => ('kind' in command ? command : withoutNetwork(command)));
 

@@ -42,13 +42,11 @@ export const label = {
   }),
   autocomplete: offer,
   buttons: {
-    /** `label:list:<page>` */
     list: {
       press: ({ guildId }, [page], context) => list(guildId, context, Number(page)),
     },
     /** `label:drop:<address>:<fingerprint of the name>` */
     drop: { press: confirmRemove },
-    /** `label:keep:<address>` */
     keep: {
       press: async (_, __, { t }) => embedReply('info', t('label.kept'), [t('label.unchanged')]),
     },
@@ -83,7 +81,6 @@ async function set(interaction: CommandUse, context: Context): Promise<Reply> {
   });
 }
 
-/** A line about the sent messages that change; null: none. */
 function changingLine({ messages, isAll }: { messages: number; isAll: boolean }, t: Translate): string | null {
   if (messages === 0) return null;
   return isAll ? t('label.changing', { count: messages }) : t('label.changingLatest', { max: messages });
@@ -139,7 +136,6 @@ async function offer(interaction: AutocompleteUse, context: Context): Promise<Ch
   return choicesWith(options.getFocused(), choices);
 }
 
-/** The label with the typed address or name. */
 async function named(interaction: CommandUse, { labels, settings, t }: Context): Promise<Label> {
   const all = await labels.list(interaction.guildId);
   const names = new Map(all.map(({ address, name }) => [address, name]));

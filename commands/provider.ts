@@ -32,7 +32,6 @@ const CATEGORY = /^[\w-]{1,50}$/;
 /** Maximum characters of a provider's name in a custom ID, which has at most 100. */
 const MAX_NAME = 24;
 
-/** A category as the directory writes it. */
 const keyOf = (typed: string | null, keys: readonly string[]): string =>
   keys.find((key) => key.toLowerCase() === typed?.trim().toLowerCase()) ?? typed?.trim() ?? '';
 
@@ -180,7 +179,6 @@ async function results(
   });
 }
 
-/** The query as it was typed, in one text. */
 const wordsOf = ({ category, search, providers }: ProviderQuery): string =>
   [category, search, providers[0]].filter(Boolean).join(' · ');
 

@@ -55,7 +55,6 @@ export const setup = {
     ...eraseButtons,
     check: { press: (interaction, _, context) => check(interaction, context) },
     unset: unsetButton,
-    /** `setup:audit:<page>` */
     audit: { press: (interaction, [page], context) => audit(interaction, context, Number(page)) },
   },
 } satisfies Command<Context>;

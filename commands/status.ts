@@ -88,7 +88,6 @@ export const status = {
   },
 } satisfies Command<Context>;
 
-/** A field with these lines; none without lines. */
 const field = (name: string, lines: readonly string[]): APIEmbedField[] =>
   lines.length > 0 ? [{ name, value: asManyAsFit(lines) }] : [];
 
@@ -166,7 +165,6 @@ function chainLines({ t, completeness }: Context): string[] {
   });
 }
 
-/** Busy addresses that have gone quiet. */
 function silenceLines(silences: readonly Silence[], { t, settings }: Context): string[] {
   const lines = silences.slice(0, MAX_SILENCES).map(({ address, label, lastEventAt }) =>
     t('status.silentOne', {

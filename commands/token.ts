@@ -194,7 +194,6 @@ function show(found: Token, warning: string | null, { t, language, settings, isO
   );
 }
 
-/** The symbol as alerts write it. */
 const symbolOf = ({ symbol, cataloged }: Token, t: Translate): string =>
   cataloged && symbol !== null ? asSymbol(symbol, '', t('alert.hiddenName')) : thirdPartyName(t, symbol, '');
 

@@ -45,7 +45,6 @@ function textIn({
   return [content, ...parts, ...texts].filter(Boolean).join('\n');
 }
 
-/** The texts of a component, for example of a compact alert. */
 function displaysIn(component: APIMessageComponent): string[] {
   if (component.type === ComponentType.TextDisplay) return [component.content];
   return 'components' in component ? component.components.flatMap(displaysIn) : [];

@@ -41,7 +41,6 @@ export interface ActivityReport extends Activity {
   cut: number | null;
 }
 
-/** What an address had and has on one network. */
 export interface NetworkBalances {
   network: number;
   outcome: StatementOutcome;
@@ -85,7 +84,6 @@ function movementsFor({ history }: Pick<Store, 'history'>, { timezone: _, max, .
   return readMovements((until, limit) => history.decidedTransfers({ ...query, until }, limit), query.until, max);
 }
 
-/** What an address had and has on each network with a node. */
 export const readBalances = (
   { guildId, address, network: only = null, since, until }: ActivityRequest,
   context: Context,
@@ -110,7 +108,6 @@ export const readBalances = (
 export const PERIODS = { '24h': 1, '7d': 7, '30d': 30 };
 export type PeriodName = keyof typeof PERIODS;
 
-/** An {@link ActivityRequest} as somebody made it. */
 export interface NamedRequest extends ActivityRequest {
   /** Safe for Discord. */
   name: string;
@@ -121,7 +118,6 @@ export interface NamedRequest extends ActivityRequest {
 
 interface ReportContext extends Context {
   request: NamedRequest;
-  /** Tokens that may have moved. */
   known: readonly KnownToken[];
 }
 
@@ -129,10 +125,8 @@ const NAMES = Object.keys(PERIODS) as PeriodName[];
 const ICONS: Record<Direction, string> = { incoming: '📥', outgoing: '📤', other: '🔁' };
 const DIRECTIONS: readonly Direction[] = ['incoming', 'outgoing', 'other'];
 
-/** The chosen period; a week by default. */
 export const periodOf = (name: string | null | undefined): PeriodName => NAMES.find((one) => one === name) ?? '7d';
 
-/** The reply: the chart, and all that matters as text too. */
 export async function report(
   found: ActivityReport,
   balances: readonly NetworkBalances[],

@@ -27,7 +27,6 @@ const MAX_ACTION = 2_000;
 /** `[label](target)` */
 const LINK = /\[([^\]]{0,200})\]\(([^)]{1,700})\)/g;
 
-/** Rows by provider, in order of first appearance. */
 export function groupProviders(rows: readonly ProviderRow[]): Provider[] {
   const groups = new Map<string, Provider>();
   for (const row of rows) {
@@ -40,7 +39,6 @@ export function groupProviders(rows: readonly ProviderRow[]): Provider[] {
   return [...groups.values()];
 }
 
-/** A provider's lines: name, offers, plans, and the columns of its category. */
 export function sectionOf(t: Translate, { name, rows }: Provider, number: number): string[] {
   const first = rows[0]!.columns;
   const badges = [first.starred === '✓' ? '⭐' : '', first.tag ? thirdPartyName(t, first.tag, '') : ''];

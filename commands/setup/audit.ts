@@ -41,7 +41,6 @@ export async function audit(interaction: Use, context: Context, page = 0): Promi
   });
 }
 
-/** What the details of entries name. */
 interface Book {
   names: ReadonlyMap<AddressText, string>;
   subscriptions: ReadonlyMap<number, Subscription>;
@@ -172,7 +171,6 @@ function namedPhrase(
 /** The names of the server's settings as options. */
 const SETTINGS: Record<string, string> = { defaultChannel: 'channel', managerRole: 'manager' };
 
-/** A changed option, in the reader's language. */
 function optionPhrase(
   action: string,
   key: string,

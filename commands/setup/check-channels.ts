@@ -10,7 +10,6 @@ import { firstOf } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
 import { type Finding, fault, fine } from './finding.ts';
 
-/** Checks whether the subscriptions' channels can get alerts, with the fix for each that cannot. */
 export async function checkChannels(
   interaction: Use,
   { t, server, guildChannels }: Context,
@@ -49,7 +48,6 @@ export async function checkChannels(
   ];
 }
 
-/** The fault that keeps alerts from a channel; null: none. */
 function judge(id: string, found: FoundChannel, guild: Guild, t: Translate): Finding | null {
   const channel = `<#${id}>`;
   if (found === 'gone') return fault(t('setup.check.channelGone', { channel }));
@@ -60,7 +58,6 @@ function judge(id: string, found: FoundChannel, guild: Guild, t: Translate): Fin
   return fault(t('setup.check.channelLacks', { channel, permissions: missing.join(`**${t('reply.comma')}**`) }));
 }
 
-/** Checks whether the mentioned roles and the manager role exist and can be pinged. */
 export function checkRoles(
   { guild, appPermissions }: Use,
   { t, server }: Context,

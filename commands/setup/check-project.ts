@@ -25,7 +25,6 @@ import { byNetwork, type Finding, fault, fine, hint } from './finding.ts';
 
 const REQUEST_TIMEOUT_MS = 8_000;
 
-/** Checks the project that serves this guild on each network, and its events. */
 export async function checkProject(
   guildId: string,
   context: Context,
@@ -47,7 +46,6 @@ interface Checked {
   lacking: AddressText[] | null;
 }
 
-/** Checks a project: deliveries to its URL, its keys, its webhooks, and their addresses. */
 async function checkNetwork(
   guildId: string,
   context: Context,
@@ -105,7 +103,6 @@ async function misdirected({ t, quarantine }: Context, { scope }: ProjectAccess)
   return [fault(t('setup.check.otherChain', { count, network: chainTitle(chain) }))];
 }
 
-/** Whether the URL of the server's own project accepts its deliveries. */
 function quota(context: Context, { own, scope }: ProjectAccess): Finding[] {
   if (!own || scope === null) return [];
   const refused = quotaLine(scope, context);
@@ -115,7 +112,6 @@ function quota(context: Context, { own, scope }: ProjectAccess): Finding[] {
   ];
 }
 
-/** The source that was refused, and who can fix the list of sources. */
 function refused(context: Context, access: ProjectAccess): Finding[] {
   const { t } = context;
   const last = refusedFor(access, context);
@@ -169,7 +165,6 @@ async function checkAddresses(
   return { findings, lacking };
 }
 
-/** The first of these addresses, with their names. */
 function linesOf(
   addresses: readonly AddressText[],
   subscriptions: readonly Subscription[],

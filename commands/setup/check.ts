@@ -82,7 +82,6 @@ async function findingsOf(interaction: Use, context: Context): Promise<Finding[]
   ];
 }
 
-/** The interfaces that are down: why, since when, and the effect on this guild. */
 function checkInterfaces({ t, interfaces, explorer }: Context, isWatching: boolean): Finding[] {
   const outages = interfaces.outages();
   const down = INTERFACES.flatMap((name) => {

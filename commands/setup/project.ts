@@ -14,14 +14,12 @@ import { embedReply, MAX_ID } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
 import { createWebhookButton, postingHere, SOON_MS } from '../shared/webhooks.ts';
 
-/** How long checking the keys with the service may take. */
 const CHECK_MS = 10_000;
 const MAX_INPUT = 200;
 
 /** What the fields may contain: the ID becomes part of a path, the secret a header. */
 const PATTERNS = { projectId: /^[\w-]{1,64}$/, apiKey: /^[\x21-\x7e]{1,200}$/, apiSecret: /^[\x21-\x7e]{1,200}$/ };
 
-/** `/setup project`: the form for a project and its keys. */
 export async function projectForm(
   guildId: string,
   { t, storedProjects, projects, network }: Context,
@@ -178,7 +176,6 @@ export const panelButtons: Record<string, Button<Context>> = {
       return panel(interaction, context, t('setup.project.revoked'));
     },
   },
-  /** `setup:remove`: asks first. */
   remove: { press: async ({ guildId }, _, context) => askToRemove(await storedBy(guildId, context), context) },
   /** `setup:removed:<fingerprint of the project>` */
   removed: {

@@ -16,10 +16,8 @@ import { readChoice } from '../shared/suggestions.ts';
 /** How many characters a suggested time zone has in common with the typed text. */
 const MIN_SHARED_CHARACTERS = 4;
 
-/** The languages to choose from, each by its own name. */
 export const LANGUAGE_CHOICES = Object.entries(LANGUAGES).map(([value, name]) => ({ name, value }));
 
-/** `/setup server`: changes the given settings and shows all of them. */
 export async function server(interaction: CommandUse, context: Context): Promise<Reply> {
   const { t, guilds } = context;
   const { guildId, options } = interaction;
@@ -142,7 +140,6 @@ function readTimezone(text: string): string | null {
 const searched = (text: string): string =>
   text.trim().normalize('NFD').replace(/\p{M}/gu, '').replaceAll(' ', '_').toLowerCase();
 
-/** The error for an unknown time zone, with a suggestion if there is a similar one. */
 function unknownTimezone(typed: string, t: Translate): UserError {
   let start = typed.trim().slice(0, 50);
   // Typos are mostly near the end.

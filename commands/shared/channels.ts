@@ -134,7 +134,6 @@ export function isLocked(guild: Guild | null, channel: GuildBasedChannel | undef
 /** Whether the guild's roles have arrived, which every permission depends on. */
 const hasRoles = (guild: Guild) => guild.roles.cache.has(guild.id);
 
-/** The person and the channel of an interaction. */
 export interface Asker {
   guild: Guild | null;
   member: unknown;
@@ -213,7 +212,6 @@ export function unseenLine({ length: count }: readonly Subscription[], t: Transl
   return count === 0 ? null : t('subscription.unseen', { count });
 }
 
-/** The guild's subscriptions in channels that this person is known to see. */
 export async function visibleTo(interaction: Use | AutocompleteUse, context: Context): Promise<Subscription[]> {
   return (await seenBy(interaction, context)).visible;
 }

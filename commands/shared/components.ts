@@ -39,7 +39,6 @@ export function linkButton(label: string, url: string): APIButtonComponent {
   return { type: ComponentType.Button, style: ButtonStyle.Link, label, url };
 }
 
-/** A row of at most {@link MAX_ROW_BUTTONS} buttons. */
 export function row(...buttons: APIButtonComponent[]): APIActionRowComponent<APIButtonComponent> {
   return { type: ComponentType.ActionRow, components: buttons };
 }

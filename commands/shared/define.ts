@@ -32,7 +32,6 @@ interface Subcommand {
   opens?: (interaction: CommandUse, context: Context) => Promise<FormData>;
 }
 
-/** The parts of a command that consists of subcommands. */
 export function withSubcommands(
   name: string,
   description: string,
@@ -92,6 +91,5 @@ export const role = (name: string, description: string): Option => ({
   description,
 });
 
-/** A channel that alerts can go to. */
 export const channel = (name: string, description: string, types: readonly ChannelType[] = TARGET_TYPES): Option =>
   ({ type: ApplicationCommandOptionType.Channel, name, description, channel_types: [...types] }) as Option;

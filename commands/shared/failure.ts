@@ -6,7 +6,6 @@ import { listInCode } from './reply.ts';
 /** Failures that a wrong root may cause: a redirect, "not found", a page, or no response. */
 const PERHAPS_ROOT: readonly UpstreamFailure['status'][] = ['rejected', 'unreachable', 'broken', 'unreadable'];
 
-/** Explains in a few sentences what went wrong with a service and what to do. */
 export function explain(t: Translate, failure: UpstreamFailure, service: Interface): string {
   const { status } = failure;
   if (status === 'forbidden') return t(`failure.${service}.forbidden`);
@@ -23,7 +22,6 @@ export function rootHint(t: Translate, { status }: UpstreamFailure, service: Int
 /** The HTTP status for the text; empty: there is none. */
 export const codeOf = (failure: UpstreamFailure): number | '' => (failure.status === 'broken' ? failure.code : '');
 
-/** The error that an interface is off, with the environment variables that turn it on. */
 export function notConfigured(t: Translate, service: Exclude<Interface, 'prices'>, ...variables: string[]): UserError {
   return new UserError(t(`failure.${service}.off`, { variables: listInCode(variables, t) }));
 }

@@ -24,7 +24,6 @@ const LIMITED_MS = MINUTE;
 
 type Queried = Extract<Interface, 'explorer' | 'discovery'>;
 
-/** Limits how often people query other services. */
 export interface Cooldown {
   /** Counts a lookup; returns who must wait and until when, or null. */
   take(service: Queried, guildId: string, userId: string): { who: 'person' | 'server' | 'all'; until: number } | null;

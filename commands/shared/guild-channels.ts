@@ -22,7 +22,6 @@ const noResponses = () => ({
   hidden: new Map<string, number>(),
   /** Private threads that the bot is in, and until when that is remembered. */
   inside: new Map<string, number>(),
-  /** Requests about channels that are in flight. */
   requests: new Map<string, Promise<void>>(),
   /** How many other requests that Discord may refuse are in flight. */
   others: 0,
@@ -40,7 +39,6 @@ export interface GuildChannels {
   request<Result>(guild: Guild, make: () => Promise<Result>, otherwise: () => Result): Promise<Result>;
 }
 
-/** Creates the requests, with a memory of each guild's responses. */
 export function createGuildChannels(now: () => number): GuildChannels {
   const byGuild = new WeakMap<Guild, ReturnType<typeof noResponses>>();
 

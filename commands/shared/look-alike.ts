@@ -9,7 +9,6 @@ import type { Context } from './services.ts';
 
 const MAX_WARNINGS = 3;
 
-/** An address that the guild labeled or watches. */
 interface KnownAddress {
   address: AddressText;
   label: string | null;

@@ -81,13 +81,11 @@ async function postingOf(guildId: string, on: NetworkServices, services: Command
   return response.status === 'ok' ? withAddresses(access, response.webhooks) : null;
 }
 
-/** When people let the bot add addresses to a webhook, latest first. */
 async function additionsIn(guildId: string, { audit }: CommandServices): Promise<AuditEntry[]> {
   const { entries } = await audit.page(guildId, 0, MAX_ENTRIES);
   return entries.filter(({ action }) => action === FILLED);
 }
 
-/** Whether an entry is about adding this address on this network. */
 function isAbout({ detail }: AuditEntry, { address, network }: MissedTransfer): boolean {
   const { addresses, network: its = network } = detail as { addresses?: unknown; network?: unknown };
   return its === network && Array.isArray(addresses) && addresses.includes(address);

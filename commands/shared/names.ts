@@ -34,11 +34,9 @@ export function boldName(name: string | null | undefined, fallback = ''): string
   return shown === '' ? fallback : `**${shown}**`;
 }
 
-/** An address behind its name, if it has one. */
 export const namedAddress = (name: string | null | undefined, address: AddressText, settings: ExplorerRoot): string =>
   [boldName(name), fullAddress(address, settings)].filter(Boolean).join(' ');
 
-/** A subscription's short name: its label, or its shortened address. */
 export function nameOf({ label, address }: Pick<Subscription, 'label' | 'address'>): string {
   return titleName(label, `\`${shortAddress(address)}\``);
 }
@@ -61,7 +59,6 @@ export const nameOrNull = (label: string, t: Translate): string | null =>
     () => null,
   );
 
-/** The error for a name that an address did not get. */
 export function notNamed(refusal: LabelRefusal, { settings, t }: Context): UserError {
   if (refusal.status === 'labels-full') return new UserError(t('label.full', { count: MAX_LABELS }));
   const { name, address } = refusal;
@@ -96,7 +93,6 @@ export function readAddress(typed: string, t: Translate, rules: Rules = {}): Add
   throw suggestionError(noName, typed, names.values(), t);
 }
 
-/** The addresses that a name stands for. */
 export const addressesNamed = (typed: string, names: Names): AddressText[] => {
   const wanted = plainText(typed, Infinity)?.toLowerCase();
   return [...names].flatMap(([address, name]) => (name.toLowerCase() === wanted ? address : []));

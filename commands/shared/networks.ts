@@ -60,7 +60,6 @@ export function typedNetwork(typed: string | null, { settings, t }: Context): nu
   throw suggestionError(t('chain.unknownNetwork', { networks: names.join(t('reply.comma')) }), typed!, names, t);
 }
 
-/** The same of the option. */
 export const pickedNetwork = ({ options }: Typed, context: Context): number | null =>
   typedNetwork(options.getString(NETWORK), context);
 

@@ -33,7 +33,6 @@ interface NextStep {
   buttons: APIButtonComponent[];
 }
 
-/** The same on one network. */
 interface NetworkStep extends NextStep {
   /** The addresses that none of its webhooks has. */
   lacking: ReadonlySet<AddressText>;
@@ -81,7 +80,6 @@ export function fillOrNextStep(
   });
 }
 
-/** The step on each network on which something of this is watched. */
 function onEach<Step extends NextStep>(
   watched: readonly Watched[],
   context: Context,

@@ -8,7 +8,6 @@ import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { ifRefused, UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 
-/** The kind of a reply, shown as the color of its edge. */
 export const COLORS = { info: 0x4184e4, good: 0x2da44e, warn: 0xd4761d, danger: 0xe5534b };
 
 /** Maximum characters of an embed's description (Discord allows 4,096), without the count of omitted lines. */
@@ -61,7 +60,6 @@ export function pageOf<T>(all: readonly T[], perPage: number, wanted: number) {
   return { page, pages, shown: all.slice(page * perPage, (page + 1) * perPage) };
 }
 
-/** Values that people can type, in inline code. */
 export const listInCode = (values: readonly string[], t: Translate): string =>
   values.map((value) => `\`${value}\``).join(t('reply.comma'));
 

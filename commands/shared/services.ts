@@ -22,7 +22,6 @@ import type { Projects } from '../../src/upstream/projects.ts';
 import type { Cooldown, GuildQueue } from './fair-use.ts';
 import type { GuildChannels } from './guild-channels.ts';
 
-/** The configuration that commands need, on one network. */
 export interface CommandSettings extends ExplorerRoot {
   maxSubscriptions: number;
   /** Maximum number of one guild's channels that may watch the same address. */
@@ -34,7 +33,6 @@ export interface CommandSettings extends ExplorerRoot {
   /** The native coin's symbol; undefined: the one in its events. */
   nativeSymbol: string | undefined;
   operatorGuildIds: readonly string[];
-  /** Whether it is known what assets are worth. */
   hasPrices: boolean;
   version: string;
   /** Version of the database's schema. */
@@ -62,7 +60,6 @@ type StoreGroups = Pick<
 /** What differs between networks. */
 export interface NetworkServices {
   network: Network;
-  /** The notification project that serves a guild, with its client. */
   projects: Projects;
   /** null when the interface is off. */
   explorer: Pick<Explorer, 'token'> | null;
@@ -73,7 +70,6 @@ export interface NetworkServices {
   /** The interfaces that are down; `check` probes them all first. */
   interfaces: Pick<InterfaceHealth, 'check' | 'outages'>;
   settings: CommandSettings;
-  /** How often people may query other services. */
   cooldown: Cooldown;
 }
 
@@ -81,13 +77,10 @@ export interface NetworkServices {
 export interface CommandServices extends StoreGroups, NetworkServices {
   /** Of every network; a command that concerns several uses them by `eachNetwork`. */
   networks: readonly NetworkServices[];
-  /** Guilds' own stored projects, and webhooks. */
   storedProjects: Store['projects'];
   /** Where a project's events must be sent; only people who may manage the project may see it. */
   receiver: ReceiverPaths;
-  /** Runs one guild's slow reads one at a time. */
   guildQueue: GuildQueue;
-  /** Requests about guilds' channels that Discord may refuse. */
   guildChannels: GuildChannels;
   /** Milliseconds since 1970. */
   now(): number;
@@ -114,17 +107,12 @@ export interface CommandServices extends StoreGroups, NetworkServices {
    * wait.
    */
   guildPause(guildId: string): GuildPause | null;
-  /** What a scope's receiver URL received, and its limits. */
   receiverQuota(scope: number): ScopeQuota;
   /** Why due alerts of a guild are not sent now: first what concerns every channel. */
   sendingPauses(guildId: string): SendingPause[];
-  /** How far each network with a node was compared with its chain. */
   completeness(): Completeness[];
-  /** What an address had, and what moved. */
   statement(request: StatementRequest): Promise<StatementOutcome>;
-  /** Checks whether the receiver is reachable at its public address. */
   probeReceiver(): Promise<Reachability>;
 }
 
-/** What a command gets: the interaction's context and every service. */
 export type Context = InteractionContext & CommandServices;

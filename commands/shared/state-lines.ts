@@ -60,7 +60,6 @@ export function quotaLine(scope: number, { t, receiverQuota }: Context): string 
   return t(`setup.check.quota-${refused.reason}`, words);
 }
 
-/** How much of its quota a server's own receiver URL has used. */
 export function usageLine(scope: number, { t, receiverQuota }: Context): string {
   const { storedToday, waiting, limits } = receiverQuota(scope);
   const stored = Math.round((storedToday / MIB) * 10) / 10;

@@ -15,7 +15,6 @@ const MIN_BEGINNING = 3;
 const MAX_COMPARED = 60;
 const MAX_KNOWN = 2_000;
 
-/** An error that shows the typed text and suggests the closest known one. */
 export function suggestionError(reason: string, typed: string, known: Iterable<string>, t: Translate): UserError {
   return withInput(new UserError(withSuggestion(reason, typed, known, t)), typed, t);
 }
@@ -38,7 +37,6 @@ export function readChoice<const Value extends string>(
   return found;
 }
 
-/** The reason, followed by the closest known text as a suggestion, if there is one. */
 export function withSuggestion(reason: string, typed: string, known: Iterable<string>, t: Translate): string {
   const suggestion = closestMatch(typed, known);
   return suggestion === null ? reason : `${reason} ${t('reply.suggestion', { text: quoted(suggestion) })}`;
@@ -63,7 +61,6 @@ export function closestMatch(typed: string, known: Iterable<string>): string | n
 const folded = (text: string): string =>
   text.trim().toLowerCase().normalize('NFKD').replaceAll(/\p{M}/gu, '').slice(0, MAX_COMPARED);
 
-/** The choices whose name or value contains the typed text. */
 export function choicesWith(typed: string, choices: readonly Choice[]): Choice[] {
   const wanted = typed.trim().toLowerCase();
   return choices.filter(({ name, value }) => [name, value].some((text) => text.toLowerCase().includes(wanted)));

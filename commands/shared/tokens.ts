@@ -88,7 +88,6 @@ export function uniqueTokens(known: readonly KnownToken[]): Map<Asset, KnownToke
   return unique;
 }
 
-/** In the form in which people type it. */
 export function writeAsset(asset: Asset): string {
   return asset === 'native' ? asset : checksumAddress(asset);
 }

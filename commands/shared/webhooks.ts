@@ -26,7 +26,6 @@ export const FILLED = 'webhook.fill';
 /** Maximum addresses per request. The service documents no limit; this many take a second or two. */
 const MAX_PER_REQUEST = 100;
 
-/** A project that a guild manages, with its client. */
 export type ReadyProject = Extract<ProjectAccess, { status: 'ready' }>;
 
 /** The project that a guild manages; if there is none, throws a {@link UserError} that explains how to add one. */

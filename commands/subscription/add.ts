@@ -132,7 +132,6 @@ async function added(
   });
 }
 
-/** The other subscriptions of an address, as far as the person sees their channels. */
 async function alsoWatched(interaction: Use, { id, address }: Subscription, context: Context): Promise<string[]> {
   const { t } = context;
   const others = (await visibleTo(interaction, context)).filter((one) => one.address === address && one.id !== id);

@@ -44,7 +44,6 @@ export function describe(
   ];
 }
 
-/** Where there are several networks: on which it is watched. */
 function networkPhrase({ network = null }: Partial<Pick<Subscription, 'network'>>, { t, settings }: Context): string[] {
   if (!hasSeveral(settings)) return [];
   if (network === null) return [t('subscription.what.anyNetwork')];
@@ -74,7 +73,6 @@ export function addressLine({ address, network }: Pick<Subscription, 'address' |
   return `-# ${fullAddress(address, onNetwork(context, network).settings)}`;
 }
 
-/** Where alerts go and what they are, as lines. */
 export function summary(
   subscription: Choices & State & Pick<Subscription, 'channelId' | 'network'>,
   context: Context,
@@ -96,7 +94,6 @@ export function stateOf({ paused, mutedUntil }: State, { now, t }: Context): str
 export const mutedText = (until: number, t: Translate): string =>
   t(`subscription.state.${until === FOREVER ? 'mutedForever' : 'muted'}`, { time: absoluteTime(until) });
 
-/** A line if nothing is posted now; null: alerts are posted. */
 export function silentLine(subscription: State, context: Context): string | null {
   const state = stateOf(subscription, context);
   return state === '' ? null : context.t('subscription.state.silent', { state });

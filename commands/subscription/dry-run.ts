@@ -44,7 +44,6 @@ export async function dryRunField(proposal: Proposal, asker: Use, context: Conte
   return { name: t('subscription.dryRun.title'), value: asManyAsFit(lines) };
 }
 
-/** One dry run of several subscriptions: what all of them would have posted. */
 export async function groupDryRunField(
   proposals: readonly Proposal[],
   asker: Use,
@@ -71,7 +70,6 @@ async function dryRunner(max: number, asker: Use, context: Context) {
     guildQueue.run(proposal.guildId, 'read', () => dryRun(proposal, period, history.recentTransfers));
 }
 
-/** The examples, one line each, with the warnings of alerts about look-alikes and imitations. */
 async function exampleLines({ examples }: DryRun, proposal: Proposal, asker: Use, context: Context): Promise<string[]> {
   const { t } = context;
   const known = examples.length > 0 ? await knownIn(proposal.guildId, context) : [];
@@ -114,7 +112,6 @@ async function knownChannels(asker: Use, context: Context): Promise<string[] | n
   return [...new Set(visible.map(({ channelId }) => channelId))];
 }
 
-/** How many transfers each option left out, with the option's name in the person's language. */
 function leftOut(
   { hidden }: DryRun,
   { minimum, filters }: Pick<Proposal, 'minimum' | 'filters'>,

@@ -21,7 +21,6 @@ export interface Reading {
   kindName(kind: KindFilter): string;
   /** The language whose number format the text may use; null: a file, where a dot is always the decimal sign. */
   language: Language | null;
-  /** Whether it is known what assets are worth. */
   hasPrices: boolean;
 }
 
@@ -61,7 +60,6 @@ export function nullable<Value extends string>(
   };
 }
 
-/** Of one of these values. */
 export function oneOf<Value extends string>(values: readonly Value[]): Format<Value> {
   return {
     read(text, { t, called }, name) {
@@ -85,7 +83,6 @@ export function oneOrNull<Value extends string>(word: string, values: readonly V
   };
 }
 
-/** Of what is on or off. */
 export const YES_OR_NO: Format<boolean> = {
   read(text, { t, called }, name) {
     if (/^(yes|true|on|1)$/i.test(text)) return true;
@@ -202,7 +199,6 @@ function clearAmount(text: string, amount: string, reading: Reading, name: strin
   });
 }
 
-/** The option for a kind of transfer. */
 export const kindOption = (kind: KindFilter, { called, kindName }: Reading): string =>
   `${called('kind')}: ${kindName(kind)}`;
 
@@ -215,7 +211,6 @@ export function readToken(text: string, reading: Reading): AddressText {
   return asset;
 }
 
-/** The ID of a role that is typed as a mention or an ID. Throws a {@link UserError}. */
 export function readRole(text: string, { guildId, t }: Reading): string {
   const id = /^(?:<@&)?(\d{5,20})>?$/.exec(text)?.[1];
   if (id === undefined) throw new UserError(t('subscription.filter.role'));
@@ -260,7 +255,6 @@ export function readMinimums(text: string, reading: Reading, name: string): Filt
   return Object.fromEntries(entries);
 }
 
-/** In the form that {@link readMinimums} accepts. */
 export function writeMinimums(minimums: Filters['minimums']): string {
   return Object.entries(minimums)
     .map(([asset, amount]) => `${writeAsset(asset as Asset)}=${amount}`)
@@ -278,13 +272,11 @@ export function readThreshold(text: string, reading: Reading, name: string): str
   return asset === 'native' ? amount : `${amount} ${asset}`;
 }
 
-/** In the form that {@link readThreshold} accepts. */
 export function writeThreshold(threshold: string): string {
   const { amount, asset } = thresholdOf(threshold);
   return asset === 'native' ? amount : `${amount} ${writeAsset(asset)}`;
 }
 
-/** A counterparty's address. Throws a {@link UserError} with the reason. */
 export function readCounterparty(text: string, { t, names }: Reading): AddressText {
   const pasted = readAddresses(text, names);
   const [address, ...others] = pasted.addresses;
@@ -314,7 +306,6 @@ export function readQuiet(text: string, { t }: Reading): string {
   return `${start}-${end}`;
 }
 
-/** Minutes between two pings, up to a week. Throws a {@link UserError}. */
 export function readCooldown(text: string, { t }: Reading): number {
   const minutes = /^\d{1,5}$/.test(text) ? Number(text) : Infinity;
   if (minutes > MAX_COOLDOWN) throw new UserError(t('subscription.filter.cooldown', { max: MAX_COOLDOWN }));
@@ -325,7 +316,6 @@ export function readCooldown(text: string, { t }: Reading): number {
 const MOMENT =
   /^(?<day>\d{4}-\d\d-\d\d)([T ](?<hour>\d{1,2})(?<rest>:\d\d(:\d\d(\.\d+)?)?)(Z|(?<zone>[+-]\d\d):?(?<minutes>\d\d))?)?$/i;
 
-/** Until when a mute lasts. Throws a {@link UserError}. */
 export function readMoment(text: string, { t }: Reading): number {
   if (text.toLowerCase() === 'forever') return FOREVER;
   // Without a zone, a time would be in the bot's machine's zone.
@@ -337,7 +327,6 @@ export function readMoment(text: string, { t }: Reading): number {
   return time;
 }
 
-/** In the form that {@link readMoment} accepts; an empty text: never. */
 export function writeMoment(until: number | null): string {
   if (until === null) return '';
   return until === FOREVER ? 'forever' : new Date(until).toISOString();

@@ -260,7 +260,6 @@ function withTyped<Value>(option: string, typed: string, { t, language, called }
   });
 }
 
-/** What a language calls one of a field's values. */
 export const choiceName = ({ option, choices }: Field, value: string, language: Language): string =>
   wordingsOf(language)[`subscription edit ${option}=${value}`]?.name ??
   choices!.find((one) => one.value === value)!.name;
@@ -268,7 +267,6 @@ export const choiceName = ({ option, choices }: Field, value: string, language: 
 /** Every field of a subscription as text, in the order of {@link FIELDS}. */
 export const writeFields = (kept: Kept): string[] => KEYS.map((key) => writeField(key, flat(kept)));
 
-/** A choice as text, by its option. */
 export function writeChoice(option: string, choices: Choices): string {
   const key = KEYS.find((one) => FIELDS[one].option === option)!;
   return writeField(key, flat({ ...DEFAULT_KEPT, ...choices }));

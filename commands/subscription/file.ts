@@ -57,7 +57,6 @@ export async function writeFiles(
   return split([columns.join(','), ...rows, ...names].map((row) => `${row}\r\n`));
 }
 
-/** Whether it sets a minimum in dollars. */
 export const countsDollars = ({
   minimumUsd,
   mentionMinimumUsd,
@@ -86,7 +85,6 @@ function split([head = '', ...rows]: string[]): string[] {
   return files;
 }
 
-/** The columns in which two differ. */
 export function differing(one: Kept, other: Kept): string[] {
   const [cells, others] = [writeFields(one), writeFields(other)];
   return KEPT_COLUMNS.filter((_, index) => cells[index] !== others[index]);

@@ -55,7 +55,6 @@ export function onSubscription(act: (interaction: Use, found: Subscription, cont
   return { execute, button };
 }
 
-/** This guild's subscriptions that the person sees and that match the typed text. */
 export async function offer(interaction: AutocompleteUse, context: Context): Promise<Choice[]> {
   const { language, t } = context;
   const typed = interaction.options.getFocused().trim().toLowerCase().replace(/^#/, '');

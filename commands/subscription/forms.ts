@@ -28,13 +28,11 @@ export const FORMS = {
 
 export type FormName = keyof typeof FORMS;
 
-/** What a form calls an option. */
 export const labelOf = (option: string, t: Context['t']): string =>
   INCLUDE.flags.some((flag) => flag === option)
     ? t(`subscription.form.flags.${option as Flag}`)
     : t(`subscription.form.${option as Labeled}`);
 
-/** A form with the current choices. */
 export function formOf(
   name: FormName,
   choices: Choices & Pick<Subscription, 'id' | 'network'>,

@@ -119,7 +119,6 @@ export async function offerGroup(
   });
 }
 
-/** `subscription:group:<entry>`: watches all of them. */
 export const groupButton: Button<Context> = {
   async press(interaction, [entry], context) {
     const asked = await takeConfirmation(interaction, context, GROUP, entry);
@@ -127,7 +126,6 @@ export const groupButton: Button<Context> = {
   },
 };
 
-/** `subscription:some:<entry>`: watches the chosen ones. */
 export const someMenu: Menu<Context> = {
   async choose(interaction, [entry], context, values) {
     const asked = await takeConfirmation(interaction, context, GROUP, entry);
@@ -136,7 +134,6 @@ export const someMenu: Menu<Context> = {
   },
 };
 
-/** Where alerts go and what they are. */
 async function targetLines(
   { choices, channelId, network = null }: Omit<Questions[typeof GROUP], 'entries'>,
   guildId: string,

@@ -20,11 +20,8 @@ import { countsDollars, differing, MAX_IMPORT_BYTES } from './file.ts';
 import { type CurrentState, type Plan, planImport } from './plan.ts';
 import { noTokenLines, tokenBook } from './token-book.ts';
 
-/** Maximum rows of each kind in the preview. */
 const MAX_ROWS = 6;
-/** Maximum number of different faults that are listed. */
 const MAX_FAULTS = 12;
-/** Maximum number of line ranges listed for one fault. */
 const MAX_RUNS = 8;
 /** Maximum number of texts shown for one fault, and maximum characters of each. */
 const MAX_INPUTS = 3;
@@ -84,7 +81,6 @@ export async function importFile(interaction: CommandUse, context: Context): Pro
   return embedReply('warn', t('subscription.import.title'), lines, { components: [buttons] });
 }
 
-/** `subscription:import:<entry>` */
 export const importButton: Button<Context> = {
   async press(interaction, [entry], context) {
     const { subscriptions, guilds, settings, now, t } = context;
@@ -117,7 +113,6 @@ export const importButton: Button<Context> = {
   },
 };
 
-/** `subscription:discard:<entry>` */
 export const discardButton: Button<Context> = {
   async press(interaction, [entry], context) {
     await takeConfirmation(interaction, context, IMPORT, entry);
@@ -139,7 +134,6 @@ function notesOn({ foreign, chains, elsewhere, unnamed }: Plan, context: Context
   ];
 }
 
-/** The text of the attached file; throws a {@link UserError}. */
 async function attached({ options }: CommandUse, { readAttachment, t }: Context): Promise<string> {
   const { url, size } = options.getAttachment('file', true);
   const max = MAX_IMPORT_BYTES / KIB;
@@ -149,7 +143,6 @@ async function attached({ options }: CommandUse, { readAttachment, t }: Context)
   return response.text;
 }
 
-/** What an import is compared with. */
 async function readCurrent(interaction: CommandUse, context: Context): Promise<CurrentState> {
   const { guildId, guild } = interaction;
   const subscriptions = await context.subscriptions.list(guildId);
@@ -203,7 +196,6 @@ function runsOf(numbers: readonly number[]): string[] {
   return [...shown, ...(runs.length > MAX_RUNS ? ['…'] : [])];
 }
 
-/** What an import would add, change and name. */
 function preview(
   { added, changed, labels }: ProposedImport,
   { subscriptions }: CurrentState,

@@ -83,7 +83,6 @@ async function page(
   });
 }
 
-/** The menu for picking a subscription to change. */
 function menuOf(
   listed: readonly Subscription[],
   { guild }: Use,
@@ -153,7 +152,6 @@ function linesOf(
   ];
 }
 
-/** As many phrases as fit, and the number of others. */
 function inOneLine(phrases: string[], max: number, t: Translate): string {
   let shown = 1;
   while (shown < phrases.length && phrases.slice(0, shown + 1).join(' · ').length <= max) shown++;

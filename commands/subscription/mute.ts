@@ -92,7 +92,6 @@ function titleOf(until: number | null, wasMuted: boolean, name: string, t: Trans
   return wasMuted ? t('subscription.mute.ended', { name }) : t('subscription.mute.notMuted', { name });
 }
 
-/** The button that unmutes a subscription, all or a token. */
 const undoRow = (what: string, until: number | null, t: Translate) =>
   rows(until === null ? [] : [button(t('subscription.mute.undo'), `subscription:mute:${what}:off`)]);
 
@@ -159,7 +158,6 @@ function lasting(until: number | null, t: Translate): string {
   return t(`subscription.mute.${until === FOREVER ? 'forever' : 'until'}`, { time: absoluteTime(until) });
 }
 
-/** The tokens that are muted in this guild, one per line. */
 export async function mutedTokens(guildId: string, context: Context, tokens: TokenBook): Promise<string[]> {
   const { subscriptions, now, t } = context;
   const mutes = await subscriptions.tokenMutes(guildId, now());

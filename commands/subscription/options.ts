@@ -25,7 +25,6 @@ const PRESET_CHOICES = [
   { name: 'spam-safe: cataloged tokens only', value: 'spam-safe' },
 ];
 
-/** Maximum characters of an option's text. */
 const MAX_OPTION = 3_000;
 const { label, direction, kind, minimum, token, mention, ...FIELDS_OF_EDIT } = FIELDS;
 

@@ -18,11 +18,9 @@ import { readingOf } from './options.ts';
 import { onlyChanged, save } from './save.ts';
 import { noTokenLines, type TokenBook, tokenBook } from './token-book.ts';
 
-/** The action's name in confirmations. */
 const EDIT = 'subscription.panel';
 const FORM_NAMES = Object.keys(FORMS) as FormName[];
 
-/** The buttons that open the forms of a subscription. */
 export function panelRow(
   { id, network }: Subscription,
   { t, settings }: Context,
@@ -42,7 +40,6 @@ export async function stateWith(subscription: Subscription, tokens: TokenBook, c
   };
 }
 
-/** A subscription's current state, with buttons to change it. */
 export async function panel(subscription: Subscription, context: Context, title?: string): Promise<Reply> {
   const { t } = context;
   const tokens = await tokenBook(subscription.guildId, context);
@@ -93,7 +90,6 @@ const submitting = (name: FormName): Form<Context> => ({
   },
 });
 
-/** `subscription:save:<entry>` */
 const saveButton: Button<Context> = {
   async press(interaction, [entry], context) {
     const { id, change } = await takeConfirmation(interaction, context, EDIT, entry);
@@ -103,7 +99,6 @@ const saveButton: Button<Context> = {
   },
 };
 
-/** `subscription:revert:<entry>` */
 const cancelButton: Button<Context> = {
   async press(interaction, [entry], context) {
     const { id } = await takeConfirmation(interaction, context, EDIT, entry);

@@ -100,7 +100,6 @@ export function channelReader(
 
 const isTarget = ({ type }: GuildBasedChannel): boolean => (TARGET_TYPES as readonly number[]).includes(type);
 
-/** The names of the channels for alerts that the person is known to see. */
 function visibleNames({ guild, member }: CommandUse, hidden: ReadonlySet<string>): string[] {
   if (!guild || !(member instanceof GuildMember)) return [];
   const isSeen = (one: GuildBasedChannel) =>

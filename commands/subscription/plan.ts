@@ -38,7 +38,6 @@ const emptyPlan = () => ({
 });
 export type Plan = ReturnType<typeof emptyPlan>;
 
-/** A guild's state before an import. */
 export interface CurrentState {
   subscriptions: readonly Subscription[];
   labels: Label[];

@@ -34,7 +34,6 @@ function differences<Settings extends object>(before: Settings, after: Settings)
   return Object.fromEntries(changed) as Partial<Settings>;
 }
 
-/** What is watched where, and how. */
 export type NewChoices = Choices & Pick<NewSubscription, 'address' | 'channelId' | 'network'>;
 
 /** Adds a subscription and records it in the audit log, if nothing is in its way. */

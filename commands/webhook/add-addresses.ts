@@ -104,7 +104,6 @@ async function fillEverywhere(interaction: ButtonUse, what: string, context: Con
   return { embeds: embedReply('info', context.t('webhook.add.everywhere'), lines).embeds!, components: open };
 }
 
-/** Stores the chosen webhook. Throws a {@link UserError} for an invalid ID. */
 async function storeChoice(interaction: Use, id: string, context: Context): Promise<void> {
   if (!isWebhookId(id)) throw withInput(new UserError(context.t('webhook.remove.badId')), id, context.t);
   await context.storedProjects.chooseWebhook(interaction.guildId, context.network.id, id);
@@ -167,7 +166,6 @@ function chosenBy(what: string, userId: string): (one: Subscription) => boolean 
   return ({ id }) => ids.includes(String(id));
 }
 
-/** The subscriptions that the person sees and that count on the context's network. */
 const watchedNow = async (interaction: Use, context: Context): Promise<Subscription[]> =>
   watchedHere(await visibleTo(interaction, context), context);
 

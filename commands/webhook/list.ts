@@ -12,7 +12,6 @@ import type { Context } from '../shared/services.ts';
 import { createWebhookButton, isWebhookId, pointsAt, projectOf, receiverUrlButton } from '../shared/webhooks.ts';
 
 const MAX_NAME = 32;
-/** How long choices may wait for the service. */
 const CHOICES_MS = 1_500;
 
 /** `/webhook list`: the project's webhooks and their targets, with this guild's names for them. */
@@ -44,14 +43,12 @@ export async function list(guildId: string, context: Context): Promise<Reply> {
   });
 }
 
-/** What the list advises, depending on where the webhooks post to; null: nothing. */
 function adviceOn(targets: readonly ('current' | 'retiring' | null)[]): 'empty' | 'noneHere' | 'oldUrl' | null {
   if (targets.length === 0) return 'empty';
   if (targets.includes('retiring')) return 'oldUrl';
   return targets.includes('current') ? null : 'noneHere';
 }
 
-/** Events and target of a webhook. */
 function line(one: Webhook, urls: ReceiverUrls, { t }: Context): string {
   const events = inCode(one.eventType, t('webhook.list.unknownEvents'));
   // A host cannot mislead like a name: it is shown, cleaned of control characters.
@@ -65,7 +62,6 @@ function hostOf({ url }: Webhook): string | null {
   return url !== null && URL.canParse(url) ? new URL(url).host : null;
 }
 
-/** A row with the menu for picking a webhook to name; none if no webhook can be named. */
 function nameRow(
   webhooks: readonly Webhook[],
   names: ReadonlyMap<string, string>,
@@ -114,7 +110,6 @@ export async function choices(guildId: string, focused: string, context: Context
   });
 }
 
-/** The menu and the form that name a webhook. */
 export const namingOfWebhooks = {
   menus: {
     /** `webhook:name`: opens the form for the picked webhook's name. */

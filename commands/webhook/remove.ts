@@ -70,9 +70,7 @@ export async function preview(interaction: CommandUse, context: Context): Promis
 
 /** The buttons below the question and the result; each has the ID of a stored question. */
 export const removalButtons: Record<string, Button<Context>> = {
-  /** `webhook:confirm:<entry>` */
   confirm: { press: confirm },
-  /** `webhook:cancel:<entry>` */
   cancel: {
     async press(interaction, [entry], context) {
       await takeConfirmation(interaction, context, REMOVE, entry);
@@ -156,7 +154,6 @@ interface RemovalEffects {
   unseen: number;
 }
 
-/** Works out what removing addresses from a webhook of this scope would do. */
 async function removalEffects(
   addresses: AddressText[],
   interaction: Use,
@@ -199,7 +196,6 @@ async function scopeOf(
   return { scope: target ?? scope, isUnknown };
 }
 
-/** This guild's name for it, and its ID. */
 async function shownAs(webhook: string, guildId: string, { network, storedProjects }: Context): Promise<string> {
   const name = (await storedProjects.webhookNames(guildId, network.id)).get(webhook);
   const id = inCode(webhook, '', MAX_ID);
@@ -213,7 +209,6 @@ function listed(t: Translate, addresses: AddressText[], title: 'leaves' | 'neede
   return [t(`webhook.remove.${title}`, { count: addresses.length }), ...shown];
 }
 
-/** The words that are not addresses, each with the reason. */
 function wrongLines(t: Translate, { wrong }: Pasted): string[] {
   if (wrong.length === 0) return [];
   const shown = firstOf(t, wrong, 5, ({ text, fault }) =>
@@ -225,14 +220,12 @@ function wrongLines(t: Translate, { wrong }: Pasted): string[] {
   return [t('webhook.remove.wrong', { count: wrong.length }), ...shown];
 }
 
-/** The subscriptions here that get no alerts afterwards. */
 function silentLines(t: Translate, { silent, unseen }: Pick<RemovalEffects, 'silent' | 'unseen'>): string[] {
   if (silent.length + unseen === 0) return [];
   const more = unseen > 0 ? [t('setup.check.unseen', { count: unseen })] : [];
   return [t('webhook.remove.silent'), ...silentNames(t, silent), ...more];
 }
 
-/** Subscriptions by name and channel. */
 function silentNames(t: Translate, silent: RemovalEffects['silent']): string[] {
   return firstOf(t, silent, 20, ({ id, label, channelId }) =>
     t('webhook.remove.silentOne', {
@@ -244,7 +237,6 @@ function silentNames(t: Translate, silent: RemovalEffects['silent']): string[] {
 
 type Done = Extract<RemovalResult, { status: 'ok' }>;
 
-/** What a removal did, as far as the service's response shows it. */
 function outcomeOf(t: Translate, { message, deletedCount }: Done, asked: number): string[] {
   if (deletedCount === 0) return [t('webhook.remove.noneThere')];
   if (deletedCount === null) {

@@ -105,7 +105,6 @@ function wholeFacts(
 /** Whether everybody who sees the message may read it, not only people who manage the bot. */
 const isPublic = ({ reference, manages }: TransferContext): boolean => reference !== null && !manages;
 
-/** One sentence on why it was posted or not. */
 function verdict({ alerts, decisions, transfer }: TransferHistory, { t, names, language }: TransferContext): string {
   const dead = alerts.length > 0 && alerts.every(({ state }) => state === 'dead');
   if (dead) return t('why.failed');
@@ -296,7 +295,6 @@ function describeAlert(alert: RecordedAlert, context: TransferContext): string[]
   }
 }
 
-/** Why a due alert is not sent now. */
 function paused({ channelId }: RecordedAlert, { t, guildId, sendingPauses }: TransferContext): string[] {
   const shown = sendingPauses(guildId).flatMap((one) =>
     one.reason !== 'burst' && (one.channelId ?? channelId) === channelId
