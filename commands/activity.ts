@@ -30,21 +30,32 @@ const PERIOD_NAMES: Record<PeriodName, string> = {
 /** Maximum number of transfers read, latest first: somebody waits for the reply. */
 const MAX_TRANSFERS = 100_000;
 
-/** A network's ID in a custom ID; null: every network. */
-const networkOf = (text = ''): number | null => (/^\d+$/.test(text) ? Number(text) : null);
+/** What somebody asks about. */
+interface Asked {
+  address: string;
+  period: PeriodName;
+  /** null: every network. */
+  network: number | null;
+}
+
+/** `<period>:<address>:<network>`, the arguments of the buttons. */
+const askedBy = ([period, address = '', network = '']: string[]): Asked => ({
+  address,
+  period: periodOf(period),
+  network: /^\d+$/.test(network) ? Number(network) : null,
+});
 
 const showButton: Button<Context> = {
   access: 'all',
-  press: (interaction, [period, address, network], context) =>
-    show(interaction, context, address ?? '', periodOf(period), networkOf(network)),
+  press: (interaction, args, context) => show(interaction, askedBy(args), context),
 };
 
 const csvButton: Button<Context> = {
   access: 'all',
   response: 'reply',
-  async press(interaction, [period, address, network], context) {
+  async press(interaction, args, context) {
     const { t } = context;
-    const request = await requestFor(interaction, context, address ?? '', periodOf(period), networkOf(network));
+    const request = await requestFor(interaction, askedBy(args), context);
     const balances = await readBalances(request, context);
     const { csv, left, cut } = await context.guildQueue.run(interaction.guildId, 'read', () =>
       readActivityFile(context, request, balances, context.settings.networks),
@@ -75,7 +86,7 @@ export const activity = {
   execute(interaction, context) {
     const address = interaction.options.getString('address', true);
     const period = periodOf(interaction.options.getString('period'));
-    return show(interaction, context, address, period, pickedNetwork(interaction, context));
+    return show(interaction, { address, period, network: pickedNetwork(interaction, context) }, context);
   },
   async autocomplete(interaction, context) {
     const choices = [...(await watched(interaction, context))].map(([address, name]) => addressChoice(address, name));
@@ -84,39 +95,28 @@ export const activity = {
   buttons: { show: showButton, csv: csvButton },
 } satisfies Command<Context>;
 
-async function show(
-  interaction: Use,
-  context: Context,
-  typed: string,
-  period: PeriodName,
-  network: number | null,
-): Promise<Reply> {
-  const on = onNetwork(context, network);
-  const request = await requestFor(interaction, on, typed, period, network);
+async function show(interaction: Use, asked: Asked, context: Context): Promise<Reply> {
+  const on = onNetwork(context, asked.network);
+  const request = await requestFor(interaction, asked, on);
   const balances = await readBalances(request, context);
   // Drawing the chart is queued too: charts are drawn one at a time for all guilds.
   const reply = await context.guildQueue.run(interaction.guildId, 'read', async () => {
     const known = await context.tokens.known(interaction.guildId);
     return report(await readActivity(context, request, known), balances, { ...on, request, known });
   });
-  return network === null ? reply : naming(reply, on);
+  return asked.network === null ? reply : naming(reply, on);
 }
 
 /** Resolves the typed address to a request about a watched one, limited to channels that the person can see. */
-async function requestFor(
-  interaction: Use,
-  context: Context,
-  typed: string,
-  period: PeriodName,
-  network: number | null,
-): Promise<NamedRequest> {
+async function requestFor(interaction: Use, asked: Asked, context: Context): Promise<NamedRequest> {
   const { t, settings, server, now } = context;
   const known = await watched(interaction, context);
   // A name would tell others an address that they do not see.
   const names = context.manages
     ? await namesByAddress(interaction.guildId, context)
     : new Map([...known].flatMap(([address, name]) => (name === null ? [] : [[address, name] as const])));
-  const address = readAddress(typed, t, { names, noName: t('label.noName') });
+  const { period, network } = asked;
+  const address = readAddress(asked.address, t, { names, noName: t('label.noName') });
   const name = known.get(address);
   if (name === undefined) throw new UserError(t('activity.notWatched', { address: fullAddress(address, settings) }));
   const { guildId } = interaction;

@@ -9,7 +9,7 @@ import { isMuted, type Subscription } from '../src/domain/subscription.ts';
 import { inCode } from '../src/domain/text.ts';
 import type { Translate } from '../src/languages/index.ts';
 import type { ProjectAccess } from '../src/upstream/projects.ts';
-import { hiddenFrom } from './shared/channels.ts';
+import { sightOf } from './shared/channels.ts';
 import { rows } from './shared/components.ts';
 import { define } from './shared/define.ts';
 import { gapsOf, missedButtons, missedLine } from './shared/missed.ts';
@@ -50,9 +50,7 @@ export const status = {
     // Only what was found on the chain has these channels.
     const watching = context.completeness().length > 0 ? subscriptions : [];
     const places = [...watching, ...silences, ...overview.blocked, ...pauses, ...dead];
-    const channels = places.flatMap(({ channelId }) => channelId ?? []);
-    const hidden = await hiddenFrom(interaction, channels, context);
-    const isSeen = ({ channelId }: { channelId: string | null }) => channelId === null || !hidden.has(channelId);
+    const isSeen = await sightOf(interaction, places, context);
     const missed = await gapsOf(guildId, context, isSeen);
     const gaps = missed.map((gap) => {
       const mark = gap.cause.kind === 'added' ? '✅' : '⚠️';

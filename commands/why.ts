@@ -8,7 +8,7 @@ import { plainText } from '../src/domain/text.ts';
 import type { KnownToken } from '../src/domain/token.ts';
 import { shortAddress } from '../src/domain/typed-address.ts';
 import { UserError } from '../src/errors.ts';
-import { hiddenFrom } from './shared/channels.ts';
+import { sightOf } from './shared/channels.ts';
 import { MAX_MENU_OPTIONS, menuRow, pager, rows } from './shared/components.ts';
 import { define, text } from './shared/define.ts';
 import { namesByAddress, titleName } from './shared/names.ts';
@@ -250,14 +250,13 @@ async function visibleParts(
   context: Context,
   histories: readonly TransferHistory[],
 ): Promise<(TransferHistory & { hidden: number })[]> {
-  const channelsOf = (history: TransferHistory) =>
-    [...history.decisions, ...history.alerts].map(({ channelId }) => channelId);
+  const placesOf = ({ decisions, alerts }: TransferHistory) => [...decisions, ...alerts];
   // For all histories at once: they concern the same channels, and some require a request to Discord.
-  const hidden = await hiddenFrom(interaction, histories.flatMap(channelsOf), context);
+  const isSeen = await sightOf(interaction, histories.flatMap(placesOf), context);
   return histories.map((history) => ({
     ...history,
-    decisions: history.decisions.filter(({ channelId }) => !hidden.has(channelId)),
-    alerts: history.alerts.filter(({ channelId }) => !hidden.has(channelId)),
-    hidden: new Set(channelsOf(history).filter((channelId) => hidden.has(channelId))).size,
+    decisions: history.decisions.filter(isSeen),
+    alerts: history.alerts.filter(isSeen),
+    hidden: new Set(placesOf(history).flatMap((one) => (isSeen(one) ? [] : one.channelId))).size,
   }));
 }

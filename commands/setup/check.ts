@@ -1,6 +1,6 @@
 import type { Reply, Use } from '../../src/discord/command.ts';
 import { INTERFACES } from '../../src/domain/upstream.ts';
-import { hiddenFrom } from '../shared/channels.ts';
+import { sightOf } from '../shared/channels.ts';
 import { MAX_ROW_BUTTONS, rows } from '../shared/components.ts';
 import { explain } from '../shared/failure.ts';
 import { gapsOf, missedButtons, missedLine } from '../shared/missed.ts';
@@ -47,9 +47,7 @@ async function findingsOf(interaction: Use, context: Context): Promise<Finding[]
     metrics.guild(guildId),
   ]);
   const pauses = context.sendingPauses(guildId);
-  const channels = [...all, ...blocked, ...pauses].flatMap(({ channelId }) => channelId ?? []);
-  const hidden = await hiddenFrom(interaction, channels, context);
-  const isSeen = ({ channelId }: { channelId: string | null }) => channelId === null || !hidden.has(channelId);
+  const isSeen = await sightOf(interaction, [...all, ...blocked, ...pauses], context);
   const subscriptions = all.filter(isSeen);
   const unseen = all.length - subscriptions.length;
   const isAllHidden = all.length > 0 && subscriptions.length === 0;

@@ -161,6 +161,17 @@ export async function hiddenFrom(
   return new Set([...unseen, ...ids.filter((id) => isHidden(guild, asker, id))]);
 }
 
+/** Tells of each of these places whether the person may know of it; one without a channel is everybody's. */
+export async function sightOf<Place extends { channelId: string | null }>(
+  asker: Asker,
+  places: Iterable<Place>,
+  context: Pick<Context, 'manages' | 'guildChannels'>,
+): Promise<(place: { channelId: string | null }) => boolean> {
+  const channels = [...places].flatMap(({ channelId }) => channelId ?? []);
+  const hidden = await hiddenFrom(asker, channels, context);
+  return ({ channelId }) => channelId === null || !hidden.has(channelId);
+}
+
 /** Whether the person is known not to see a channel, or not known to be in a private thread. */
 function isHidden(guild: Guild, { member, channelId: here }: Asker, channelId: string): boolean {
   // Announced but not loaded yet, as just after a start: nothing is known about it.
@@ -199,12 +210,8 @@ export async function seenBy(
   context: Context,
 ): Promise<{ visible: Subscription[]; unseen: Subscription[] }> {
   const all = await context.subscriptions.list(interaction.guildId);
-  const channels = all.map(({ channelId }) => channelId);
-  const hidden = await hiddenFrom(interaction, channels, context);
-  return {
-    visible: all.filter(({ channelId }) => !hidden.has(channelId)),
-    unseen: all.filter(({ channelId }) => hidden.has(channelId)),
-  };
+  const isSeen = await sightOf(interaction, all, context);
+  return { visible: all.filter(isSeen), unseen: all.filter((one) => !isSeen(one)) };
 }
 
 /** A line about subscriptions that are omitted because the person does not see their channels; null: none. */

@@ -4,7 +4,7 @@ import type { CommandUse } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import { type Label, nameKey } from '../../src/domain/guild.ts';
 import { chainOf } from '../../src/domain/network.ts';
-import type { ImportedSubscription, Subscription } from '../../src/domain/subscription.ts';
+import { type ImportedSubscription, isMuted, type Subscription } from '../../src/domain/subscription.ts';
 import { chainsIn, parseAddress, parseWatchable } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
@@ -140,31 +140,22 @@ async function planRows(
     if (kept === '' && called !== '') plan.unnamed++;
     // Without a name, a row of another program's list leaves the one that the address has.
     const read: Input = (column) => (column === 'label' && !isOurs ? kept || undefined : input(column));
-    const row =
+    const { name, label, added, changed } =
       subject.type === 'label'
         ? readLabel(subject, read, baseline)
         : readSubscription({ ...subject, network }, read, baseline);
-    if (row.name !== null) addName(names, address, row.name, line, t);
-    switch (row.status) {
-      case 'unchanged':
-        plan.unchanged++;
-        break;
-      case 'label':
-        plan.labels.push({ address, name: row.name });
-        break;
-      case 'added': {
-        const channels = (channelsOf.get(address) ?? 0) + 1;
-        const max = settings.maxChannelsPerAddress;
-        if (channels > max) {
-          throw new UserError(t('subscription.import.crowded', { address: fullAddress(address, settings), max }));
-        }
-        channelsOf.set(address, channels);
-        plan.added.push(row.subscription);
-        break;
+    if (name !== null) addName(names, address, name, line, t);
+    if (label) plan.labels.push(label);
+    else if (changed) plan.changed.push(changed);
+    else if (added) {
+      const channels = (channelsOf.get(address) ?? 0) + 1;
+      const max = settings.maxChannelsPerAddress;
+      if (channels > max) {
+        throw new UserError(t('subscription.import.crowded', { address: fullAddress(address, settings), max }));
       }
-      case 'changed':
-        plan.changed.push(row.subscription);
-    }
+      channelsOf.set(address, channels);
+      plan.added.push(added);
+    } else plan.unchanged++;
   };
 
   for (const [index, record] of records.entries()) {
@@ -254,31 +245,31 @@ function readSubject(input: Input, { readChannel, current, context: { t } }: Bas
   return type === 'label' ? { type, address } : { type, address, ...readChannel(input('channel') ?? '') };
 }
 
-/** What a row does; `name`: what it calls its address. */
-type RowOutcome =
-  | { status: 'unchanged'; name: string | null }
-  | { status: 'label'; name: string }
-  | { status: 'added' | 'changed'; name: string | null; subscription: ImportedSubscription };
+/** What a row calls its address, and what it changes, if it does. */
+interface Row {
+  name: string | null;
+  label?: { address: AddressText; name: string };
+  added?: ImportedSubscription;
+  changed?: ImportedSubscription;
+}
 
-function readLabel({ address }: Subject, input: Input, { current, context: { t } }: Baseline): RowOutcome {
+function readLabel({ address }: Subject, input: Input, { current, context: { t } }: Baseline): Row {
   const name = withCause(input('label') ?? '', () => readName(input('label') ?? '', t));
-  const known = current.labels.find((one) => one.address === address);
-  return { status: known?.name === name ? 'unchanged' : 'label', name };
+  return current.names.get(address) === name ? { name } : { name, label: { address, name } };
 }
 
 function readSubscription(
   { address, channelId, picked, network }: Extract<Subject, { type: 'subscription' }> & Pick<Subscription, 'network'>,
   input: Input,
   { current, interaction, context }: Baseline,
-): RowOutcome {
+): Row {
   const { t } = context;
   const found = current.subscriptions.find(
     (one) => one.address === address && one.channelId === channelId && one.network === network,
   );
   if (current.hidden.has(channelId)) refuseUnseen(interaction, channelId, picked, t);
   // A file omits mutes that have ended, so their absence is not a change.
-  const isOver = found !== undefined && found.mutedUntil !== null && found.mutedUntil <= context.now();
-  const before = isOver ? { ...found, mutedUntil: null } : found;
+  const before = found && !isMuted(found, context.now()) ? { ...found, mutedUntil: null } : found;
   // Channels that already get alerts are accepted; all others are checked like typed ones.
   if (!before && !picked) throw new UserError(t('subscription.import.channel'), { cause: input('channel') });
   if (!before) checkKnown(interaction, channelId, picked, t);
@@ -294,6 +285,7 @@ function readSubscription(
   if (isOtherPing) requireMention(interaction, kept.mention, channelId, t);
   const name = input('label') === undefined ? null : kept.label;
   const change = onlyChanged(before ?? DEFAULT_KEPT, kept);
-  if (before && Object.keys(change).length === 0) return { status: 'unchanged', name };
-  return { status: before ? 'changed' : 'added', name, subscription: { address, channelId, network, change } };
+  const row = { address, channelId, network, change };
+  if (!before) return { name, added: row };
+  return Object.keys(change).length === 0 ? { name } : { name, changed: row };
 }

@@ -9,7 +9,7 @@ import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import type { RemovalResult } from '../../src/upstream/notification.ts';
 import { record } from '../shared/audit.ts';
-import { hiddenFrom } from '../shared/channels.ts';
+import { sightOf } from '../shared/channels.ts';
 import { button, question, rows } from '../shared/components.ts';
 import { ask, takeConfirmation } from '../shared/confirmations.ts';
 import { explain } from '../shared/failure.ts';
@@ -166,9 +166,7 @@ async function removalEffects(
   // One that watches several networks still gets alerts from the others.
   const isOnlyHere = ({ network }: Subscription) => network !== null || !hasSeveral(context.settings);
   const own = watching.filter((one) => one.guildId === guildId && !elsewhere.has(one.address) && isOnlyHere(one));
-  const channels = own.map(({ channelId }) => channelId);
-  const hidden = await hiddenFrom(interaction, channels, context);
-  const silent = own.filter(({ channelId }) => !hidden.has(channelId));
+  const silent = own.filter(await sightOf(interaction, own, context));
   return {
     free: addresses.filter((address) => !elsewhere.has(address)),
     needed: addresses.filter((address) => elsewhere.has(address)),
