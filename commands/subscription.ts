@@ -3,6 +3,7 @@ import type { Command } from '../src/discord/command.ts';
 import { channel, choice, lookedUp, text, withSubcommands } from './shared/define.ts';
 import { networkOption } from './shared/networks.ts';
 import type { Context } from './shared/services.ts';
+import { offerTokens } from './shared/tokens.ts';
 import { add } from './subscription/add.ts';
 import { edit, pausing } from './subscription/change.ts';
 import { exportFile } from './subscription/file.ts';
@@ -15,7 +16,6 @@ import { optionsOf } from './subscription/options.ts';
 import { panelButtons, panelForms } from './subscription/panel.ts';
 import { removalButtons, remove } from './subscription/remove.ts';
 import { sample } from './subscription/sample.ts';
-import { offerTokens } from './subscription/token-book.ts';
 
 const WHICH = lookedUp('subscription', 'Which one: label, address or number');
 

@@ -21,9 +21,8 @@ import { eachNetwork, hasSeveral, naming, networkOption, ofNetwork, pickedNetwor
 import { addressInCode, embedReply, fullAddress, readTyped, thirdPartyName, withInput } from './shared/reply.ts';
 import type { Context } from './shared/services.ts';
 import { addressChoice, choicesWith } from './shared/suggestions.ts';
-import { knownIn, tokenChoices } from './shared/tokens.ts';
+import { knownIn, tokenBook, tokenChoices } from './shared/tokens.ts';
 import { watch } from './subscription/add.ts';
-import { tokenBook } from './subscription/token-book.ts';
 
 const MAX_NETWORKS = 3;
 

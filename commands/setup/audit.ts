@@ -12,10 +12,9 @@ import { nameOf, namesByAddress, titleName } from '../shared/names.ts';
 import { titleOf } from '../shared/networks.ts';
 import { absoluteTime, addressInCode, embedReply, firstOf, MAX_ID } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
+import { type TokenBook, tokenBook } from '../shared/tokens.ts';
 import { mutedText } from '../subscription/describe.ts';
-import { fieldOf } from '../subscription/fields.ts';
-import { labelOf } from '../subscription/forms.ts';
-import { type TokenBook, tokenBook } from '../subscription/token-book.ts';
+import { fieldOf, labelOf } from '../subscription/fields.ts';
 
 const PER_PAGE = 8;
 const MAX_DETAIL = 350;

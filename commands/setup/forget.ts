@@ -4,7 +4,7 @@ import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { requireManageServer } from '../shared/channels.ts';
 import { question } from '../shared/components.ts';
-import { OPEN_MS } from '../shared/confirmations.ts';
+import { OPEN_MS } from '../shared/records.ts';
 import { embedReply } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
 

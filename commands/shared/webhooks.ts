@@ -9,9 +9,9 @@ import type { Translate } from '../../src/languages/index.ts';
 import type { ReceiverUrls } from '../../src/receiver/path-tokens.ts';
 import type { Webhook, WebhooksResult } from '../../src/upstream/notification.ts';
 import type { ProjectAccess } from '../../src/upstream/projects.ts';
-import { record } from './audit.ts';
 import { button } from './components.ts';
 import { explain, notConfigured } from './failure.ts';
+import { record } from './records.ts';
 import { MAX_ID } from './reply.ts';
 import type { Context } from './services.ts';
 

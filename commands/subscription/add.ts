@@ -14,6 +14,7 @@ import { pickedNetwork } from '../shared/networks.ts';
 import { fillOrNextStep } from '../shared/next-step.ts';
 import { embedReply, firstOf, fullAddress } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
+import { noTokenLines, tokenBook } from '../shared/tokens.ts';
 import { addressLine, summary } from './describe.ts';
 import { dryRunField } from './dry-run.ts';
 import { checkPlace, placeFor } from './forum-post.ts';
@@ -21,7 +22,6 @@ import { findAddresses, offerGroup } from './group.ts';
 import { readingOf, readOptions } from './options.ts';
 import { panelRow } from './panel.ts';
 import { addSubscription, type NewChoices, requireMention } from './save.ts';
-import { noTokenLines, tokenBook } from './token-book.ts';
 
 const MAX_OTHERS = 5;
 

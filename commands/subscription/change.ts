@@ -3,6 +3,7 @@ import { nameOf } from '../shared/names.ts';
 import { typedNetwork } from '../shared/networks.ts';
 import { embedReply } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
+import { noTokenLines, tokenBook } from '../shared/tokens.ts';
 import { addressLine, summary } from './describe.ts';
 import { dryRunField } from './dry-run.ts';
 import { named } from './find.ts';
@@ -10,7 +11,6 @@ import { checkPlace, placeFor } from './forum-post.ts';
 import { readingOf, readOptions } from './options.ts';
 import { panel, panelRow, stateWith } from './panel.ts';
 import { onlyChanged, save } from './save.ts';
-import { noTokenLines, tokenBook } from './token-book.ts';
 
 export async function edit(interaction: CommandUse, context: Context): Promise<Reply> {
   const { t } = context;

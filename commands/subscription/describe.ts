@@ -12,8 +12,8 @@ import { writeDollars, writeUngrouped } from '../../src/languages/languages.ts';
 import { hasNode, hasSeveral, onNetwork } from '../shared/networks.ts';
 import { absoluteTime, fullAddress } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
+import type { TokenBook } from '../shared/tokens.ts';
 import { countsDollars } from './file.ts';
-import type { TokenBook } from './token-book.ts';
 
 type State = Pick<Subscription, 'paused' | 'mutedUntil'>;
 

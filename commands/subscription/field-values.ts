@@ -7,8 +7,8 @@ import { mayBeThousands, writeNumber } from '../../src/languages/languages.ts';
 import { entriesOf, faultText, type Names, readAddresses } from '../shared/names.ts';
 import { quoted } from '../shared/reply.ts';
 import { invalidChoiceError } from '../shared/suggestions.ts';
+import type { TokenBook } from '../shared/tokens.ts';
 import { writeAsset } from '../shared/tokens.ts';
-import type { TokenBook } from './token-book.ts';
 
 export interface Reading {
   t: Translate;

@@ -13,7 +13,7 @@ import { halfWidth } from '../../src/domain/text.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { ifRefused, UserError } from '../../src/errors.ts';
 import type { English } from '../../src/languages/english.ts';
-import { type Language, wordingsOf } from '../../src/languages/index.ts';
+import { type Language, type Translate, wordingsOf } from '../../src/languages/index.ts';
 import { MAX_NAME, readName } from '../shared/names.ts';
 import { addressInCode, withInput } from '../shared/reply.ts';
 import { writeAsset } from '../shared/tokens.ts';
@@ -48,8 +48,8 @@ import {
 
 type FormTexts = English['subscription']['form'];
 /** What a form has a label for. */
-export type Labeled = Exclude<keyof FormTexts, 'long' | 'flags'>;
-export type Flag = keyof FormTexts['flags'];
+type Labeled = Exclude<keyof FormTexts, 'long' | 'flags'>;
+type Flag = keyof FormTexts['flags'];
 type NamedValue<Value extends string = string> = APIApplicationCommandOptionChoice<Value>;
 
 /** How people set one choice: as an option of a command, in a form of the panel and in a file. */
@@ -169,6 +169,15 @@ export const FIELDS: { [Key in keyof Flat]: Field & Format<Flat[Key]> } = {
   paused: flag('paused'),
   mutedUntil: text('muted-until', MOMENT, 0, ''),
 };
+
+/** What one field of a form lets people switch on and off. */
+export const FLAGS = ['internal', 'zero', 'self', 'cataloged'] as const;
+
+/** What a form calls an option. */
+export const labelOf = (option: string, t: Translate): string =>
+  FLAGS.some((flag) => flag === option)
+    ? t(`subscription.form.flags.${option as Flag}`)
+    : t(`subscription.form.${option as Labeled}`);
 
 const KEYS = Object.keys(FIELDS) as (keyof Flat)[];
 const flat = ({ filters, ...kept }: Kept): Flat => ({ ...kept, ...filters });

@@ -12,11 +12,11 @@ import { pickedNetwork } from '../shared/networks.ts';
 import { coverageWarning } from '../shared/next-step.ts';
 import { asManyAsFit, embedReply, pageOf, relativeTime } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
+import { type TokenBook, tokenBook } from '../shared/tokens.ts';
 import { addressLine, describe, stateOf } from './describe.ts';
 import { seenOne } from './find.ts';
 import { mutedTokens } from './mute.ts';
 import { panel } from './panel.ts';
-import { type TokenBook, tokenBook } from './token-book.ts';
 
 const PER_PAGE = 6;
 /** Maximum characters of a page, which must fit into one message. */

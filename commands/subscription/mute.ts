@@ -6,18 +6,17 @@ import { cutTo, isolate } from '../../src/domain/text.ts';
 import { shortAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import { type Translate, wordingsOf } from '../../src/languages/index.ts';
-import { record } from '../shared/audit.ts';
 import { seenBy, unseenLine } from '../shared/channels.ts';
 import { button, row, rows } from '../shared/components.ts';
 import { nameOf, namesByAddress } from '../shared/names.ts';
+import { record } from '../shared/records.ts';
 import { absoluteTime, embedReply, fullAddress, withInput } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
 import { readChoice } from '../shared/suggestions.ts';
-import { writeAsset } from '../shared/tokens.ts';
+import { type TokenBook, tokenBook, writeAsset } from '../shared/tokens.ts';
 import { addressLine, silentLine } from './describe.ts';
 import { named, seenOne } from './find.ts';
 import { save } from './save.ts';
-import { type TokenBook, tokenBook } from './token-book.ts';
 
 /** How long the list's *Mute* button mutes. */
 const PRESSED = '8h';

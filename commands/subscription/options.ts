@@ -6,10 +6,10 @@ import { channel, choice, flag, integer, role, text } from '../shared/define.ts'
 import { namesByAddress } from '../shared/names.ts';
 import type { Context } from '../shared/services.ts';
 import { readChoice } from '../shared/suggestions.ts';
+import { tokenBook } from '../shared/tokens.ts';
 import type { Reading } from './field-values.ts';
 import { CLEARS, choiceName, FIELDS, type Field, readChoices } from './fields.ts';
 import { PLACE_TYPES } from './forum-post.ts';
-import { tokenBook } from './token-book.ts';
 
 /** The options that a preset sets, as texts. */
 const PRESETS: Record<string, Record<string, string>> = {

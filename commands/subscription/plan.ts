@@ -13,13 +13,13 @@ import { addressesNamed, faultText, type Names, nameOrNull, readName } from '../
 import { hasSeveral, isElsewhere, NETWORK, typedNetwork } from '../shared/networks.ts';
 import { fullAddress } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
+import type { TokenBook } from '../shared/tokens.ts';
 import { type Input, withCause } from './field-values.ts';
 import { DEFAULT_KEPT, type Kept, readChoices } from './fields.ts';
 import { columnsFor } from './file.ts';
 import { addName, channelReader, type Fault, type FileNames, findNameFaults, keepNames } from './plan-names.ts';
 import { type CsvRecord, fromHeader, PLAIN_COLUMNS, plainList, readColumns, readCsv } from './read-csv.ts';
 import { onlyChanged, PINGS, requireMention } from './save.ts';
-import type { TokenBook } from './token-book.ts';
 
 /** What a file would change, or its faults: nothing yet. */
 const emptyPlan = () => ({

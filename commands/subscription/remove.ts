@@ -2,16 +2,16 @@ import type { Button, ButtonUse, Reply } from '../../src/discord/command.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
-import { record } from '../shared/audit.ts';
 import { MAX_ROW_BUTTONS, question, rows } from '../shared/components.ts';
 import { nameOf } from '../shared/names.ts';
 import { eachNetwork, namedButton } from '../shared/networks.ts';
+import { record } from '../shared/records.ts';
 import { embedReply } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
+import { tokenBook } from '../shared/tokens.ts';
 import { offerAddressRemoval } from '../webhook/remove.ts';
 import { addressLine, describe } from './describe.ts';
 import { onSubscription, seenOne } from './find.ts';
-import { tokenBook } from './token-book.ts';
 
 /** `/subscription remove` and `subscription:remove:<id>`: asks first. */
 export const remove = onSubscription((_, found, context) => askToRemove(found, context));

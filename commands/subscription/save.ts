@@ -11,9 +11,9 @@ import type {
 import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
-import { record } from '../shared/audit.ts';
 import type { Asker } from '../shared/channels.ts';
 import { notNamed } from '../shared/names.ts';
+import { record } from '../shared/records.ts';
 import type { Context } from '../shared/services.ts';
 
 /** The difference between two choices, filter by filter, so that simultaneous changes by others stay. */

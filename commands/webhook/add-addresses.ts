@@ -6,12 +6,12 @@ import { plainText } from '../../src/domain/text.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Webhook } from '../../src/upstream/notification.ts';
-import { record } from '../shared/audit.ts';
 import { visibleTo } from '../shared/channels.ts';
 import { button, MAX_MENU_OPTIONS, menuRow, row, rows, textField } from '../shared/components.ts';
 import { explain } from '../shared/failure.ts';
 import { gapsOf } from '../shared/missed.ts';
 import { eachNetwork, marking, watchedHere } from '../shared/networks.ts';
+import { record } from '../shared/records.ts';
 import { addressInCode, embedReply, firstOf, MAX_ID, withInput } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
 import {

@@ -4,9 +4,9 @@ import { inCode, isolate, looksLikeLink, plainText } from '../../src/domain/text
 import { UserError } from '../../src/errors.ts';
 import type { ReceiverUrls } from '../../src/receiver/path-tokens.ts';
 import type { Webhook } from '../../src/upstream/notification.ts';
-import { record } from '../shared/audit.ts';
 import { MAX_MENU_OPTIONS, menuRow, row, textField } from '../shared/components.ts';
 import { explain } from '../shared/failure.ts';
+import { record } from '../shared/records.ts';
 import { embedReply, MAX_ID, withInput } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
 import { createWebhookButton, isWebhookId, pointsAt, projectOf, receiverUrlButton } from '../shared/webhooks.ts';

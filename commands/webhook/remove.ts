@@ -8,13 +8,12 @@ import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import type { RemovalResult } from '../../src/upstream/notification.ts';
-import { record } from '../shared/audit.ts';
 import { sightOf } from '../shared/channels.ts';
 import { button, question, rows } from '../shared/components.ts';
-import { ask, takeConfirmation } from '../shared/confirmations.ts';
 import { explain } from '../shared/failure.ts';
 import { boldName, faultText, namesByAddress, type Pasted, readAddress, readAddresses } from '../shared/names.ts';
 import { hasSeveral, watchedHere } from '../shared/networks.ts';
+import { ask, record, takeConfirmation } from '../shared/records.ts';
 import { addressInCode, embedReply, firstOf, MAX_ID, quoted, withInput } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
 import {

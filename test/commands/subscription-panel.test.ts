@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { commandsFor } from '../../commands/index.ts';
-import { FORMS as FIELDS_OF } from '../../commands/subscription/forms.ts';
+import { FORMS as FIELDS_OF } from '../../commands/subscription/panel.ts';
 import { translator } from '../../src/languages/index.ts';
 import { forFile } from '../for-file.ts';
 import { storeToken } from './stored.ts';
