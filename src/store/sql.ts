@@ -18,6 +18,8 @@ export interface Sql {
   value<Value>(...statement: Statement): Promise<Value | null>;
   /** Returns how many rows changed. */
   run(...statement: Statement): Promise<number>;
+  /** Runs a statement for each list of values; returns the rows of all. */
+  each<Row>(texts: readonly string[], lists: readonly (readonly SqlValue[])[]): Promise<Row[]>;
 }
 
 type Scalar = string | number | boolean | null | Uint8Array;
@@ -77,9 +79,7 @@ export function sqlOver(
     const text = textOf(engine, statement, values);
     return { text, result: execute(text, values) };
   };
-  async function all<Row>(...statement: Statement): Promise<Row[]> {
-    const { text, result } = start(statement);
-    const { columns, rows } = await result;
+  function rowsOf<Row>(text: string, { columns, rows }: Result): Row[] {
     const fields = known.get(text) ?? columns.map(fieldOf);
     known.set(text, fields);
     return rows.map((row) => {
@@ -92,12 +92,23 @@ export function sqlOver(
       return read as Row;
     });
   }
+  async function all<Row>(...statement: Statement): Promise<Row[]> {
+    const { text, result } = start(statement);
+    return rowsOf<Row>(text, await result);
+  }
+  async function each<Row>(texts: readonly string[], lists: readonly (readonly SqlValue[])[]): Promise<Row[]> {
+    const text = textOf(engine, [texts, ...texts.slice(1).map(() => null)], []);
+    const found: Row[] = [];
+    for (const values of lists) found.push(...rowsOf<Row>(text, await execute(text, values.map(storable))));
+    return found;
+  }
   const list = async <Value>(...statement: Statement) =>
     (await all<Record<string, Value>>(...statement)).map((row) => Object.values(row)[0]!);
   return {
     engine,
     all,
     get: async <Row>(...statement: Statement) => (await all<Row>(...statement))[0],
+    each,
     list,
     value: async <Value>(...statement: Statement) => (await list<Value>(...statement))[0] ?? null,
     run: async (...statement) => (await start(statement).result).count,
@@ -181,9 +192,7 @@ export async function insertAll<Returned>(
     ...columns.slice(1).map(() => ', '),
     `) ${rest}`,
   ];
-  const returned: Returned[] = [];
-  for (const row of inserted) returned.push(...(await sql.all<Returned>(texts, ...row)));
-  return returned;
+  return sql.each<Returned>(texts, inserted);
 }
 
 const stored = (value: unknown): SqlValue =>
