@@ -48,8 +48,10 @@ export interface Alert {
 }
 
 /** Equal for alerts of one transaction; the chains of two networks may have one with the same hash. */
-export const transactionOf = ({ network, transfer }: Pick<Alert, 'network' | 'transfer'>): string =>
-  `${network} ${transfer.txHash}`;
+export const transactionOf = ({
+  network,
+  transfer: { txHash },
+}: Pick<Alert, 'network'> & { transfer: Pick<Transfer, 'txHash'> }): string => `${network} ${txHash}`;
 
 /** What a rendered alert shows that may change until it is frozen. */
 export type RenderedAlert = Pick<Alert, 'id' | 'count' | 'reorganized'>;

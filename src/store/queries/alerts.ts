@@ -45,6 +45,21 @@ export async function alertsById(sql: Sql, ids: readonly number[]): Promise<Aler
 export const alertsOfBatch = async (sql: Sql, batchId: number): Promise<Alert[]> =>
   byTransaction(await readAlerts(sql, part`WHERE a.batch_id = ${batchId} ORDER BY a.due_at, a.id`));
 
+/**
+ * The transfers `t` of the transactions of some alerts, and the alerts `a` of these; `others`: tables that are joined. Finds
+ * them by the hash, not by the network or the channel, which may have a million.
+ */
+export function ofSameTransactions(alerts: readonly Alert[], others = part``): Part {
+  const transactions = new Map(
+    alerts.map((alert) => [transactionOf(alert), { network: alert.network, txHash: alert.transfer.txHash }]),
+  );
+  return part`
+    FROM ${rows([...transactions.values()], 'r (network bigint, tx_hash text)')}
+      CROSS JOIN transfers t CROSS JOIN alerts a ${others}
+    WHERE substr(t.tx_hash, 3, 8) = substr(r.tx_hash, 3, 8) AND t.tx_hash = r.tx_hash AND +t.network = r.network
+      AND a.transfer_id = t.id`;
+}
+
 /** Keeps the order, but moves the alerts of each transaction behind its first one. */
 export const byTransaction = (alerts: readonly Alert[]): Alert[] =>
   [...Map.groupBy(alerts, transactionOf).values()].flat();

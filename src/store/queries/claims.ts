@@ -1,8 +1,6 @@
-import { type Alert, transactionOf } from '../../domain/alert.ts';
 import {
   type Batch,
   type ClaimOptions,
-  type Joinable,
   MAX_SHOWN,
   type NextMessage,
   type OldestFrozen,
@@ -44,13 +42,9 @@ async function nextOf(sql: Sql, channelId: string, options: ClaimOptions, now: n
   if (order.beforeAlerts !== null) return takeUp(sql, order.beforeAlerts, now);
   const found = await nextDue(sql, channelId, options, now);
   if ('alerts' in found) {
-    const joins: Joinable[] = [];
     // In its own message, each alert would show half of a swap.
     const isSingle = found.reason === null && !options.alone;
-    for (const [alert] of isSingle ? (Map.groupBy(found.alerts, transactionOf).values() as Iterable<[Alert]>) : []) {
-      const message = await joinable(sql, channelId, alert, found.lane.isSignificant, now);
-      if (message) joins.push(message);
-    }
+    const joins = isSingle ? await joinable(sql, channelId, found.alerts, found.lane.isSignificant, now) : [];
     return { status: 'alerts', joins, ...found };
   }
   if (order.afterAlerts !== null) return takeUp(sql, order.afterAlerts, now);

@@ -1,4 +1,4 @@
-import { type Alert, transactionOf } from '../../domain/alert.ts';
+import type { Alert } from '../../domain/alert.ts';
 import { type ClaimOptions, type DueAlerts, type Lane, MAX_OF_ONE_TRANSACTION } from '../../domain/batch.ts';
 import {
   BACKLOG_TRANSACTIONS,
@@ -10,7 +10,7 @@ import {
   nextDueAt,
 } from '../../domain/burst.ts';
 import { type Part, part, type Sql } from '../sql.ts';
-import { byTransaction, readAlerts } from './alerts.ts';
+import { alertsById, byTransaction, ofSameTransactions, readAlerts } from './alerts.ts';
 
 /** A channel's due alerts, and whether it is so busy that they are collected for a digest. */
 
@@ -93,20 +93,15 @@ async function companions(
   now: number,
   alerts: readonly Alert[],
 ): Promise<Alert[]> {
+  const ids = await sql.list<number>`
+    SELECT id FROM (
+      SELECT a.id, row_number() OVER (PARTITION BY t.network, t.tx_hash ORDER BY a.id) AS place
+      ${ofSameTransactions(alerts)} AND a.channel_id = ${channelId}
+        AND a.state = 'waiting' AND a.hold IS NOT DISTINCT FROM ${hold} AND a.due_at <= ${now}) AS same
+    WHERE place <= ${MAX_OF_ONE_TRANSACTION} ORDER BY id`;
   const known = new Set(alerts.map(({ id }) => id));
-  const others: Alert[] = [];
-  for (const [{ network, transfer }] of Map.groupBy(alerts, transactionOf).values() as Iterable<[Alert]>) {
-    // By the transaction, not by the channel, where thousands may wait: hence no index on `a.channel_id || ''`.
-    const same = await readAlerts(
-      sql,
-      part`WHERE substr(t.tx_hash, 3, 8) = substr(${transfer.txHash}, 3, 8) AND t.tx_hash = ${transfer.txHash}
-        AND t.network = ${network} AND a.channel_id || '' = ${channelId}
-        AND a.state = 'waiting' AND a.hold IS NOT DISTINCT FROM ${hold} AND a.due_at <= ${now}
-        ORDER BY a.id LIMIT ${MAX_OF_ONE_TRANSACTION}`,
-    );
-    others.push(...same.filter(({ id }) => !known.has(id)));
-  }
-  return others;
+  const others = ids.filter((id) => !known.has(id));
+  return others.length === 0 ? [] : alertsById(sql, others);
 }
 
 /** Until when alerts of a busy channel, significant or not, are collected for a digest; null: they are posted one by one. */

@@ -1,7 +1,7 @@
 import { type Alert, type RenderedAlert, transactionOf } from '../../domain/alert.ts';
 import { covers, type EditKind, JOIN_MS, type Joinable, type MessageRef } from '../../domain/batch.ts';
 import { insert, isIn, part, type Sql } from '../sql.ts';
-import { alertsOfBatch, areAsRendered } from './alerts.ts';
+import { alertsOfBatch, areAsRendered, ofSameTransactions } from './alerts.ts';
 
 /**
  * Edits of sent messages: requested because what they show changed, or to append alerts. A batch of kind `edit` has the
@@ -74,29 +74,36 @@ export async function requestChanges(
 }
 
 /**
- * The latest message that other alerts of a transaction may join for a while: it was sent with embeds, and no edit of it
- * failed. What is significant joins no message that is not: nobody is notified of an edit. A transaction may have
- * thousands of messages.
+ * The latest message of each transaction of these alerts that they may join for a while: it was sent with embeds, and no
+ * edit of it failed. What is significant joins no message that is not: nobody is notified of an edit. A transaction may
+ * have thousands of messages.
  */
 export async function joinable(
   sql: Sql,
   channelId: string,
-  { network, transfer: { txHash } }: Pick<Alert, 'network' | 'transfer'>,
+  alerts: readonly Alert[],
   isSignificant: boolean,
   now: number,
-): Promise<Joinable | null> {
-  const found = await sql.get<Omit<Joinable, 'alerts' | 'transaction'>>`
-    SELECT b.id, b.reference, b.message_id, b.payload
-    FROM transfers t CROSS JOIN alerts a CROSS JOIN batches b
-    WHERE substr(t.tx_hash, 3, 8) = substr(${txHash}, 3, 8) AND t.tx_hash = ${txHash} AND t.network = ${network}
-      AND a.transfer_id = t.id AND a.channel_id = ${channelId}
-      AND b.id = a.batch_id AND b.sent_at > ${now - JOIN_MS} AND b.kind = 'create' AND b.state = 'sent'
-      AND b.message_id IS NOT NULL
-      AND b.plain_text = 0 AND b.significant >= ${isSignificant} AND NOT EXISTS (
-        SELECT 1 FROM batches e WHERE e.reference = b.reference AND e.kind = 'edit' AND e.state = 'dead')
-    ORDER BY b.id DESC LIMIT 1`;
-  const transaction = transactionOf({ network, transfer: { txHash } as Alert['transfer'] });
-  return found ? { ...found, transaction, alerts: await alertsOfBatch(sql, found.id) } : null;
+): Promise<Joinable[]> {
+  const found = await sql.all<Omit<Joinable, 'alerts' | 'transaction'> & { network: number; txHash: string }>`
+    SELECT latest.network, latest.tx_hash, b.id, b.reference, b.message_id, b.payload FROM (
+      SELECT r.network, r.tx_hash, max(b.id) AS id
+      ${ofSameTransactions(alerts, part`CROSS JOIN batches b`)} AND a.channel_id = ${channelId}
+        AND b.id = a.batch_id AND b.sent_at > ${now - JOIN_MS} AND b.kind = 'create' AND b.state = 'sent'
+        AND b.message_id IS NOT NULL
+        AND b.plain_text = 0 AND b.significant >= ${isSignificant} AND NOT EXISTS (
+          SELECT 1 FROM batches e WHERE e.reference = b.reference AND e.kind = 'edit' AND e.state = 'dead')
+      GROUP BY r.network, r.tx_hash) AS latest
+    JOIN batches b ON b.id = latest.id`;
+  const latest = new Map(
+    found.map(({ network, txHash, ...message }) => [transactionOf({ network, transfer: { txHash } }), message]),
+  );
+  const messages: Joinable[] = [];
+  for (const transaction of new Set(alerts.map(transactionOf))) {
+    const message = latest.get(transaction);
+    if (message) messages.push({ ...message, transaction, alerts: await alertsOfBatch(sql, message.id) });
+  }
+  return messages;
 }
 
 /** Adds alerts to a sent message, unless they or those that it shows changed since they were rendered. */
