@@ -54,7 +54,7 @@ export const chainChecks: QueriesOf<ChainChecks> = {
           'q (hash text)',
         )} CROSS JOIN transfers t
         WHERE substr(t.tx_hash, 3, 8) = substr(q.hash, 3, 8) AND t.tx_hash = q.hash
-          AND t.network = ${network}`,
+          AND +t.network = ${network}`,
   ),
 
   told: report(

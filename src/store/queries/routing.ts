@@ -86,7 +86,7 @@ async function otherForms(sql: Sql, queries: readonly RoutingQuery[], known: Rea
   const near = await sql.all<StoredTransfer>`
     SELECT DISTINCT ${SEEN}
     FROM ${rows(places, 'q (tx_hash text, scope bigint, is_found bigint)')} CROSS JOIN transfers t
-    WHERE substr(t.tx_hash, 3, 8) = substr(q.tx_hash, 3, 8) AND t.tx_hash = q.tx_hash AND t.scope = q.scope
+    WHERE substr(t.tx_hash, 3, 8) = substr(q.tx_hash, 3, 8) AND t.tx_hash = q.tx_hash AND +t.scope = q.scope
       AND (t.mined_at IS NOT NULL OR q.is_found = 1)`;
   const found = new Map<string, StoredTransfer>();
   for (const { transferKey, scope, transfer } of asked) {
