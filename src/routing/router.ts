@@ -8,11 +8,13 @@ import { type DecideOptions, decide, type ParsedRow, parseRow, quarantineOne } f
 import { limitQuarantine } from './quarantine.ts';
 import { createWarned } from './scam.ts';
 
-/** Most deliveries per commit: more would cost less disk time but block the event loop for longer. */
-const MAX_IN_COMMIT = 400;
-/** Most characters that are parsed at once, and most bytes in one commit, unless one body has more. */
+/**
+ * Most deliveries and bytes per commit, unless one body has more: more would cost less disk time but block the event loop
+ * for longer.
+ */
+const MAX_ROUTED = { limit: 400, bytes: MIB };
+/** Most characters that are parsed at once. */
 const MAX_PARSED = 256 * 1024;
-const MAX_BYTES = MIB;
 /**
  * While the receiver is busy, routing takes a fiftieth of the time: it waits this many times as long as its last commit
  * took.
@@ -60,14 +62,15 @@ export function startRouter(options: RouterOptions) {
       isWanted = false;
       try {
         await yieldToReceiver();
-        const began = performance.now();
-        const rows = await store.inbox.next(MAX_IN_COMMIT, MAX_BYTES);
+        let rows = await next();
         if (isUnsure) void outbox.rescan();
         isUnsure = false;
-        if (rows.length === 0) continue;
-        await route(await parseAll(rows));
-        tookMs = performance.now() - began;
-        isWanted = true;
+        while (rows.length > 0 && !isClosing) {
+          const began = performance.now();
+          rows = await route(await parseAll(rows));
+          tookMs = performance.now() - began;
+          await yieldToReceiver();
+        }
       } catch (error) {
         if (isClosing) return;
         log.error({ err: error }, 'routing paused');
@@ -86,30 +89,39 @@ export function startRouter(options: RouterOptions) {
     while (receiver.isBusy() && !isClosing && performance.now() < until) await sleep(BUSY_CHECK_MS);
   }
 
-  /** Routes deliveries in one commit; if that fails because of one of them, each on its own. */
-  async function route(items: ParsedRow[]): Promise<void> {
+  const next = (): Promise<InboxRow[]> => store.inbox.next(MAX_ROUTED.limit, MAX_ROUTED.bytes);
+
+  /** Routes deliveries in one commit; if that fails because of one of them, each on its own. Returns the next ones. */
+  async function route(items: ParsedRow[]): Promise<InboxRow[]> {
     try {
-      await routeTogether(items);
+      return await routeTogether(items, MAX_ROUTED);
     } catch (error) {
       if (isDatabaseFault(error)) throw error;
-      if (items.length === 1) return await quarantineFailed(items[0]!.row.id, error);
-      for (const item of items) await route([item]);
+      for (const item of items) await routeAlone(item);
+      return next();
     }
   }
 
-  async function routeTogether(items: ParsedRow[]): Promise<void> {
+  async function routeTogether(items: ParsedRow[], after: typeof MAX_ROUTED | null): Promise<InboxRow[]> {
     const { result, logStored } = await decide(items, { ...options, warned });
-    const edited = await store.routing.commit(result);
+    const { edited, next } = await store.routing.commit(result, after);
     logStored();
     outbox.wake([...result.alerts, ...edited.map((channelId) => ({ channelId }))]);
     finish(result.done.length, result.quarantined.length);
+    return next;
   }
 
   /** Quarantines a delivery that cannot be looked up or stored, so that it does not hold up the others. */
-  async function quarantineFailed(id: number, error: unknown): Promise<void> {
-    await store.routing.commit(quarantineOne(id, error, clock.now()));
-    log.error({ err: error, inbox: id }, 'routing failed: delivery quarantined');
-    finish(0, 1);
+  async function routeAlone(item: ParsedRow): Promise<void> {
+    try {
+      await routeTogether([item], null);
+    } catch (error) {
+      if (isDatabaseFault(error)) throw error;
+      const { id } = item.row;
+      await store.routing.commit(quarantineOne(id, error, clock.now()));
+      log.error({ err: error, inbox: id }, 'routing failed: delivery quarantined');
+      finish(0, 1);
+    }
   }
 
   function finish(done: number, quarantined: number): void {

@@ -135,9 +135,13 @@ export interface Routing {
    * Stores what was decided, all or nothing: deliveries done, transfers seen, alerts made, reasons recorded. Rejects with
    * the code `LEDGERBELL_ROUTED` if one of the deliveries is no longer in the inbox: it is to be read again. Leaves out
    * what only concerns subscriptions in `stats` that were removed since the context was read. Returns the channels in
-   * which sent messages must change. After a power failure the same deliveries may be routed again.
+   * which sent messages must change, and what is next in the inbox, see {@link Inbox.next}: nothing by default. After a
+   * power failure the same deliveries may be routed again.
    */
-  commit(result: RoutingResult): Promise<string[]>;
+  commit(
+    result: RoutingResult,
+    next?: { limit: number; bytes: number } | null,
+  ): Promise<{ edited: string[]; next: InboxRow[] }>;
 }
 
 /**

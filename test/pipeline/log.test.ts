@@ -78,9 +78,9 @@ it('logs a quarantined delivery once, when it is stored, however often storing i
     ...store,
     routing: {
       ...routing,
-      async commit(result) {
+      async commit(result, next) {
         if (failures-- > 0) throw new StoreError('database or disk is full', 'SQLITE_FULL');
-        return routing.commit(result);
+        return routing.commit(result, next);
       },
     },
   }));

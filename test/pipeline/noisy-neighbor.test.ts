@@ -29,9 +29,9 @@ const pipeline = await forFile(
       ...real,
       routing: {
         ...real.routing,
-        commit(result) {
+        commit(result, next) {
           routedIds.push(...result.done);
-          return real.routing.commit(result);
+          return real.routing.commit(result, next);
         },
       },
     }),

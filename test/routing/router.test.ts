@@ -34,13 +34,14 @@ async function start() {
         if (state.isLocked) throw new StoreError('database is locked', 'SQLITE_BUSY');
         return store.routing.context(queries, now);
       },
-      async commit(result) {
+      async commit(result, after) {
         tried.push(result);
-        const edited = state.commit === 'refused' ? [] : await store.routing.commit(result);
+        const committed =
+          state.commit === 'refused' ? { edited: [], next: [] } : await store.routing.commit(result, after);
         if (state.commit !== 'works') throw new StoreError('The database cannot be reached.', 'POSTGRES_UNREACHABLE');
         await store.inbox.next(0);
         reported.push('stored');
-        return edited;
+        return committed;
       },
     },
   };

@@ -11,21 +11,7 @@ export const inbox: QueriesOf<Inbox> = {
     return rows.map(({ id }) => id).toSorted((one, other) => one - other);
   }),
 
-  next: read(async (sql, limit, bytes = Number.MAX_SAFE_INTEGER) => {
-    const waiting: { id: number; size: number }[][] = [];
-    for (const scope of await scopesIn(sql, 'inbox', Number.MAX_SAFE_INTEGER)) {
-      waiting.push(
-        await sql.all`SELECT id, length(body) AS size FROM inbox WHERE scope = ${scope} ORDER BY id LIMIT ${limit}`,
-      );
-    }
-    const ids = takenInTurn(waiting, limit, bytes).map(({ id }) => id);
-    if (ids.length === 0) return [];
-    const found = await sql.all<Omit<InboxRow, 'body'> & { body: Buffer }>`
-      SELECT id, scope, received_at, run, run_ms, identity AS identity_json, body FROM inbox
-      WHERE id ${isIn(ids)}`;
-    const byId = new Map(found.map((row) => [row.id, { ...row, body: row.body.toString() }]));
-    return ids.map((id) => byId.get(id)!);
-  }),
+  next: read(nextRows),
 
   usage: report(
     (sql) =>
@@ -38,6 +24,22 @@ export const inbox: QueriesOf<Inbox> = {
         FROM waits w FULL JOIN scope_usage u USING (scope)`,
   ),
 };
+
+export async function nextRows(sql: Sql, limit: number, bytes = Number.MAX_SAFE_INTEGER): Promise<InboxRow[]> {
+  const waiting: { id: number; size: number }[][] = [];
+  for (const scope of await scopesIn(sql, 'inbox', Number.MAX_SAFE_INTEGER)) {
+    waiting.push(
+      await sql.all`SELECT id, length(body) AS size FROM inbox WHERE scope = ${scope} ORDER BY id LIMIT ${limit}`,
+    );
+  }
+  const ids = takenInTurn(waiting, limit, bytes).map(({ id }) => id);
+  if (ids.length === 0) return [];
+  const found = await sql.all<Omit<InboxRow, 'body'> & { body: Buffer }>`
+    SELECT id, scope, received_at, run, run_ms, identity AS identity_json, body FROM inbox
+    WHERE id ${isIn(ids)}`;
+  const byId = new Map(found.map((row) => [row.id, { ...row, body: row.body.toString() }]));
+  return ids.map((id) => byId.get(id)!);
+}
 
 /** Counts what servers' own projects stored today. All processes lock the rows in the same order. */
 async function countUsage(sql: Sql, deliveries: readonly NewDelivery[]): Promise<void> {

@@ -12,6 +12,7 @@ import {
 import type { Watcher } from '../../domain/subscription.ts';
 import { isIn, part, type QueriesOf, raw, read, rows, type Sql, unsynced } from '../sql.ts';
 import type { Routing } from '../store.ts';
+import { nextRows } from './inbox.ts';
 import { comparedUpTo } from './meta.ts';
 import { storeRouted } from './routed.ts';
 import { filtersParser, WATCHER_COLUMNS } from './subscriptions.ts';
@@ -51,7 +52,10 @@ export const routing: QueriesOf<Routing> = {
   }),
 
   // After a power failure the deliveries are still in the inbox and are routed again.
-  commit: unsynced(storeRouted),
+  commit: unsynced(async (sql, result, next = null) => ({
+    edited: await storeRouted(sql, result),
+    next: next ? await nextRows(sql, next.limit, next.bytes) : [],
+  })),
 };
 
 type StoredTransfer = SeenTransfer & { id: number };

@@ -127,7 +127,7 @@ export function editsContract(it: StoreTest): void {
     it('names the channels whose sent messages a changed transfer concerns', async ({ store }) => {
       await post(store, [1]);
       await send(store);
-      expect(await store.routing.commit(routed({ transfers: [], changed: [] }))).toEqual([]);
+      expect((await store.routing.commit(routed({ transfers: [], changed: [] }))).edited).toEqual([]);
       expect(await countAgain(store, 1)).toEqual([CHANNEL]);
       expect(await next(store)).toMatchObject({ batch: { kind: 'edit' }, original: { alerts: [{ count: 2 }] } });
     });

@@ -290,7 +290,7 @@ export async function frozen(store: Store, now = NOW, channelId = CHANNEL): Prom
 export async function countAgain(store: Store, n: number, now = NOW, given: Partial<Transfer> = {}): Promise<string[]> {
   const [seen] = (await contextOf(store, n, { transfer: transfer(n, given) }, now)).transfers;
   const changed = { ...seen!, count: seen!.count + 1 };
-  return store.routing.commit(routed({ transfers: [changed], changed: [keyOf(n)], now }));
+  return (await store.routing.commit(routed({ transfers: [changed], changed: [keyOf(n)], now }))).edited;
 }
 
 /** Stores bodies and quarantines them, as the router does with what it does not understand. */
