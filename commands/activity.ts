@@ -1,4 +1,4 @@
-import type { AutocompleteUse, Button, Command, Reply, Use } from '../src/discord/command.ts';
+import type { Button, Command, Reply } from '../src/discord/command.ts';
 import type { AddressText } from '../src/domain/address.ts';
 import { DAY } from '../src/domain/clock.ts';
 import { shortAddress } from '../src/domain/typed-address.ts';
@@ -47,7 +47,7 @@ const askedBy = ([period, address = '', network = '']: string[]): Asked => ({
 
 const showButton: Button<Context> = {
   access: 'all',
-  press: (interaction, args, context) => show(interaction, askedBy(args), context),
+  press: (_, args, context) => show(askedBy(args), context),
 };
 
 const csvButton: Button<Context> = {
@@ -55,7 +55,7 @@ const csvButton: Button<Context> = {
   response: 'reply',
   async press(interaction, args, context) {
     const { t } = context;
-    const request = await requestFor(interaction, askedBy(args), context);
+    const request = await requestFor(askedBy(args), context);
     const balances = await readBalances(request, context);
     const { csv, left, cut } = await context.guildQueue.run(interaction.guildId, 'read', () =>
       readActivityFile(context, request, balances, context.settings.networks),
@@ -86,31 +86,31 @@ export const activity = {
   execute(interaction, context) {
     const address = interaction.options.getString('address', true);
     const period = periodOf(interaction.options.getString('period'));
-    return show(interaction, { address, period, network: pickedNetwork(interaction, context) }, context);
+    return show({ address, period, network: pickedNetwork(interaction, context) }, context);
   },
   async autocomplete(interaction, context) {
-    const choices = [...(await watched(interaction, context))].map(([address, name]) => addressChoice(address, name));
+    const choices = [...(await watched(context))].map(([address, name]) => addressChoice(address, name));
     return choicesWith(interaction.options.getFocused(), choices);
   },
   buttons: { show: showButton, csv: csvButton },
 } satisfies Command<Context>;
 
-async function show(interaction: Use, asked: Asked, context: Context): Promise<Reply> {
+async function show(asked: Asked, context: Context): Promise<Reply> {
   const on = onNetwork(context, asked.network);
-  const request = await requestFor(interaction, asked, on);
+  const request = await requestFor(asked, on);
   const balances = await readBalances(request, context);
   // Drawing the chart is queued too: charts are drawn one at a time for all guilds.
-  const reply = await context.guildQueue.run(interaction.guildId, 'read', async () => {
-    const known = await context.tokens.known(interaction.guildId);
+  const reply = await context.guildQueue.run(context.interaction.guildId, 'read', async () => {
+    const known = await context.tokens.known(context.interaction.guildId);
     return report(await readActivity(context, request, known), balances, { ...on, request, known });
   });
   return asked.network === null ? reply : naming(reply, on);
 }
 
 /** Resolves the typed address to a request about a watched one, limited to channels that the person can see. */
-async function requestFor(interaction: Use, asked: Asked, context: Context): Promise<NamedRequest> {
-  const { t, settings, server, now } = context;
-  const known = await watched(interaction, context);
+async function requestFor(asked: Asked, context: Context): Promise<NamedRequest> {
+  const { interaction, t, settings, server, now } = context;
+  const known = await watched(context);
   // A name would tell others an address that they do not see.
   const names = context.manages
     ? await namesByAddress(interaction.guildId, context)
@@ -142,6 +142,6 @@ async function requestFor(interaction: Use, asked: Asked, context: Context): Pro
 }
 
 /** The addresses watched in channels that the person can see, with the guild's names for them; null: no name. */
-async function watched(interaction: Use | AutocompleteUse, context: Context): Promise<Map<AddressText, string | null>> {
-  return new Map((await visibleTo(interaction, context)).map(({ address, label }) => [address, label]));
+async function watched(context: Context): Promise<Map<AddressText, string | null>> {
+  return new Map((await visibleTo(context)).map(({ address, label }) => [address, label]));
 }

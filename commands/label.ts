@@ -65,7 +65,7 @@ async function set(interaction: CommandUse, context: Context): Promise<Reply> {
   const { before } = outcome;
   let changing: string | null = null;
   if (before !== name) {
-    await record(interaction, context, 'label.set', { address: checksumAddress(address), name, before });
+    await record(context, 'label.set', { address: checksumAddress(address), name, before });
     changing = changingLine(await relabel(guildId, [address]), t);
   }
   const meaning =
@@ -74,7 +74,7 @@ async function set(interaction: CommandUse, context: Context): Promise<Reply> {
       : before === name
         ? t('label.setSame')
         : t('label.setOver', { before: boldName(before) });
-  const alike = await lookAlikes([address], interaction, context);
+  const alike = await lookAlikes([address], context);
   const lines = [fullAddress(address, settings), ...lookAlikeLines(alike, context), meaning, changing];
   return embedReply(alike.size > 0 ? 'warn' : 'good', t('label.set', { name: titleName(name) }), lines, {
     components: [row(button(t('label.goPage'), 'label:list:0'))],
@@ -103,7 +103,7 @@ async function confirmRemove(interaction: ButtonUse, [text, expected]: string[],
   if (found && fingerprint(found.name) !== expected) return askToRemove(found, context);
   if (!found || !(await labels.remove(interaction.guildId, found))) throw new UserError(t('label.removedGone'));
   const { address, name } = found;
-  await record(interaction, context, 'label.remove', { address: checksumAddress(address), name });
+  await record(context, 'label.remove', { address: checksumAddress(address), name });
   const changing = changingLine(await relabel(interaction.guildId, [address]), t);
   return embedReply('good', t('label.removed', { name: titleName(name) }), [fullAddress(address, settings), changing]);
 }
@@ -126,7 +126,7 @@ async function offer(interaction: AutocompleteUse, context: Context): Promise<Ch
   const { guildId, options } = interaction;
   const names = new Map<AddressText, string | null>(await namesByAddress(guildId, context));
   if (options.getSubcommand(false) === 'set') {
-    const { visible, unseen } = await seenBy(interaction, context);
+    const { visible, unseen } = await seenBy(context);
     // Counterparties are those of the whole guild, so only people who see all of its channels get them.
     const met = unseen.length === 0 ? await context.history.counterparties(guildId, LATEST_DECISIONS) : [];
     for (const { address } of visible) if (!names.has(address)) names.set(address, null);

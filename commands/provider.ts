@@ -134,7 +134,7 @@ async function search(interaction: CommandUse, context: Context): Promise<Reply>
   const providers = await decodeNames(named, category, discovery);
   if (providers === null) throw withInput(new UserError(own('provider.none')), named[0] ?? '', own);
   const query = { category, search: options.getString('search')?.trim() || null, providers };
-  const count = () => countLookUp('discovery', interaction, context);
+  const count = () => countLookUp('discovery', context);
   return results(query, (options.getInteger('page') ?? 1) - 1, discovery, context, count);
 }
 

@@ -50,7 +50,7 @@ export const status = {
     // Only what was found on the chain has these channels.
     const watching = context.completeness().length > 0 ? subscriptions : [];
     const places = [...watching, ...silences, ...overview.blocked, ...pauses, ...dead];
-    const isSeen = await sightOf(interaction, places, context);
+    const isSeen = await sightOf(places, context);
     const missed = await gapsOf(guildId, context, isSeen);
     const gaps = missed.map((gap) => {
       const mark = gap.cause.kind === 'added' ? '✅' : '⚠️';

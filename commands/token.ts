@@ -1,5 +1,5 @@
 import { ButtonStyle } from 'discord.js';
-import type { AutocompleteUse, Command, CommandUse, Reply, Use } from '../src/discord/command.ts';
+import type { Command, Reply } from '../src/discord/command.ts';
 import { type AddressText, NATIVE_SENTINEL } from '../src/domain/address.ts';
 import { inUnits, wholeDigits } from '../src/domain/amount.ts';
 import { addressPage } from '../src/domain/explorer.ts';
@@ -42,13 +42,13 @@ export const token = {
     const networks = eachNetwork(context, picked).filter(({ explorer }) => explorer !== null);
     if (networks.length === 0) throw notConfigured(own, 'explorer', 'EXPLORER_API_URL');
     const typed = interaction.options.getString('address', true);
-    const address = await contractOf(typed, interaction, context, picked);
+    const address = await contractOf(typed, context, picked);
     if (address === 'native' || address === NATIVE_SENTINEL)
       throw withInput(new UserError(own('token.native')), typed, own);
     const refusals: { on: Context; error: UserError }[] = [];
     for (const on of networks.slice(0, MAX_NETWORKS)) {
       const { explorer, cooldown } = on;
-      const response = await explorer!.token(address, () => countLookUp('explorer', interaction, on));
+      const response = await explorer!.token(address, () => countLookUp('explorer', on));
       if (response.status === 'found') {
         const reply = show(response.token, await warningOf(response.token, interaction.guildId, on), on);
         return naming(reply, on);
@@ -73,7 +73,7 @@ export const token = {
     const { t } = context;
     const picked = pickedNetwork(interaction, context);
     const typed = interaction.options.getFocused();
-    const { visible, names, seesAll } = await namesFor(interaction, context);
+    const { visible, names, seesAll } = await namesFor(context);
     // Recent tokens are those of the whole guild, so only people who see all of its channels get them.
     const known = await knownIn(seesAll ? interaction.guildId : null, context, picked);
     const moved = known.filter((one) => one.token !== 'native' && (one.seen || typed !== '' || names.has(one.token)));
@@ -98,8 +98,8 @@ export const token = {
       async press(interaction, [text = ''], context) {
         const address = readAddress(text, context.t, { parse: parseWatchable });
         const { channelId } = interaction;
-        await checkTarget(interaction, channelId, null, context);
-        return watch(interaction, context, { ...DEFAULT_CHOICES, address, channelId });
+        await checkTarget(channelId, null, context);
+        return watch(context, { ...DEFAULT_CHOICES, address, channelId });
       },
     },
   },
@@ -107,16 +107,15 @@ export const token = {
 
 /** The names that this person may know, and whether they see every channel that watches something. */
 async function namesFor(
-  interaction: Use | AutocompleteUse,
   context: Context,
 ): Promise<{ visible: Subscription[]; names: Map<AddressText, string>; seesAll: boolean }> {
   if (context.isOutside) return { visible: [], names: new Map(), seesAll: false };
-  const { visible, unseen } = await seenBy(interaction, context);
+  const { visible, unseen } = await seenBy(context);
   const shown = new Set(visible.map(({ address }) => address));
   const secret = new Set(unseen.map(({ address }) => address).filter((address) => !shown.has(address)));
   // Only people who manage the bot see all labels: others get the names that alerts show them.
   const mayKnow = (address: AddressText) => (context.manages ? !secret.has(address) : shown.has(address));
-  const book = (await context.labels.list(interaction.guildId)).filter(({ address }) => mayKnow(address));
+  const book = (await context.labels.list(context.interaction.guildId)).filter(({ address }) => mayKnow(address));
   const names = new Map([
     ...book.map(({ address, name }) => [address, name] as const),
     ...visible.flatMap(({ address, label }) => (label === null ? [] : [[address, label] as const])),
@@ -125,14 +124,9 @@ async function namesFor(
 }
 
 /** The contract that somebody typed as an address, as the name of one, or as a token's symbol; throws a {@link UserError}. */
-async function contractOf(
-  typed: string,
-  interaction: CommandUse,
-  context: Context,
-  network: number | null,
-): Promise<Asset> {
-  const { own } = context;
-  const { names, seesAll } = await namesFor(interaction, context);
+async function contractOf(typed: string, context: Context, network: number | null): Promise<Asset> {
+  const { interaction, own } = context;
+  const { names, seesAll } = await namesFor(context);
   const isNamed = [...names.values()].some((name) => name.toLowerCase() === typed.trim().toLowerCase());
   const parsed = parseAddress(typed);
   if (isNamed || parsed.ok || parsed.fault !== 'form' || /^0x/i.test(typed.trim()))

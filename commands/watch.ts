@@ -13,13 +13,9 @@ export const watchMessage: MessageCommand<Context> = {
   access: 'manage',
   async execute(interaction, context) {
     const { channelId } = interaction;
-    await checkTarget(interaction, channelId, null, context);
+    await checkTarget(channelId, null, context);
     const text = textOf(interaction);
-    return withNetworkLine(
-      await offerGroup(interaction, text, channelId, DEFAULT_CHOICES, false, context),
-      [text],
-      context,
-    );
+    return withNetworkLine(await offerGroup(text, channelId, DEFAULT_CHOICES, false, context), [text], context);
   },
 };
 

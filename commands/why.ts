@@ -1,4 +1,4 @@
-import type { Command, FormUse, Reply, Use } from '../src/discord/command.ts';
+import type { Command, Reply } from '../src/discord/command.ts';
 import { replyHeadline } from '../src/discord/render/compact.ts';
 import { whatMoved } from '../src/discord/render/wording.ts';
 import type { AddressText } from '../src/domain/address.ts';
@@ -42,28 +42,27 @@ export const why = {
     const typed = interaction.options.getString('transaction', true);
     const digits = /(?<![0-9a-z])(?:0x)?([0-9a-f]{64})(?![0-9a-z])/i.exec(typed)?.[1];
     if (!digits) throw withInput(new UserError(context.t('why.badHash')), typed, context.t);
-    return explain(interaction, context, `0x${digits.toLowerCase()}`, NO_MESSAGE);
+    return explain(context, `0x${digits.toLowerCase()}`, NO_MESSAGE);
   },
   buttons: {
     /** `why:show:<reference>`, on the messages with alerts. */
     show: {
       access: 'all',
       response: 'reply',
-      press: (interaction, [reference = ''], context) => explainMessage(interaction, context, reference, 0, null),
+      press: (_, [reference = ''], context) => explainMessage(context, reference, 0, null),
     },
     /** `why:page:<reference>:<page>`, in the reply. */
     page: {
       access: 'all',
-      press: (interaction, [reference = '', page], context) =>
-        explainMessage(interaction, context, reference, pageOf(page), null),
+      press: (_, [reference = '', page], context) => explainMessage(context, reference, pageOf(page), null),
     },
     /** `why:part:<reference>:<page>:<key>:<part>`, in the reply; the reference is empty in a command's reply. */
     part: {
       access: 'all',
-      press(interaction, [reference = '', page, key = '', part], context) {
-        if (reference !== '') return explainMessage(interaction, context, reference, pageOf(page), key, pageOf(part));
+      press(_, [reference = '', page, key = '', part], context) {
+        if (reference !== '') return explainMessage(context, reference, pageOf(page), key, pageOf(part));
         if (!context.manages) throw new UserError(context.t('why.goneMessage'));
-        return explain(interaction, context, key.split('@')[0]!, { ...NO_MESSAGE, part: pageOf(part) });
+        return explain(context, key.split('@')[0]!, { ...NO_MESSAGE, part: pageOf(part) });
       },
     },
   },
@@ -71,8 +70,8 @@ export const why = {
     /** `why:pick:<reference>:<page>`; the value is of `keyOf`. */
     pick: {
       access: 'all',
-      choose: (interaction, [reference = '', page], context, [hash = null]) =>
-        explainMessage(interaction, context, reference, pageOf(page), hash),
+      choose: (_, [reference = '', page], context, [hash = null]) =>
+        explainMessage(context, reference, pageOf(page), hash),
     },
   },
 } satisfies Command<Context>;
@@ -92,13 +91,8 @@ interface Place {
 const NO_MESSAGE: Place = { reference: null, network: null, page: 0, part: 0 };
 
 /** Explains a transaction's transfers; with a `reference` only as far as this message in its channel shows them. */
-async function explain(
-  interaction: Exclude<Use, FormUse>,
-  context: Context,
-  txHash: string,
-  { reference, network, page, part }: Place,
-): Promise<Reply> {
-  const { settings, t } = context;
+async function explain(context: Context, txHash: string, { reference, network, page, part }: Place): Promise<Reply> {
+  const { interaction, settings, t } = context;
   const { guildId } = interaction;
   const isLimited = reference !== null && !context.manages;
   const channelId = isLimited ? interaction.channelId : null;
@@ -110,7 +104,7 @@ async function explain(
   const { total, first } = await context.guildQueue.run(guildId, 'read', read);
   const shown = isLimited
     ? first.flatMap((history) => onlyHere(history, interaction.channelId))
-    : await visibleParts(interaction, context, first);
+    : await visibleParts(context, first);
   if (total === 0 && !isLimited && part === 0) {
     const url = hasSeveral(settings) ? null : transactionPage(settings, txHash);
     const transaction = url ? `[\`${txHash}\`](${url})` : `\`${txHash}\``;
@@ -172,14 +166,13 @@ function muteRows(histories: readonly TransferHistory[], channelId: string, cont
 
 /** Explains the transaction of one message; of several, the chosen one, with a menu of all, in pages. */
 async function explainMessage(
-  interaction: Exclude<Use, FormUse>,
   context: Context,
   reference: string,
   page: number,
   chosen: string | null,
   part = 0,
 ): Promise<Reply> {
-  const { history, t } = context;
+  const { interaction, history, t } = context;
   const { guildId } = interaction;
   const from = page * MAX_MENU_OPTIONS;
   const read = () => history.transactionsOfMessage(guildId, reference, MAX_MENU_OPTIONS, from);
@@ -187,7 +180,7 @@ async function explainMessage(
   const [first] = shown;
   if (!first) throw new UserError(t('why.goneMessage'));
   const show = ({ txHash, network }: MessageTransaction) =>
-    explain(interaction, context, txHash, {
+    explain(context, txHash, {
       reference,
       network: hasSeveral(context.settings) ? network : null,
       page,
@@ -246,13 +239,12 @@ function onlyHere(history: TransferHistory, channelId: string): (TransferHistory
 
 /** The parts of histories that a person may know: nothing about channels that they cannot see. */
 async function visibleParts(
-  interaction: Use,
   context: Context,
   histories: readonly TransferHistory[],
 ): Promise<(TransferHistory & { hidden: number })[]> {
   const placesOf = ({ decisions, alerts }: TransferHistory) => [...decisions, ...alerts];
   // For all histories at once: they concern the same channels, and some require a request to Discord.
-  const isSeen = await sightOf(interaction, histories.flatMap(placesOf), context);
+  const isSeen = await sightOf(histories.flatMap(placesOf), context);
   return histories.map((history) => ({
     ...history,
     decisions: history.decisions.filter(isSeen),

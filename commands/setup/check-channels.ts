@@ -1,5 +1,4 @@
 import type { Guild } from 'discord.js';
-import type { Use } from '../../src/discord/command.ts';
 import type { GuildOverview } from '../../src/domain/guild.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import type { Translate } from '../../src/languages/index.ts';
@@ -11,13 +10,13 @@ import type { Context } from '../shared/services.ts';
 import { type Finding, fault, fine } from './finding.ts';
 
 export async function checkChannels(
-  interaction: Use,
-  { t, server, guildChannels }: Context,
+  context: Context,
   subscriptions: readonly Subscription[],
   blocked: GuildOverview['blocked'],
 ): Promise<Finding[]> {
-  const { guild } = interaction;
-  if (!guild) return [fault(outsideLine(interaction, t))];
+  const { t, server, guildChannels } = context;
+  const { guild } = context.interaction;
+  if (!guild) return [fault(outsideLine(context))];
   const ids = [...new Set(subscriptions.map(({ channelId }) => channelId))];
   if (ids.length === 0) return [fault(t('setup.check.nothingWatched'))];
   const subscriptionsIn = (id: string): string => {
@@ -58,11 +57,8 @@ function judge(id: string, found: FoundChannel, guild: Guild, t: Translate): Fin
   return fault(t('setup.check.channelLacks', { channel, permissions: missing.join(`**${t('reply.comma')}**`) }));
 }
 
-export function checkRoles(
-  { guild, appPermissions }: Use,
-  { t, server }: Context,
-  subscriptions: readonly Subscription[],
-): Finding[] {
+export function checkRoles({ interaction, t, server }: Context, subscriptions: readonly Subscription[]): Finding[] {
+  const { guild, appPermissions } = interaction;
   // If a guild is not fully loaded, its roles are unknown.
   if (!guild?.roles.cache.has(guild.id)) return [];
   const { managerRole } = server;

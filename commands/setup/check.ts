@@ -18,7 +18,7 @@ const MARKS: Record<Finding['tone'], string> = { fault: '❌', hint: '⏳', fine
 /** `/setup check`: everything that an admin may have to fix, with the fix; faults first. */
 export async function check(interaction: Use, context: Context): Promise<Reply> {
   const { t, settings } = context;
-  const findings = await findingsOf(interaction, context);
+  const findings = await findingsOf(context);
   const of = (tone: Finding['tone']) => findings.filter((finding) => finding.tone === tone);
   const faults = of('fault');
   const lines = [...faults, ...of('hint'), ...of('fine'), ...of('note')].map(
@@ -39,20 +39,20 @@ export async function check(interaction: Use, context: Context): Promise<Reply> 
   });
 }
 
-async function findingsOf(interaction: Use, context: Context): Promise<Finding[]> {
-  const { guildId } = interaction;
+async function findingsOf(context: Context): Promise<Finding[]> {
   const { t, metrics } = context;
+  const { guildId } = context.interaction;
   const [all, { blocked, waiting, held }] = await Promise.all([
     context.subscriptions.list(guildId),
     metrics.guild(guildId),
   ]);
   const pauses = context.sendingPauses(guildId);
-  const isSeen = await sightOf(interaction, [...all, ...blocked, ...pauses], context);
+  const isSeen = await sightOf([...all, ...blocked, ...pauses], context);
   const subscriptions = all.filter(isSeen);
   const unseen = all.length - subscriptions.length;
   const isAllHidden = all.length > 0 && subscriptions.length === 0;
   const [ofChannels, ofReceiver, ofProject, gaps] = await Promise.all([
-    isAllHidden ? [] : checkChannels(interaction, context, subscriptions, blocked.filter(isSeen)),
+    isAllHidden ? [] : checkChannels(context, subscriptions, blocked.filter(isSeen)),
     checkReceiver(context),
     checkProject(guildId, context, subscriptions),
     gapsOf(guildId, context, isSeen),
@@ -62,7 +62,7 @@ async function findingsOf(interaction: Use, context: Context): Promise<Finding[]
   const counts = `${t('status.alerts', { count: waiting })}, ${t('status.held', { count: held })}`;
   return [
     ...(hold ? [fault(t('setup.check.together', { refusals: hold.refusals, due: relativeTime(hold.probeAt) }))] : []),
-    ...checkRoles(interaction, context, subscriptions),
+    ...checkRoles(context, subscriptions),
     ...ofChannels,
     ofReceiver,
     ...ofProject,

@@ -1,5 +1,5 @@
 import { type APIEmbedField, ButtonStyle, ComponentType } from 'discord.js';
-import type { Button, ButtonUse, Form, FormData, Reply, Use } from '../../src/discord/command.ts';
+import type { Button, Form, FormData, Reply } from '../../src/discord/command.ts';
 import { SIGNING_SECRET, type StoredProject } from '../../src/domain/project.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
@@ -69,12 +69,12 @@ export const projectFormSubmit: Form<Context> = {
     // Before the project changes: another project's webhook must never get its addresses.
     if (before?.projectId !== keys.projectId) await storedProjects.chooseWebhook(guildId, network.id, null);
     await projects.save(guildId, keys);
-    await record(interaction, context, 'setup.project', {
+    await record(context, 'setup.project', {
       project: keys.projectId,
       replaced: before?.projectId ?? null,
       signed: keys.signingSecrets.length > 0,
     });
-    return panel(interaction, context, t(before ? 'setup.project.replaced' : 'setup.project.saved'));
+    return panel(context, t(before ? 'setup.project.replaced' : 'setup.project.saved'));
   },
 };
 
@@ -90,9 +90,9 @@ function readSigningSecrets(typed: string, kept: readonly string[], t: Translate
 }
 
 /** The project that a guild manages: its receiver URLs, and the buttons to change them. Only shown in private. */
-async function panel(interaction: Use, context: Context, title?: string): Promise<Reply> {
+async function panel(context: Context, title?: string): Promise<Reply> {
+  const { interaction, t, storedProjects, projects, receiver } = context;
   const { guildId } = interaction;
-  const { t, storedProjects, projects, receiver } = context;
   const access = await projects.of(guildId);
   if (access.scope === null) {
     throw new UserError(t(access.status === 'off' ? 'setup.project.off' : 'setup.project.gone'));
@@ -147,33 +147,33 @@ function urlFields({ t }: Context, { current, retiring, fixed }: ReceiverUrls, i
 }
 
 export const panelButtons: Record<string, Button<Context>> = {
-  receiver: { response: 'reply', press: (interaction, _, context) => panel(interaction, context) },
-  kept: { press: (interaction, _, context) => panel(interaction, context) },
+  receiver: { response: 'reply', press: (_, __, context) => panel(context) },
+  kept: { press: (_, __, context) => panel(context) },
   rotate: {
-    async press(interaction, _, context) {
+    async press(_, __, context) {
       const { t, receiver } = context;
-      const scope = await managedScope(interaction, context);
+      const scope = await managedScope(context);
       if (receiver.urls(scope).fixed) throw new UserError(t('setup.project.fixed'));
       if (!(await receiver.rotate(scope))) throw new UserError(t('setup.project.stillOld'));
-      await record(interaction, context, 'setup.receiver.rotate', { scope });
-      return panel(interaction, context, t('setup.project.rotated'));
+      await record(context, 'setup.receiver.rotate', { scope });
+      return panel(context, t('setup.project.rotated'));
     },
   },
   /** `setup:revoke`: asks first, because it appears where the button for a new URL was a moment ago. */
   revoke: {
-    press: async (interaction, _, context) => askToRevoke(await managedScope(interaction, context), context),
+    press: async (_, __, context) => askToRevoke(await managedScope(context), context),
   },
   /** `setup:revoked:<fingerprint of the URL>` */
   revoked: {
-    async press(interaction, [expected], context) {
+    async press(_, [expected], context) {
       const { t, receiver } = context;
-      const scope = await managedScope(interaction, context);
+      const scope = await managedScope(context);
       const { retiring } = receiver.urls(scope);
       // The old URL may be a different one since the question.
       if (retiring !== null && fingerprint(retiring) !== expected) return askToRevoke(scope, context);
       if (!(await receiver.revoke(scope))) throw new UserError(t('setup.project.nothingToRevoke'));
-      await record(interaction, context, 'setup.receiver.revoke', { scope });
-      return panel(interaction, context, t('setup.project.revoked'));
+      await record(context, 'setup.receiver.revoke', { scope });
+      return panel(context, t('setup.project.revoked'));
     },
   },
   remove: { press: async ({ guildId }, _, context) => askToRemove(await storedBy(guildId, context), context) },
@@ -185,14 +185,14 @@ export const panelButtons: Record<string, Button<Context>> = {
       // Another project may have been stored since the question.
       if (fingerprintOf(stored) !== expected) return askToRemove(stored, context);
       if (!(await projects.remove(interaction.guildId))) throw new UserError(t('setup.project.gone'));
-      await record(interaction, context, 'setup.project.remove', { project: stored.projectId });
+      await record(context, 'setup.project.remove', { project: stored.projectId });
       return embedReply('good', t('setup.project.removed'), [t('setup.project.removedText')]);
     },
   },
 };
 
 /** The scope of the project whose URL a button may change, checked at each press. */
-async function managedScope(interaction: ButtonUse, { t, projects }: Context): Promise<number> {
+async function managedScope({ interaction, t, projects }: Context): Promise<number> {
   requireManageServer(interaction, t);
   const { scope } = await projects.of(interaction.guildId);
   if (scope === null) throw new UserError(t('setup.project.gone'));

@@ -1,5 +1,5 @@
 import { Temporal } from 'temporal-polyfill';
-import type { Button, Choice, CommandUse, Reply, Use } from '../../src/discord/command.ts';
+import type { Button, Choice, CommandUse, Reply } from '../../src/discord/command.ts';
 import { type GuildSettings, STATEMENT_PERIODS } from '../../src/domain/guild.ts';
 import { styleOf } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
@@ -24,7 +24,7 @@ export async function server(interaction: CommandUse, context: Context): Promise
   const changed: Partial<GuildSettings> = {};
   const channel = options.getChannel('channel');
   if (channel) {
-    await checkTarget(interaction, channel.id, channel, context);
+    await checkTarget(channel.id, channel, context);
     changed.defaultChannel = channel.id;
   }
   const role = options.get('manager')?.value;
@@ -48,13 +48,13 @@ export async function server(interaction: CommandUse, context: Context): Promise
     changed.statement = period === 'off' ? null : period;
   }
   return Object.keys(changed).length > 0
-    ? save(interaction, context, changed)
+    ? save(context, changed)
     : settingsNote(await guilds.settings(guildId), 'info', context);
 }
 
-async function save(interaction: Use, context: Context, changed: Partial<GuildSettings>): Promise<Reply> {
-  const after = await context.guilds.changeSettings(interaction.guildId, changed);
-  await record(interaction, context, 'setup.server', changed);
+async function save(context: Context, changed: Partial<GuildSettings>): Promise<Reply> {
+  const after = await context.guilds.changeSettings(context.interaction.guildId, changed);
+  await record(context, 'setup.server', changed);
   return settingsNote(after, 'good', context);
 }
 
@@ -96,7 +96,7 @@ export const unsetButton: Button<Context> = {
     const settings = await context.guilds.settings(interaction.guildId);
     // Another channel may have been chosen since the question.
     if (settings.defaultChannel !== channelId) return settingsNote(settings, 'info', context);
-    return save(interaction, context, { defaultChannel: null });
+    return save(context, { defaultChannel: null });
   },
 };
 

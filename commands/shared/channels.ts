@@ -7,7 +7,6 @@ import {
   PermissionFlagsBits,
   type PermissionsBitField,
 } from 'discord.js';
-import type { AutocompleteUse, Use } from '../../src/discord/command.ts';
 import { invitation } from '../../src/discord/register.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
@@ -33,14 +32,14 @@ const NO_MESSAGES: ChannelType[] = [ChannelType.GuildCategory, ChannelType.Guild
  * Discord about channels that the gateway does not report, such as private threads without the bot.
  */
 export async function checkTarget(
-  interaction: Use,
   channelId: string,
   picked: PickedChannel,
-  { t, guildChannels }: Context,
+  context: Context,
   isForum = false,
 ): Promise<void> {
-  checkKnown(interaction, channelId, picked, t, isForum);
-  const { guild } = interaction;
+  checkKnown(channelId, picked, context, isForum);
+  const { t, guildChannels } = context;
+  const { guild } = context.interaction;
   const known = guild?.channels.cache.get(channelId);
   // The library caches a private thread that came with the command, even if the bot is not in it.
   if (!guild || !hasRoles(guild) || (known && known.type !== ChannelType.PrivateThread)) return;
@@ -50,13 +49,8 @@ export async function checkTarget(
 }
 
 /** Checks a channel by what is known, without asking Discord; unknown facts do not count against it. */
-export function checkKnown(
-  interaction: Use,
-  channelId: string,
-  picked: PickedChannel,
-  t: Translate,
-  isForum = false,
-): void {
+export function checkKnown(channelId: string, picked: PickedChannel, context: Context, isForum = false): void {
+  const { interaction, t } = context;
   const channel = `<#${channelId}>`;
   const known = interaction.client.channels.cache.get(channelId);
   if (known && (known.isDMBased() || known.guildId !== interaction.guildId)) {
@@ -84,14 +78,14 @@ export function checkKnown(
 /**
  * Refuses a channel that the person is not known to see, with the fault that {@link checkKnown} finds if there is one.
  */
-export function refuseUnseen(interaction: Use, channelId: string, picked: PickedChannel, t: Translate): never {
-  checkKnown(interaction, channelId, picked, t);
-  throw new UserError(t('channel.unsure', { channel: `<#${channelId}>` }));
+export function refuseUnseen(channelId: string, picked: PickedChannel, context: Context): never {
+  checkKnown(channelId, picked, context);
+  throw new UserError(context.t('channel.unsure', { channel: `<#${channelId}>` }));
 }
 
 /** The error for a guild that has the bot's commands but not the bot, with the invitation link. */
-export function outsideLine({ applicationId, guildId }: Use, t: Translate): string {
-  return t('channel.notMember', { url: invitation(applicationId, guildId) });
+export function outsideLine({ interaction, t }: Context): string {
+  return t('channel.notMember', { url: invitation(interaction.applicationId, interaction.guildId) });
 }
 
 /** Permissions that alerts sometimes need: to attach a digest's list, and to find a message after a lost response. */
@@ -163,12 +157,11 @@ export async function hiddenFrom(
 
 /** Tells of each of these places whether the person may know of it; one without a channel is everybody's. */
 export async function sightOf<Place extends { channelId: string | null }>(
-  asker: Asker,
   places: Iterable<Place>,
-  context: Pick<Context, 'manages' | 'guildChannels'>,
+  context: Context,
 ): Promise<(place: { channelId: string | null }) => boolean> {
   const channels = [...places].flatMap(({ channelId }) => channelId ?? []);
-  const hidden = await hiddenFrom(asker, channels, context);
+  const hidden = await hiddenFrom(context.interaction, channels, context);
   return ({ channelId }) => channelId === null || !hidden.has(channelId);
 }
 
@@ -205,12 +198,9 @@ export function requireManageServer(person: Permitted, t: Translate): void {
 }
 
 /** The guild's subscriptions: those in channels that the person is known to see, and the others. */
-export async function seenBy(
-  interaction: Use | AutocompleteUse,
-  context: Context,
-): Promise<{ visible: Subscription[]; unseen: Subscription[] }> {
-  const all = await context.subscriptions.list(interaction.guildId);
-  const isSeen = await sightOf(interaction, all, context);
+export async function seenBy(context: Context): Promise<{ visible: Subscription[]; unseen: Subscription[] }> {
+  const all = await context.subscriptions.list(context.interaction.guildId);
+  const isSeen = await sightOf(all, context);
   return { visible: all.filter(isSeen), unseen: all.filter((one) => !isSeen(one)) };
 }
 
@@ -219,6 +209,6 @@ export function unseenLine({ length: count }: readonly Subscription[], t: Transl
   return count === 0 ? null : t('subscription.unseen', { count });
 }
 
-export async function visibleTo(interaction: Use | AutocompleteUse, context: Context): Promise<Subscription[]> {
-  return (await seenBy(interaction, context)).visible;
+export async function visibleTo(context: Context): Promise<Subscription[]> {
+  return (await seenBy(context)).visible;
 }

@@ -1,4 +1,4 @@
-import type { InteractionContext, Use } from '../../src/discord/command.ts';
+import type { InteractionContext } from '../../src/discord/command.ts';
 import { createBuckets, MINUTE, SECOND } from '../../src/domain/clock.ts';
 import type { Interface } from '../../src/domain/upstream.ts';
 import { UserError } from '../../src/errors.ts';
@@ -56,9 +56,9 @@ export function createCooldown(now: () => number): Cooldown {
 /** Counts a lookup that no cache answers; throws a {@link UserError} when the person or the server has to wait. */
 export function countLookUp(
   service: Queried,
-  { guildId, user }: Use,
-  { cooldown, own, isOutside }: InteractionContext & { cooldown: Cooldown },
+  { interaction, cooldown, own, isOutside }: InteractionContext & { cooldown: Cooldown },
 ): void {
+  const { guildId, user } = interaction;
   const hold = cooldown.take(service, isOutside ? user.id : guildId, user.id);
   if (!hold) return;
   if (hold.who === 'all') throw new UserError(own('failure.limited', { service: own(`failure.${service}.name`) }));

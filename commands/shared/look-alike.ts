@@ -1,4 +1,3 @@
-import type { Use } from '../../src/discord/command.ts';
 import { differenceOf } from '../../src/discord/render/warnings.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import { outerDigitsOf } from '../../src/domain/guard.ts';
@@ -14,11 +13,8 @@ interface KnownAddress {
   label: string | null;
 }
 
-async function knownByEnds(interaction: Use, context: Context): Promise<Map<string, KnownAddress[]>> {
-  const [labels, watched] = await Promise.all([
-    context.labels.list(interaction.guildId),
-    visibleTo(interaction, context),
-  ]);
+async function knownByEnds(context: Context): Promise<Map<string, KnownAddress[]>> {
+  const [labels, watched] = await Promise.all([context.labels.list(context.interaction.guildId), visibleTo(context)]);
   const known: KnownAddress[] = [...labels.map(({ address, name }) => ({ address, label: name })), ...watched];
   return Map.groupBy(known, ({ address }) => outerDigitsOf(address));
 }
@@ -27,10 +23,9 @@ async function knownByEnds(interaction: Use, context: Context): Promise<Map<stri
 export async function impostorsAmong(
   addresses: readonly AddressText[],
   watched: AddressText,
-  interaction: Use,
   context: Context,
 ): Promise<Set<AddressText>> {
-  const byEnds = await knownByEnds(interaction, context);
+  const byEnds = await knownByEnds(context);
   return new Set(
     addresses.filter((address) => {
       const alike = (byEnds.get(outerDigitsOf(address)) ?? []).map((one) => one.address);
@@ -43,10 +38,9 @@ export async function impostorsAmong(
 /** The addresses that could be mistaken for another one that this guild knows, each with that one. */
 export async function lookAlikes(
   addresses: readonly AddressText[],
-  interaction: Use,
   context: Context,
 ): Promise<Map<AddressText, KnownAddress>> {
-  const byEnds = await knownByEnds(interaction, context);
+  const byEnds = await knownByEnds(context);
   return new Map(
     addresses.flatMap((address) => {
       const like = byEnds.get(outerDigitsOf(address))?.find((one) => one.address !== address);

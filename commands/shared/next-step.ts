@@ -1,6 +1,5 @@
 import type { APIButtonComponent, APIEmbedField } from 'discord.js';
 import { namesOfFile } from '../../src/config/networks.ts';
-import type { Use } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import { addressesOf, type Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
@@ -59,21 +58,16 @@ export function nextStep(
 }
 
 /** Adds what a webhook lacks to it, where it is clear which one gets it; otherwise like {@link nextStep}. */
-export function fillOrNextStep(
-  interaction: Use,
-  watched: readonly Watched[],
-  what: string,
-  context: Context,
-): Promise<NextStep> {
-  const { guildId } = interaction;
+export function fillOrNextStep(watched: readonly Watched[], what: string, context: Context): Promise<NextStep> {
   const { t, storedProjects } = context;
+  const { guildId } = context.interaction;
   return together(watched, what, context, async (addresses, on): Promise<NextStep> => {
     const step = await stepOn(guildId, addresses, () => what, on);
     if (step.fill === null) return step;
     const { project, here, missing } = step.fill;
     const target = targetOf(here, await storedProjects.chosenWebhook(guildId, on.network.id));
     if (typeof target !== 'string' || target === 'unknown') return step;
-    const { isDone, lines } = await fillWebhook(interaction, project, target, missing, on);
+    const { isDone, lines } = await fillWebhook(project, target, missing, on);
     const name = isDone ? t('webhook.add.willCome') : `⚠️ ${t('webhook.add.failed')}`;
     const buttons = isDone ? [] : [addToWebhookButton(t, missing.length, what)];
     return { isDone, field: { name, value: lines.join('\n') }, buttons };

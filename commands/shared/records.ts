@@ -1,4 +1,3 @@
-import type { Use } from '../../src/discord/command.ts';
 import { MINUTE } from '../../src/domain/clock.ts';
 import type { Action, Questions } from '../../src/domain/guild.ts';
 import { UserError } from '../../src/errors.ts';
@@ -10,11 +9,11 @@ const OF_NETWORK = /^(webhook|setup\.(project|receiver))\b/;
 
 /** Adds an entry about what a person did in a guild to the audit log, with the network where there are several. */
 export function record(
-  { guildId, user }: Use,
-  { audit, now, network, settings }: Context,
+  { interaction, audit, now, network, settings }: Context,
   action: string,
   detail: object,
 ): Promise<void> {
+  const { guildId, user } = interaction;
   const isNamed = hasSeveral(settings) && OF_NETWORK.test(action);
   const whole = isNamed ? { ...detail, network: network.id } : detail;
   return audit.record({ guildId, userId: user.id, action, detail: whole, at: now() });
@@ -37,11 +36,11 @@ const LATE = {
 
 /** Stores what somebody is asked to confirm; returns the ID for the question's buttons. */
 export function ask<Kind extends Action>(
-  { guildId, user }: Use,
-  { confirmations, now }: Context,
+  { interaction, confirmations, now }: Context,
   action: Kind,
   detail: Questions[Kind],
 ): Promise<number> {
+  const { guildId, user } = interaction;
   return confirmations.ask({ guildId, userId: user.id, action, detail, askedAt: now() }, MAX_OPEN);
 }
 
@@ -50,11 +49,11 @@ export function ask<Kind extends Action>(
  * gone or too old.
  */
 export async function takeConfirmation<Kind extends Action>(
-  { guildId, user }: Use,
-  { confirmations, now, t }: Context,
+  { interaction, confirmations, now, t }: Context,
   action: Kind,
   question: string | undefined,
 ): Promise<Questions[Kind]> {
+  const { guildId, user } = interaction;
   const id = Number(question);
   const press = { guildId, userId: user.id, id, action, notBefore: now() - OPEN_MS };
   const detail = Number.isSafeInteger(id) ? await confirmations.take(press) : null;

@@ -1,4 +1,4 @@
-import type { AutocompleteUse, Choice, Use } from '../../src/discord/command.ts';
+import type { AutocompleteUse, Choice } from '../../src/discord/command.ts';
 import type { RenderContext } from '../../src/discord/render/wording.ts';
 import { type AddressText, NATIVE_SENTINEL } from '../../src/domain/address.ts';
 import { inTime } from '../../src/domain/clock.ts';
@@ -179,7 +179,7 @@ export async function tokenBook(
  * hidden from the person, and with a text those of the catalog.
  */
 export async function offerTokens(interaction: AutocompleteUse, context: Context): Promise<Choice[]> {
-  const isAll = (await seenBy(interaction, context)).unseen.length === 0;
+  const isAll = (await seenBy(context)).unseen.length === 0;
   // A subscription selects the native coin by its kind; mute treats it as a token.
   const native = interaction.options.getSubcommand(false) === 'mute';
   const typed = interaction.options.getFocused();
@@ -199,12 +199,8 @@ const WAIT_MS = 2_000;
 type Chosen = { token?: AddressText | null; filters?: Partial<Choices['filters']>; network?: number | null };
 
 /** Warnings of chosen tokens that no explorer knows, such as wallets; none while one of them does not respond. */
-export async function noTokenLines(
-  choices: Chosen | readonly Chosen[],
-  interaction: Use,
-  context: Context,
-): Promise<string[]> {
-  const { settings, t, language } = context;
+export async function noTokenLines(choices: Chosen | readonly Chosen[], context: Context): Promise<string[]> {
+  const { interaction, settings, t, language } = context;
   const chosen = [choices].flat().flatMap(({ token, filters, network = null }) => {
     const assets: (Asset | null)[] = [token ?? null, ...(filters?.tokens ?? [])];
     return assets.flatMap((one): [AddressText, number | null][] =>
@@ -219,7 +215,7 @@ export async function noTokenLines(
     // What no explorer is asked about may be a token there.
     if (explorers.length === 0 || explorers.includes(null)) return false;
     try {
-      const asked = explorers.map((one) => one!.token(address, () => countLookUp('explorer', interaction, context)));
+      const asked = explorers.map((one) => one!.token(address, () => countLookUp('explorer', context)));
       const responses = await Promise.all(asked.map((one) => inTime(one, WAIT_MS, context)));
       return responses.every((response) => response?.status === 'not-found');
     } catch {

@@ -1,5 +1,4 @@
 import { type APIButtonComponent, ButtonStyle } from 'discord.js';
-import type { Use } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { checksumAddress } from '../../src/domain/typed-address.ts';
@@ -104,7 +103,6 @@ export function targetOf(here: readonly Webhook[], chosen: string | null): strin
  * lines show the result.
  */
 export async function fillWebhook(
-  asked: Use,
   { notification }: ReadyProject,
   webhook: string,
   addresses: readonly AddressText[],
@@ -118,7 +116,7 @@ export async function fillWebhook(
     const response = await notification.addAddresses(webhook, part.map(checksumAddress));
     if (response.status !== 'ok') {
       const detail = { webhook, done, of: count, outcome: response.status };
-      await record(asked, context, 'webhook.fill.failed', detail);
+      await record(context, 'webhook.fill.failed', detail);
       const reasons = isUnknownCall(response)
         ? [t('webhook.add.manual'), t('subscription.add.ownWebhook')]
         : [explain(t, response, 'notification')];
@@ -127,8 +125,10 @@ export async function fillWebhook(
     const soFar = done + part.length;
     if (soFar < count) await report(soFar);
   }
-  await record(asked, context, FILLED, { webhook, addresses });
-  const name = (await context.storedProjects.webhookNames(asked.guildId, context.network.id)).get(webhook);
+  await record(context, FILLED, { webhook, addresses });
+  const name = (await context.storedProjects.webhookNames(context.interaction.guildId, context.network.id)).get(
+    webhook,
+  );
   const called = name === undefined ? inCode(webhook, '', MAX_ID) : inCode(name, '');
   return { isDone: true, lines: [t('webhook.add.done', { count, webhook: called })] };
 }

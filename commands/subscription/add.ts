@@ -1,10 +1,9 @@
 import type { APIEmbedField } from 'discord.js';
-import type { CommandUse, Reply, Use } from '../../src/discord/command.ts';
+import type { CommandUse, Reply } from '../../src/discord/command.ts';
 import { toAddress } from '../../src/domain/address.ts';
 import { DEFAULT_CHOICES, type Subscription } from '../../src/domain/subscription.ts';
 import { addressesIn, parseWatchable } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
-import type { Translate } from '../../src/languages/index.ts';
 import { hiddenFrom, isGone, outsideLine, refuseUnseen, visibleTo } from '../shared/channels.ts';
 import { button, row } from '../shared/components.ts';
 import { readFailure } from '../shared/guild-channels.ts';
@@ -36,20 +35,20 @@ export async function add(interaction: CommandUse, context: Context): Promise<Re
   const network = pickedNetwork(interaction, context);
   const reading = await readingOf(interaction.guildId, network, context);
   const choices = readOptions(interaction, reading, DEFAULT_CHOICES, context);
-  const channelId = picked?.id ?? (await usualChannel(interaction, context));
-  await checkPlace(interaction, channelId, picked, context);
+  const channelId = picked?.id ?? (await usualChannel(context));
+  await checkPlace(channelId, picked, context);
   requireMention(interaction, choices.mention, channelId, context.t);
-  if (address === null) return offerGroup(interaction, typed, channelId, { ...choices, network }, true, context);
+  if (address === null) return offerGroup(typed, channelId, { ...choices, network }, true, context);
   const isNew = choices.label === null && !names.has(address);
   const label = isNew ? (findAddresses(typed, true, context.t).entries[0]?.label ?? null) : choices.label;
   const wanted = { ...choices, address, network, label };
-  const place = await placeFor(interaction, channelId, wanted, context);
-  return watch(interaction, context, { ...wanted, channelId: place });
+  const place = await placeFor(channelId, wanted, context);
+  return watch(context, { ...wanted, channelId: place });
 }
 
 /** The default channel for alerts; throws a {@link UserError} if it is gone, or hidden from the person. */
-async function usualChannel(interaction: CommandUse, context: Context): Promise<string> {
-  const { server, t } = context;
+async function usualChannel(context: Context): Promise<string> {
+  const { interaction, server, t } = context;
   const { defaultChannel } = server;
   if (defaultChannel === null) return interaction.channelId;
   if (isGone(interaction, defaultChannel)) {
@@ -61,17 +60,17 @@ async function usualChannel(interaction: CommandUse, context: Context): Promise<
   }
   // For example a private thread: people who are not in it could not see what they add.
   const hidden = await hiddenFrom(interaction, [defaultChannel], context);
-  if (hidden.size > 0) refuseUnseen(interaction, defaultChannel, null, t);
+  if (hidden.size > 0) refuseUnseen(defaultChannel, null, context);
   return defaultChannel;
 }
 
 /** Adds a subscription for any command or button; the caller has checked it. */
-export async function watch(interaction: Use, context: Context, wanted: NewChoices): Promise<Reply> {
+export async function watch(context: Context, wanted: NewChoices): Promise<Reply> {
+  const { interaction, guilds, settings, now, t } = context;
   const { guildId } = interaction;
-  const { guilds, settings, now, t } = context;
   requireMention(interaction, wanted.mention, wanted.channelId, t);
-  const dryRun = await dryRunField({ ...wanted, guildId }, interaction, context);
-  const outcome = await addSubscription(interaction, wanted, now(), context);
+  const dryRun = await dryRunField({ ...wanted, guildId }, context);
+  const outcome = await addSubscription(wanted, now(), context);
   const address = fullAddress(wanted.address, settings);
   switch (outcome.status) {
     case 'exists': {
@@ -90,35 +89,34 @@ export async function watch(interaction: Use, context: Context, wanted: NewChoic
       await guilds.recordLocale(guildId, interaction.guildLocale);
       const isRenamed = wanted.label !== null && wanted.label !== before;
       if (isRenamed) await context.relabel(guildId, [wanted.address]);
-      return added(interaction, subscription, context, { dryRun, before: isRenamed ? before : null });
+      return added(subscription, context, { dryRun, before: isRenamed ? before : null });
     }
   }
 }
 
 async function added(
-  interaction: Use,
   subscription: Subscription,
   context: Context,
   { dryRun, before }: { dryRun: APIEmbedField; before: string | null },
 ): Promise<Reply> {
-  const { t } = context;
+  const { interaction, t } = context;
   const { address, id, guildId } = subscription;
   const [tokens, alike, next, noToken] = await Promise.all([
     tokenBook(guildId, context),
-    lookAlikes([address], interaction, context),
-    fillOrNextStep(interaction, [subscription], String(id), context),
-    noTokenLines(subscription, interaction, context),
+    lookAlikes([address], context),
+    fillOrNextStep([subscription], String(id), context),
+    noTokenLines(subscription, context),
   ]);
-  const outside = interaction.guild ? null : `⚠️ ${outsideLine(interaction, t)}`;
+  const outside = interaction.guild ? null : `⚠️ ${outsideLine(context)}`;
   const tone = alike.size + noToken.length > 0 || outside !== null ? 'warn' : 'good';
   const lines = [
     addressLine(subscription, context),
     before === null ? null : t('label.setOver', { before: boldName(before) }),
     ...lookAlikeLines(alike, context),
     ...summary(subscription, context, tokens),
-    silentMention(interaction, subscription, t),
+    silentMention(subscription, context),
     ...noToken,
-    ...(await alsoWatched(interaction, subscription, context)),
+    ...(await alsoWatched(subscription, context)),
     outside,
     t('subscription.add.try'),
   ];
@@ -132,16 +130,16 @@ async function added(
   });
 }
 
-async function alsoWatched(interaction: Use, { id, address }: Subscription, context: Context): Promise<string[]> {
+async function alsoWatched({ id, address }: Subscription, context: Context): Promise<string[]> {
   const { t } = context;
-  const others = (await visibleTo(interaction, context)).filter((one) => one.address === address && one.id !== id);
+  const others = (await visibleTo(context)).filter((one) => one.address === address && one.id !== id);
   if (others.length === 0) return [];
   const shown = firstOf(t, others, MAX_OTHERS, (one) => `<#${one.channelId}> (#${one.id})`);
   return [t('subscription.add.also', { others: shown.join(t('reply.comma')) })];
 }
 
 /** Discord shows a role without a ping if the role does not allow it. */
-function silentMention(interaction: Use, { mention }: Subscription, t: Translate): string | null {
+function silentMention({ mention }: Subscription, { interaction, t }: Context): string | null {
   const role = mention === null ? undefined : interaction.guild?.roles.cache.get(mention);
   if (!role || role.mentionable || interaction.appPermissions.has('MentionEveryone')) return null;
   return t('subscription.add.silentRole', { role: `<@&${role.id}>` });

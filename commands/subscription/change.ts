@@ -22,20 +22,20 @@ export async function edit(interaction: CommandUse, context: Context): Promise<R
   const reading = await readingOf(interaction.guildId, network, context);
   const { network: _, channelId: __, ...choices } = readOptions(interaction, reading, before, context);
   const picked = interaction.options.getChannel('channel');
-  if (picked) await checkPlace(interaction, picked.id, picked, context);
-  const target = picked && (await placeFor(interaction, picked.id, { ...before, ...choices }, context));
+  if (picked) await checkPlace(picked.id, picked, context);
+  const target = picked && (await placeFor(picked.id, { ...before, ...choices }, context));
   const wanted = { ...choices, network, ...(target !== null && { channelId: target }) };
-  const fields = [await dryRunField({ ...before, ...wanted }, interaction, context)];
+  const fields = [await dryRunField({ ...before, ...wanted }, context)];
   const change = onlyChanged(before, wanted);
   const same = Object.keys(change).length === 0;
-  const after = same ? before : await save(interaction, context, before, change, 'subscription.edit');
+  const after = same ? before : await save(context, before, change, 'subscription.edit');
   if (after.label !== before.label) await context.relabel(after.guildId, [after.address]);
   const isEveryone = interaction.options.getRole('mention')?.id === interaction.guildId;
   const state = await stateWith(after, reading.tokens, context);
   const lines = [
     ...state.lines,
     isEveryone ? t('subscription.edit.everyone') : null,
-    ...(await noTokenLines({ ...change, network: after.network }, interaction, context)),
+    ...(await noTokenLines({ ...change, network: after.network }, context)),
   ];
   const rest = { fields, components: [panelRow(after, context), ...state.fix] };
   if (same) return embedReply('info', t('subscription.edit.same'), lines, rest);
@@ -54,7 +54,7 @@ export const pausing =
     const { t } = context;
     const before = await named(interaction, context);
     const action = paused ? 'subscription.pause' : 'subscription.resume';
-    const after = await save(interaction, context, before, { paused }, action);
+    const after = await save(context, before, { paused }, action);
     const name = nameOf(after);
     const address = addressLine(after, context);
     const tokens = await tokenBook(interaction.guildId, context);

@@ -1,5 +1,4 @@
 import type { APIEmbedField } from 'discord.js';
-import type { Use } from '../../src/discord/command.ts';
 import { transactionUrl, whatMoved } from '../../src/discord/render/wording.ts';
 import { ZERO_ADDRESS } from '../../src/domain/address.ts';
 import { DAY } from '../../src/domain/clock.ts';
@@ -35,22 +34,18 @@ const OPTIONS: Partial<Record<HiddenReason, string>> = {
 const ARROWS: Record<Perspective, string> = { incoming: '📥', outgoing: '📤', self: '🔁', token: '🔁' };
 
 /** The dry run: what a subscription would have posted in the last days, with examples. */
-export async function dryRunField(proposal: Proposal, asker: Use, context: Context): Promise<APIEmbedField> {
+export async function dryRunField(proposal: Proposal, context: Context): Promise<APIEmbedField> {
   const { now, t } = context;
-  const found = await (await dryRunner(MAX_TRANSFERS, asker, context))(proposal);
-  const examples = await exampleLines(found, proposal, asker, context);
+  const found = await (await dryRunner(MAX_TRANSFERS, context))(proposal);
+  const examples = await exampleLines(found, proposal, context);
   const cut = found.cut === null ? [] : [t('subscription.dryRun.cut', { count: found.cut })];
   const lines = [sum(found, now(), t), ...cut, ...examples, ...leftOut(found, proposal, context)];
   return { name: t('subscription.dryRun.title'), value: asManyAsFit(lines) };
 }
 
-export async function groupDryRunField(
-  proposals: readonly Proposal[],
-  asker: Use,
-  context: Context,
-): Promise<APIEmbedField> {
+export async function groupDryRunField(proposals: readonly Proposal[], context: Context): Promise<APIEmbedField> {
   const { now, t } = context;
-  const run = await dryRunner(Math.ceil(MAX_TRANSFERS / proposals.length), asker, context);
+  const run = await dryRunner(Math.ceil(MAX_TRANSFERS / proposals.length), context);
   const all: DryRun = { related: 0, posted: 0, hidden: {}, examples: [], since: null, cut: null };
   for (const proposal of proposals) {
     const { related, posted, since } = await run(proposal);
@@ -63,20 +58,20 @@ export async function groupDryRunField(
 }
 
 /** Runs dry runs over the same period, each with at most `max` transfers. */
-async function dryRunner(max: number, asker: Use, context: Context) {
+async function dryRunner(max: number, context: Context) {
   const { history, now, guildQueue } = context;
-  const period = { since: now() - LOOK_BACK_MS, until: now(), max, channelIds: await knownChannels(asker, context) };
+  const period = { since: now() - LOOK_BACK_MS, until: now(), max, channelIds: await knownChannels(context) };
   return (proposal: Proposal): Promise<DryRun> =>
     guildQueue.run(proposal.guildId, 'read', () => dryRun(proposal, period, history.recentTransfers));
 }
 
-async function exampleLines({ examples }: DryRun, proposal: Proposal, asker: Use, context: Context): Promise<string[]> {
+async function exampleLines({ examples }: DryRun, proposal: Proposal, context: Context): Promise<string[]> {
   const { t } = context;
   const known = examples.length > 0 ? await knownIn(proposal.guildId, context) : [];
   const partiesOf = (transfer: Transfer) =>
     otherSides(proposal, transfer).flatMap((party) => (party === null || party === ZERO_ADDRESS ? [] : [party]));
   const parties = examples.flatMap(({ transfer }) => partiesOf(transfer));
-  const impostors = await impostorsAmong(parties, proposal.address, asker, context);
+  const impostors = await impostorsAmong(parties, proposal.address, context);
   const warned = (title: string, { network, transfer }: DryRun['examples'][number], isLookAlike: boolean): string => {
     const { token, tokenSymbol } = transfer;
     if (isLookAlike) return `⚠️ ${t('alert.lookAlike', { title })}`;
@@ -103,10 +98,10 @@ async function exampleLines({ examples }: DryRun, proposal: Proposal, asker: Use
  * The channels to whose transfers a dry run is limited; null: all transfers of the guild's project. Only people who see
  * every watching channel of a guild that manages its project may learn what else arrives there.
  */
-async function knownChannels(asker: Use, context: Context): Promise<string[] | null> {
+async function knownChannels(context: Context): Promise<string[] | null> {
   const [{ visible, unseen }, ...accesses] = await Promise.all([
-    seenBy(asker, context),
-    ...eachNetwork(context).map(({ projects }) => projects.of(asker.guildId)),
+    seenBy(context),
+    ...eachNetwork(context).map(({ projects }) => projects.of(context.interaction.guildId)),
   ]);
   if (accesses.every(({ scope }) => scope !== null) && unseen.length === 0) return null;
   return [...new Set(visible.map(({ channelId }) => channelId))];

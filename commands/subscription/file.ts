@@ -93,7 +93,7 @@ export function differing(one: Kept, other: Kept): string[] {
 /** `/subscription export`: every subscription that the person sees and the address book, as one or more files. */
 export async function exportFile(interaction: CommandUse, context: Context): Promise<Reply> {
   const { now, t } = context;
-  const { visible: subscriptions, unseen } = await seenBy(interaction, context);
+  const { visible: subscriptions, unseen } = await seenBy(context);
   const left = unseenLine(unseen, t);
   const watched = new Set(subscriptions.map(({ address }) => address));
   // Watched addresses have their names in their own rows.

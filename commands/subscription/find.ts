@@ -1,4 +1,4 @@
-import type { AutocompleteUse, Button, Choice, CommandUse, Reply, Use } from '../../src/discord/command.ts';
+import type { AutocompleteUse, Button, Choice, CommandUse, Reply } from '../../src/discord/command.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { isolate } from '../../src/domain/text.ts';
 import { parseAddress, shortAddress } from '../../src/domain/typed-address.ts';
@@ -14,7 +14,7 @@ import { suggestionError } from '../shared/suggestions.ts';
 export async function named(interaction: CommandUse, context: Context): Promise<Subscription> {
   const { t } = context;
   const text = interaction.options.getString('subscription', true).trim();
-  const all = await visibleTo(interaction, context);
+  const all = await visibleTo(context);
   const id = /^#?(\d{1,15})$/.exec(text)?.[1];
   const numbered = all.filter((one) => one.id === Number(id));
   const parsed = parseAddress(text);
@@ -33,32 +33,28 @@ export async function named(interaction: CommandUse, context: Context): Promise<
 }
 
 /** This guild's subscription with a number, if the person sees its channel; throws a {@link UserError} otherwise. */
-export async function seenOne(
-  interaction: Use,
-  id: string | number | undefined,
-  context: Context,
-): Promise<Subscription> {
-  const found = await context.subscriptions.get(interaction.guildId, Number(id));
-  const isSeen = found && (await hiddenFrom(interaction, [found.channelId], context)).size === 0;
+export async function seenOne(id: string | number | undefined, context: Context): Promise<Subscription> {
+  const found = await context.subscriptions.get(context.interaction.guildId, Number(id));
+  const isSeen = found && (await hiddenFrom(context.interaction, [found.channelId], context)).size === 0;
   if (!isSeen) throw new UserError(context.t('subscription.remove.gone'));
   return found;
 }
 
 /** What is done with one subscription, as a subcommand that names it and as a button with its ID. */
-export function onSubscription(act: (interaction: Use, found: Subscription, context: Context) => Promise<Reply>) {
+export function onSubscription(act: (found: Subscription, context: Context) => Promise<Reply>) {
   const button: Button<Context> = {
     response: 'reply',
-    press: async (interaction, [id], context) => act(interaction, await seenOne(interaction, id, context), context),
+    press: async (_, [id], context) => act(await seenOne(id, context), context),
   };
   const execute = async (interaction: CommandUse, context: Context): Promise<Reply> =>
-    act(interaction, await named(interaction, context), context);
+    act(await named(interaction, context), context);
   return { execute, button };
 }
 
 export async function offer(interaction: AutocompleteUse, context: Context): Promise<Choice[]> {
   const { language, t } = context;
   const typed = interaction.options.getFocused().trim().toLowerCase().replace(/^#/, '');
-  const all = await visibleTo(interaction, context);
+  const all = await visibleTo(context);
   const everything = { name: t('subscription.all'), value: 'all' };
   const withAll = interaction.options.getSubcommand(false) === 'mute' && 'all'.startsWith(typed);
   const matching = all.filter(({ id, label, address }) =>

@@ -1,5 +1,4 @@
 import { ChannelFlags, ChannelType, DiscordAPIError, type ForumChannel, ThreadAutoArchiveDuration } from 'discord.js';
-import type { Use } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import { cutTo } from '../../src/domain/text.ts';
 import { checksumAddress, shortAddress } from '../../src/domain/typed-address.ts';
@@ -19,13 +18,8 @@ const MAX_TITLE = 100;
 const TAG_REQUIRED = 40_067;
 
 /** Checks that alerts can go to a channel, or in a forum to posts; throws a {@link UserError} with the fix. */
-export function checkPlace(
-  interaction: Use,
-  channelId: string,
-  picked: PickedChannel,
-  context: Context,
-): Promise<void> {
-  return checkTarget(interaction, channelId, picked, context, forumOf(interaction, channelId) !== null);
+export function checkPlace(channelId: string, picked: PickedChannel, context: Context): Promise<void> {
+  return checkTarget(channelId, picked, context, forumOf(channelId, context) !== null);
 }
 
 /**
@@ -33,16 +27,15 @@ export function checkPlace(
  * the channel itself. If the bot stops before the subscription is stored, the next try finds the post.
  */
 export async function placeFor(
-  interaction: Use,
   channelId: string,
   { address, label }: { address: AddressText; label: string | null },
   context: Context,
 ): Promise<string> {
-  const forum = forumOf(interaction, channelId);
+  const forum = forumOf(channelId, context);
   if (!forum) return channelId;
   const known = await postIn(forum, address);
   if (known !== null) return known;
-  const { server, settings, t } = context;
+  const { interaction, server, settings, t } = context;
   const here = translator(languageOf(server.language, interaction.guildLocale));
   const name = label === null ? shortAddress(address) : `${label} · ${shortAddress(address)}`;
   const [tag] = forum.flags.has(ChannelFlags.RequireTag)
@@ -68,8 +61,8 @@ export async function placeFor(
   return id;
 }
 
-export function forumOf({ guild }: Pick<Use, 'guild'>, channelId: string): ForumChannel | null {
-  const channel = guild?.channels.cache.get(channelId);
+export function forumOf(channelId: string, { interaction }: Context): ForumChannel | null {
+  const channel = interaction.guild?.channels.cache.get(channelId);
   return channel?.type === ChannelType.GuildForum ? channel : null;
 }
 

@@ -1,5 +1,5 @@
 import { ButtonStyle } from 'discord.js';
-import type { Button, Menu, Reply, Use } from '../../src/discord/command.ts';
+import type { Button, Menu, Reply } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import { nameKey, type Questions } from '../../src/domain/guild.ts';
 import { type Choices, DEFAULT_CHOICES, type Subscription } from '../../src/domain/subscription.ts';
@@ -50,18 +50,17 @@ export function findAddresses(text: string, isList: boolean, t: Translate) {
 
 /** Offers to watch the addresses of a text in a channel, all of them preselected, with one dry run. */
 export async function offerGroup(
-  interaction: Use,
   text: string,
   channelId: string,
   { label: _, network = null, ...choices }: Choices & Partial<Pick<Subscription, 'network'>>,
   isList: boolean,
   context: Context,
 ): Promise<Reply> {
-  const { t, settings } = context;
+  const { interaction, t, settings } = context;
   const { guildId } = interaction;
   const { entries: found, refused } = findAddresses(text, isList, t);
   const all = await context.subscriptions.list(guildId);
-  const forum = forumOf(interaction, channelId);
+  const forum = forumOf(channelId, context);
   const isHere = (id: string) => id === channelId || forum?.threads.cache.has(id) === true;
   const there = new Set(all.flatMap((one) => (isHere(one.channelId) && one.network === network ? one.address : [])));
   const known = found.filter(({ address }) => there.has(address));
@@ -90,11 +89,10 @@ export async function offerGroup(
   }
   const alike = await lookAlikes(
     fresh.map(({ address }) => address),
-    interaction,
     context,
   );
   const proposals = fresh.map(({ address }) => ({ ...choices, label: null, guildId, address, network }));
-  const entry = await ask(interaction, context, GROUP, { channelId, network, choices, entries: fresh });
+  const entry = await ask(context, GROUP, { channelId, network, choices, entries: fresh });
   const nameOf = ({ address, label }: Entry) => label ?? names.get(address) ?? null;
   const preview = [
     ...firstOf(t, fresh, MAX_SHOWN, (one) => namedAddress(nameOf(one), one.address, settings)),
@@ -114,23 +112,23 @@ export async function offerGroup(
   });
   const yes = button(t('watch.all', { count }), `subscription:group:${entry}`, ButtonStyle.Success);
   return embedReply(alike.size > 0 ? 'warn' : 'info', t('watch.title', { count }), preview, {
-    fields: [await groupDryRunField(proposals, interaction, context)],
+    fields: [await groupDryRunField(proposals, context)],
     components: [...(count <= MAX_MENU_OPTIONS ? [some] : []), row(yes)],
   });
 }
 
 export const groupButton: Button<Context> = {
-  async press(interaction, [entry], context) {
-    const asked = await takeConfirmation(interaction, context, GROUP, entry);
-    return watchAll(interaction, asked, asked.entries, context);
+  async press(_, [entry], context) {
+    const asked = await takeConfirmation(context, GROUP, entry);
+    return watchAll(asked, asked.entries, context);
   },
 };
 
 export const someMenu: Menu<Context> = {
-  async choose(interaction, [entry], context, values) {
-    const asked = await takeConfirmation(interaction, context, GROUP, entry);
+  async choose(_, [entry], context, values) {
+    const asked = await takeConfirmation(context, GROUP, entry);
     const chosen = asked.entries.filter(({ address }) => values.includes(checksumAddress(address)));
-    return watchAll(interaction, asked, chosen, context);
+    return watchAll(asked, chosen, context);
   },
 };
 
@@ -143,16 +141,11 @@ async function targetLines(
   return summary(subscription, context, await tokenBook(guildId, context));
 }
 
-async function watchAll(
-  interaction: Use,
-  asked: Questions[typeof GROUP],
-  entries: readonly Entry[],
-  context: Context,
-): Promise<Reply> {
+async function watchAll(asked: Questions[typeof GROUP], entries: readonly Entry[], context: Context): Promise<Reply> {
   const { channelId, network = null, choices } = asked;
+  const { interaction, guilds, settings, now, t } = context;
   const { guildId } = interaction;
-  const { guilds, settings, now, t } = context;
-  await checkPlace(interaction, channelId, interaction.guild?.channels.cache.get(channelId) ?? null, context);
+  await checkPlace(channelId, interaction.guild?.channels.cache.get(channelId) ?? null, context);
   requireMention(interaction, choices.mention, channelId, t);
   const at = now();
   const show = ({ address }: Entry) => fullAddress(address, settings);
@@ -161,14 +154,14 @@ async function watchAll(
   for (const [index, { address, label }] of entries.entries()) {
     let post: string;
     try {
-      post = await placeFor(interaction, channelId, { address, label }, context);
+      post = await placeFor(channelId, { address, label }, context);
     } catch (error) {
       if (!(error instanceof UserError) || outcomes.added.length === 0) throw error;
       stopped = [`⚠️ ${error.message}`, ...firstOf(t, entries.slice(index), MAX_SHOWN, (one) => `-# ${show(one)}`)];
       break;
     }
     const watched = { ...DEFAULT_CHOICES, ...choices, channelId: post, address, network };
-    const add = (name: string | null) => addSubscription(interaction, { ...watched, label: name }, at, context);
+    const add = (name: string | null) => addSubscription({ ...watched, label: name }, at, context);
     const named = await add(label);
     // A name that another address has by now, or that does not fit, is no reason to watch nothing.
     const isNamed = named.status !== 'label-taken' && named.status !== 'labels-full';
@@ -188,7 +181,7 @@ async function watchAll(
   const addresses = added.map(({ address }) => address);
   const renamed = added.flatMap(({ address, label }) => (label === null ? [] : address));
   if (renamed.length > 0) await context.relabel(guildId, renamed);
-  const alike = await lookAlikes(addresses, interaction, context);
+  const alike = await lookAlikes(addresses, context);
   const names = await namesByAddress(guildId, context);
   const group = (those: Entry[], heading: string) =>
     those.length === 0 ? [] : [`**${heading}**`, ...firstOf(t, those, MAX_SHOWN, (one) => `-# ${show(one)}`)];
@@ -202,10 +195,9 @@ async function watchAll(
   ];
   if (added.length === 0) return embedReply('info', t('watch.nothingNew'), lines);
   const target = await targetLines(asked, guildId, context);
-  const outside = interaction.guild ? null : `⚠️ ${outsideLine(interaction, t)}`;
+  const outside = interaction.guild ? null : `⚠️ ${outsideLine(context)}`;
   const tone = alike.size + stopped.length > 0 || outside !== null ? 'warn' : 'good';
   const next = await fillOrNextStep(
-    interaction,
     addresses.map((address) => ({ address, network })),
     `t${at}`,
     context,

@@ -36,8 +36,8 @@ export async function importFile(interaction: CommandUse, context: Context): Pro
   const { t } = context;
   const text = await attached(interaction, context);
   const read = async () => {
-    const current = await readCurrent(interaction, context);
-    return { current, plan: await planImport(text, current, interaction, context) };
+    const current = await readCurrent(context);
+    return { current, plan: await planImport(text, current, context) };
   };
   const { current, plan } = await context.guildQueue.run(interaction.guildId, 'file', read);
   const { added, changed, labels, unchanged, errors } = plan;
@@ -55,15 +55,15 @@ export async function importFile(interaction: CommandUse, context: Context): Pro
     return embedReply('info', t('subscription.import.nothing'), [...same, ...notes]);
   }
   const proposed: ProposedImport = { added, changed, labels };
-  const id = await ask(interaction, context, IMPORT, proposed);
+  const id = await ask(context, IMPORT, proposed);
   const buttons = row(
     button(t('subscription.import.yes'), `subscription:import:${id}`, ButtonStyle.Success),
     button(t('subscription.import.no'), `subscription:discard:${id}`),
   );
   const named = new Set([...added, ...labels].map(({ address }) => address));
-  const alike = lookAlikeLines(await lookAlikes([...named], interaction, context), context);
+  const alike = lookAlikeLines(await lookAlikes([...named], context), context);
   const chosen = [...added, ...changed].map(({ change }) => change);
-  const wrong = await noTokenLines(chosen, interaction, context);
+  const wrong = await noTokenLines(chosen, context);
   const needsNode = [...added, ...changed].some(
     ({ change, network = null }) =>
       (change.showBalance || (change.warnBelow ?? null) !== null) && !hasNode(context.settings, network),
@@ -83,7 +83,7 @@ export async function importFile(interaction: CommandUse, context: Context): Pro
 export const importButton: Button<Context> = {
   async press(interaction, [entry], context) {
     const { subscriptions, guilds, settings, now, t } = context;
-    const proposed = await takeConfirmation(interaction, context, IMPORT, entry);
+    const proposed = await takeConfirmation(context, IMPORT, entry);
     const { maxSubscriptions, maxChannelsPerAddress: channelsPerAddress } = settings;
     const max = { subscriptions: maxSubscriptions, channelsPerAddress, labels: MAX_LABELS };
     const { guildId, user, guildLocale } = interaction;
@@ -96,7 +96,7 @@ export const importButton: Button<Context> = {
     context.wake(changed.map(({ channelId }) => ({ channelId, guildId })));
     await guilds.recordLocale(guildId, guildLocale);
     const counts = { added: added.length, changed: changed.length, labels: labels.length };
-    await record(interaction, context, IMPORT, counts);
+    await record(context, IMPORT, counts);
     const labeled = [...added, ...changed].filter(({ change }) => 'label' in change);
     const renamed = [...labels, ...labeled].map(({ address }) => address);
     if (renamed.length > 0) await context.relabel(guildId, [...new Set(renamed)]);
@@ -113,8 +113,8 @@ export const importButton: Button<Context> = {
 };
 
 export const discardButton: Button<Context> = {
-  async press(interaction, [entry], context) {
-    await takeConfirmation(interaction, context, IMPORT, entry);
+  async press(_, [entry], context) {
+    await takeConfirmation(context, IMPORT, entry);
     return embedReply('info', context.t('subscription.import.cancelled'), [context.t('subscription.remove.unchanged')]);
   },
 };
@@ -142,8 +142,8 @@ async function attached({ options }: CommandUse, { readAttachment, t }: Context)
   return response.text;
 }
 
-async function readCurrent(interaction: CommandUse, context: Context): Promise<CurrentState> {
-  const { guildId, guild } = interaction;
+async function readCurrent(context: Context): Promise<CurrentState> {
+  const { guildId, guild } = context.interaction;
   const subscriptions = await context.subscriptions.list(guildId);
   // A file may name any channel. Among those without subscriptions, only private threads need more than permissions.
   const threads = guild?.channels.cache.filter(({ type }) => type === ChannelType.PrivateThread).keys() ?? [];
@@ -155,7 +155,7 @@ async function readCurrent(interaction: CommandUse, context: Context): Promise<C
     labels,
     names,
     tokens: await tokenBook(guildId, context, names),
-    hidden: await hiddenFrom(interaction, channels, context),
+    hidden: await hiddenFrom(context.interaction, channels, context),
   };
 }
 

@@ -27,26 +27,20 @@ const MAX_PHRASES = 380;
 /** `/subscription list`: the subscriptions of a channel or of the guild, in pages, with a menu of quick actions. */
 export function list(interaction: CommandUse, context: Context): Promise<Reply> {
   const network = pickedNetwork(interaction, context);
-  return page(interaction, context, interaction.options.getChannel('channel')?.id ?? 'all', 0, network);
+  return page(context, interaction.options.getChannel('channel')?.id ?? 'all', 0, network);
 }
 
 /** `subscription:list:<channel or all>:<page>:<network>` */
 export const listButton: Button<Context> = {
   access: 'all',
-  press: (interaction, [channel = 'all', number = '0', network], context) =>
-    page(interaction, context, channel, Number(number), network === undefined ? null : Number(network)),
+  press: (_, [channel = 'all', number = '0', network], context) =>
+    page(context, channel, Number(number), network === undefined ? null : Number(network)),
 };
 
-async function page(
-  interaction: Use,
-  context: Context,
-  channel: string,
-  wanted: number,
-  network: number | null,
-): Promise<Reply> {
-  const { channels, t } = context;
+async function page(context: Context, channel: string, wanted: number, network: number | null): Promise<Reply> {
+  const { interaction, channels, t } = context;
   const isThere = (one: Subscription) => network === null || one.network === null || one.network === network;
-  const visible = (await visibleTo(interaction, context)).filter(isThere);
+  const visible = (await visibleTo(context)).filter(isThere);
   const shown = channel === 'all' ? visible : visible.filter(({ channelId }) => channelId === channel);
   if (shown.length === 0) {
     const none =
@@ -108,8 +102,8 @@ function menuOf(
 /** `subscription:act`: the panel of the picked subscription, with quick actions. */
 export const actMenu: Menu<Context> = {
   response: 'reply',
-  async choose(interaction, _, context, [id]) {
-    const found = await seenOne(interaction, id, context);
+  async choose(_, __, context, [id]) {
+    const found = await seenOne(id, context);
     const { t } = context;
     const shown = await panel(found, context);
     const acts = row(

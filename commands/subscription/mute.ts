@@ -1,5 +1,5 @@
 import type { APIActionRowComponent, APIButtonComponent } from 'discord.js';
-import type { Button, CommandUse, Reply, Use } from '../../src/discord/command.ts';
+import type { Button, CommandUse, Reply } from '../../src/discord/command.ts';
 import { DAY, HOUR } from '../../src/domain/clock.ts';
 import { FOREVER, isMuted, type Subscription } from '../../src/domain/subscription.ts';
 import { cutTo, isolate } from '../../src/domain/text.ts';
@@ -34,20 +34,20 @@ export async function mute(interaction: CommandUse, context: Context): Promise<R
   const until = untilOf(interaction.options.getString('duration', true), context);
   const token = interaction.options.getString('token');
   if (interaction.options.getString('subscription', true).trim().toLowerCase() === 'all') {
-    return token === null ? muteAll(interaction, context, until) : muteToken(interaction, context, token, until);
+    return token === null ? muteAll(context, until) : muteToken(context, token, until);
   }
   if (token !== null) throw withInput(new UserError(t('subscription.mute.tokenNeedsAll')), token, t);
-  return muteOne(interaction, context, await named(interaction, context), until);
+  return muteOne(context, await named(interaction, context), until);
 }
 
 /** `subscription:mute:<id, all or token>[:<duration>]` */
 export const muteButton: Button<Context> = {
   response: 'reply',
-  async press(interaction, [id, duration = PRESSED], context) {
+  async press(_, [id, duration = PRESSED], context) {
     const until = untilOf(duration, context);
-    if (id === 'all') return muteAll(interaction, context, until);
-    if (id === 'native' || id?.startsWith('0x')) return muteToken(interaction, context, id, until);
-    return muteOne(interaction, context, await seenOne(interaction, id, context), until);
+    if (id === 'all') return muteAll(context, until);
+    if (id === 'native' || id?.startsWith('0x')) return muteToken(context, id, until);
+    return muteOne(context, await seenOne(id, context), until);
   },
 };
 
@@ -71,10 +71,10 @@ export function muteRow(
   );
 }
 
-async function muteOne(interaction: Use, context: Context, before: Subscription, until: number | null): Promise<Reply> {
+async function muteOne(context: Context, before: Subscription, until: number | null): Promise<Reply> {
   const { t } = context;
   const wasMuted = isMuted(before, context.now());
-  const after = await save(interaction, context, before, { mutedUntil: until }, 'subscription.mute');
+  const after = await save(context, before, { mutedUntil: until }, 'subscription.mute');
   const name = nameOf(after);
   const title = titleOf(until, wasMuted, name, t);
   // Paused subscriptions stay paused, with or without a mute.
@@ -95,17 +95,17 @@ const undoRow = (what: string, until: number | null, t: Translate) =>
   rows(until === null ? [] : [button(t('subscription.mute.undo'), `subscription:mute:${what}:off`)]);
 
 /** All subscriptions that the person sees. */
-async function muteAll(interaction: Use, context: Context, until: number | null): Promise<Reply> {
-  const { subscriptions, t } = context;
+async function muteAll(context: Context, until: number | null): Promise<Reply> {
+  const { interaction, subscriptions, t } = context;
   const { guildId } = interaction;
-  const { visible, unseen } = await seenBy(interaction, context);
+  const { visible, unseen } = await seenBy(context);
   const left = unseenLine(unseen, t);
   if (visible.length === 0) throw new UserError(left ?? t('subscription.mute.nothing'));
   const ids = visible.map(({ id }) => id);
   const count = await subscriptions.mute(guildId, ids, until);
   const muted = visible.filter((one) => isMuted(one, context.now())).length;
   if (until !== null || muted > 0)
-    await record(interaction, context, 'subscription.mute', { all: true, ...(left !== null && { ids }), until });
+    await record(context, 'subscription.mute', { all: true, ...(left !== null && { ids }), until });
   if (until !== null) {
     return embedReply('good', t('subscription.mute.titleAll', { count }), [lasting(until, t), left], {
       components: undoRow('all', until, t),
@@ -123,14 +123,14 @@ async function muteAll(interaction: Use, context: Context, until: number | null)
   ]);
 }
 
-async function muteToken(interaction: Use, context: Context, text: string, until: number | null): Promise<Reply> {
-  const { subscriptions, t } = context;
+async function muteToken(context: Context, text: string, until: number | null): Promise<Reply> {
+  const { interaction, subscriptions, t } = context;
   const tokens = await tokenBook(interaction.guildId, context, await namesByAddress(interaction.guildId, context));
   const token = tokens.find(text);
   const before = await subscriptions.tokenMutes(interaction.guildId, context.now());
   const wasMuted = before.some((one) => one.token === token);
   await subscriptions.muteToken(interaction.guildId, token, until);
-  await record(interaction, context, 'subscription.mute', { token: writeAsset(token), until });
+  await record(context, 'subscription.mute', { token: writeAsset(token), until });
   const name = tokens.shortNameOf(token);
   const contract = token === 'native' ? null : `-# ${fullAddress(token, context.settings, 'token')}`;
   if (until === null) {

@@ -167,8 +167,8 @@ export async function panel(subscription: Subscription, context: Context, title?
 }
 
 const opening = (name: FormName): FormOpener<Context> => ({
-  form: async (interaction, [id], context) => {
-    const found = await seenOne(interaction, id, context);
+  form: async (_, [id], context) => {
+    const found = await seenOne(id, context);
     return formOf(name, found, context);
   },
 });
@@ -177,7 +177,7 @@ const submitting = (name: FormName): Form<Context> => ({
   response: 'update',
   async submit(interaction, [id], context) {
     const { t } = context;
-    const before = await seenOne(interaction, id, context);
+    const before = await seenOne(id, context);
     const inputs = readForm(name, interaction, before);
     const called = (option: string) => labelOf(option, t);
     const reading = { ...(await readingOf(before.guildId, before.network, context)), called };
@@ -185,15 +185,15 @@ const submitting = (name: FormName): Form<Context> => ({
     const change = onlyChanged(before, chosen);
     if (Object.keys(change).length === 0) return panel(before, context, t('subscription.edit.same'));
     const after = { ...before, ...chosen };
-    const entry = await ask(interaction, context, EDIT, { id: before.id, change });
+    const entry = await ask(context, EDIT, { id: before.id, change });
     const lines = [
       addressLine(before, context),
       ...summary(after, context, reading.tokens),
-      ...(await noTokenLines({ ...change, network: after.network }, interaction, context)),
+      ...(await noTokenLines({ ...change, network: after.network }, context)),
       t('subscription.panel.changes', { options: differing(before, after).map(called).join(' · ') }),
     ];
     return embedReply('warn', t('subscription.panel.ask', { name: nameOf(before) }), lines, {
-      fields: [await dryRunField(after, interaction, context)],
+      fields: [await dryRunField(after, context)],
       components: [
         row(
           button(t('subscription.panel.save'), `subscription:save:${entry}`, ButtonStyle.Success),
@@ -205,18 +205,18 @@ const submitting = (name: FormName): Form<Context> => ({
 });
 
 const saveButton: Button<Context> = {
-  async press(interaction, [entry], context) {
-    const { id, change } = await takeConfirmation(interaction, context, EDIT, entry);
-    const before = await seenOne(interaction, id, context);
-    const after = await save(interaction, context, before, change, 'subscription.edit');
+  async press(_, [entry], context) {
+    const { id, change } = await takeConfirmation(context, EDIT, entry);
+    const before = await seenOne(id, context);
+    const after = await save(context, before, change, 'subscription.edit');
     return panel(after, context, context.t('subscription.edit.title', { name: nameOf(after) }));
   },
 };
 
 const cancelButton: Button<Context> = {
-  async press(interaction, [entry], context) {
-    const { id } = await takeConfirmation(interaction, context, EDIT, entry);
-    return panel(await seenOne(interaction, id, context), context, context.t('subscription.edit.same'));
+  async press(_, [entry], context) {
+    const { id } = await takeConfirmation(context, EDIT, entry);
+    return panel(await seenOne(id, context), context, context.t('subscription.edit.same'));
   },
 };
 

@@ -1,5 +1,5 @@
 import { type GuildBasedChannel, GuildMember, PermissionFlagsBits } from 'discord.js';
-import type { CommandUse } from '../../src/discord/command.ts';
+import type { Use } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import { type Label, MAX_LABELS, nameKey } from '../../src/domain/guild.ts';
 import type { ImportedSubscription } from '../../src/domain/subscription.ts';
@@ -73,11 +73,7 @@ type ReadChannel = (text: string) => { channelId: string; picked: GuildBasedChan
  * Creates the reader of a file's channels, which throws a {@link UserError}. Suggests no channel that is `hidden` from
  * the person.
  */
-export function channelReader(
-  interaction: CommandUse,
-  hidden: ReadonlySet<string>,
-  { server, t }: Context,
-): ReadChannel {
+export function channelReader(hidden: ReadonlySet<string>, { interaction, server, t }: Context): ReadChannel {
   const { guild, channelId: here } = interaction;
   const channels = guild?.channels.cache;
   let unknown = 0;
@@ -100,7 +96,7 @@ export function channelReader(
 
 const isTarget = ({ type }: GuildBasedChannel): boolean => (TARGET_TYPES as readonly number[]).includes(type);
 
-function visibleNames({ guild, member }: CommandUse, hidden: ReadonlySet<string>): string[] {
+function visibleNames({ guild, member }: Use, hidden: ReadonlySet<string>): string[] {
   if (!guild || !(member instanceof GuildMember)) return [];
   const isSeen = (one: GuildBasedChannel) =>
     !hidden.has(one.id) && one.permissionsFor(member)?.has(PermissionFlagsBits.ViewChannel) === true;

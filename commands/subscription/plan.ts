@@ -1,6 +1,5 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type { GuildBasedChannel } from 'discord.js';
-import type { CommandUse } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import { type Label, nameKey } from '../../src/domain/guild.ts';
 import { chainOf } from '../../src/domain/network.ts';
@@ -59,12 +58,7 @@ const AS_IN_FILE = {
 const ROWS_PER_TURN = 500;
 
 /** Compares a file with the guild's state; changes nothing. */
-export async function planImport(
-  text: string,
-  current: CurrentState,
-  interaction: CommandUse,
-  context: Context,
-): Promise<Plan> {
+export async function planImport(text: string, current: CurrentState, context: Context): Promise<Plan> {
   const { t } = context;
   const parsed = readCsv(text);
   if (!parsed.ok) return onlyFault(parsed.line, t(`subscription.import.${parsed.fault}`));
@@ -73,10 +67,10 @@ export async function planImport(
   const [ours, offered] = [columnsFor(context.settings, true), columnsFor(context.settings)];
   const read = plain ? { columns: PLAIN_COLUMNS, foreign: [] } : readColumns(head?.cells ?? [], ours, offered, rows, t);
   if (typeof read === 'string') return onlyFault(head?.line ?? 1, read);
-  const readChannel = channelReader(interaction, current.hidden, context);
+  const readChannel = channelReader(current.hidden, context);
   // Another program's list is taken as far as it can be.
   const isOurs = read.columns.some((name) => name !== null && !['address', 'label', 'chain', NETWORK].includes(name));
-  const baseline = { readChannel, current, interaction, context, isOurs };
+  const baseline = { readChannel, current, context, isOurs };
   const { plan, names } = await planRows(plain ?? rows, read.columns, baseline);
   plan.foreign = read.foreign;
   const { maxSubscriptions } = context.settings;
@@ -95,7 +89,6 @@ const onlyFault = (line: number, text: string): Plan => ({ ...emptyPlan(), error
 interface Baseline {
   readChannel: ReturnType<typeof channelReader>;
   current: CurrentState;
-  interaction: CommandUse;
   context: Context;
   /** Every row must be right; in another program's list, some are left out. */
   isOurs: boolean;
@@ -261,18 +254,18 @@ function readLabel({ address }: Subject, input: Input, { current, context: { t }
 function readSubscription(
   { address, channelId, picked, network }: Extract<Subject, { type: 'subscription' }> & Pick<Subscription, 'network'>,
   input: Input,
-  { current, interaction, context }: Baseline,
+  { current, context }: Baseline,
 ): Row {
-  const { t } = context;
+  const { interaction, t } = context;
   const found = current.subscriptions.find(
     (one) => one.address === address && one.channelId === channelId && one.network === network,
   );
-  if (current.hidden.has(channelId)) refuseUnseen(interaction, channelId, picked, t);
+  if (current.hidden.has(channelId)) refuseUnseen(channelId, picked, context);
   // A file omits mutes that have ended, so their absence is not a change.
   const before = found && !isMuted(found, context.now()) ? { ...found, mutedUntil: null } : found;
   // Channels that already get alerts are accepted; all others are checked like typed ones.
   if (!before && !picked) throw new UserError(t('subscription.import.channel'), { cause: input('channel') });
-  if (!before) checkKnown(interaction, channelId, picked, t);
+  if (!before) checkKnown(channelId, picked, context);
   const { hasPrices } = context.settings;
   const { guildId } = interaction;
   const { tokens, names } = current;

@@ -14,7 +14,7 @@ import { addressLine, describe } from './describe.ts';
 import { onSubscription, seenOne } from './find.ts';
 
 /** `/subscription remove` and `subscription:remove:<id>`: asks first. */
-export const remove = onSubscription((_, found, context) => askToRemove(found, context));
+export const remove = onSubscription(async (found, context) => askToRemove(found, context));
 
 async function askToRemove(found: Subscription, context: Context): Promise<Reply> {
   const { t } = context;
@@ -47,12 +47,12 @@ export const removalButtons: Record<string, Button<Context>> = {
 async function drop(interaction: ButtonUse, [id, channelId]: string[], context: Context): Promise<Reply> {
   const { guildId } = interaction;
   const { subscriptions, t } = context;
-  const found = await seenOne(interaction, id, context);
+  const found = await seenOne(id, context);
   // It may have been moved since the question.
   if (found.channelId !== channelId) return askToRemove(found, context);
   if (!(await subscriptions.remove(guildId, found.id))) throw new UserError(t('subscription.remove.gone'));
   const detail = { id: found.id, address: checksumAddress(found.address), channel: found.channelId };
-  await record(interaction, context, 'subscription.remove', detail);
+  await record(context, 'subscription.remove', detail);
   const offers = await Promise.all(
     eachNetwork(context, found.network).map(async (on) => {
       const offer = await offerAddressRemoval(guildId, found.address, on);

@@ -7,8 +7,8 @@ import { stateOf } from './describe.ts';
 import { onSubscription } from './find.ts';
 
 /** `/subscription test` and `subscription:test:<id>`: posts an alert that is marked as a sample. */
-export const sample = onSubscription(async (interaction, found, context) => {
-  const { t } = context;
+export const sample = onSubscription(async (found, context) => {
+  const { interaction, t } = context;
   const channel = `<#${found.channelId}>`;
   try {
     const { style } = await context.guilds.settings(found.guildId);

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import { GuildMember, PermissionFlagsBits } from 'discord.js';
-import type { Use } from '../../src/discord/command.ts';
 import type {
   Choices,
   Filters,
@@ -37,8 +36,8 @@ function differences<Settings extends object>(before: Settings, after: Settings)
 export type NewChoices = Choices & Pick<NewSubscription, 'address' | 'channelId' | 'network'>;
 
 /** Adds a subscription and records it in the audit log, if nothing is in its way. */
-export async function addSubscription(interaction: Use, wanted: NewChoices, createdAt: number, context: Context) {
-  const { subscriptions, settings } = context;
+export async function addSubscription(wanted: NewChoices, createdAt: number, context: Context) {
+  const { interaction, subscriptions, settings } = context;
   const outcome = await subscriptions.add(
     { ...wanted, guildId: interaction.guildId, createdBy: interaction.user.id, createdAt },
     settings.maxSubscriptions,
@@ -46,7 +45,7 @@ export async function addSubscription(interaction: Use, wanted: NewChoices, crea
   );
   if (outcome.status === 'added') {
     const { id, address, channelId: channel } = outcome.subscription;
-    await record(interaction, context, 'subscription.add', { id, address: checksumAddress(address), channel });
+    await record(context, 'subscription.add', { id, address: checksumAddress(address), channel });
   }
   return outcome;
 }
@@ -56,13 +55,12 @@ export const PINGS = ['mention', 'mentionMinimum', 'mentionMinimumUsd', 'mention
 
 /** Changes a subscription and records it in the audit log; throws a {@link UserError} if that is impossible. */
 export async function save(
-  interaction: Use,
   context: Context,
   before: Subscription,
   change: SubscriptionChange,
   action: string,
 ): Promise<Subscription> {
-  const { subscriptions, t } = context;
+  const { interaction, subscriptions, t } = context;
   const after = { ...before, ...change };
   const isOtherPing = PINGS.some((key) => after[key] !== before[key]) || after.channelId !== before.channelId;
   if (isOtherPing) requireMention(interaction, after.mention, after.channelId, t);
@@ -82,7 +80,7 @@ export async function save(
       throw notNamed(outcome, context);
     case 'changed':
       context.wake([before, outcome.subscription]);
-      await record(interaction, context, action, { id: before.id, ...change });
+      await record(context, action, { id: before.id, ...change });
       return outcome.subscription;
   }
 }

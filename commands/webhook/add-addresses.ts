@@ -1,4 +1,4 @@
-import type { ButtonUse, Command, Reply, Use } from '../../src/discord/command.ts';
+import type { Command, Reply } from '../../src/discord/command.ts';
 import { whole } from '../../src/discord/reply.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import { addressesOf, type Subscription } from '../../src/domain/subscription.ts';
@@ -41,9 +41,9 @@ const MAX_ROWS = 5;
 export const adding = {
   buttons: {
     /** `webhook:fill:<which>` */
-    fill: { press: (interaction, [what = 'all'], context) => addWatched(interaction, what, context) },
+    fill: { press: (_, [what = 'all'], context) => addWatched(what, context) },
     /** `webhook:everywhere:<which>`: the same on every network, with a line about each. */
-    everywhere: { press: (interaction, [what = 'all'], context) => fillEverywhere(interaction, what, context) },
+    everywhere: { press: (_, [what = 'all'], context) => fillEverywhere(what, context) },
     /** `webhook:id:<which>`: opens the form for the ID of a webhook whose service does not show it. */
     id: {
       form: async (_, [what = 'all'], { t }) => ({
@@ -55,21 +55,19 @@ export const adding = {
     /** `webhook:create`: creates the webhook that posts here, with every address that is watched here. */
     create: {
       // One at a time: two webhooks would deliver each transfer twice.
-      press: (interaction, _, context) =>
-        context.guildQueue.run(interaction.guildId, 'webhook', () => create(interaction, context)),
+      press: (interaction, _, context) => context.guildQueue.run(interaction.guildId, 'webhook', () => create(context)),
     },
     /** `webhook:move`: moves addresses whose webhooks leave out events to one for all events. */
     move: {
-      press: (interaction, _, context) =>
-        context.guildQueue.run(interaction.guildId, 'webhook', () => move(interaction, context)),
+      press: (interaction, _, context) => context.guildQueue.run(interaction.guildId, 'webhook', () => move(context)),
     },
   },
   menus: {
     /** `webhook:pick:<which>`: which of several webhooks gets new addresses, now and later. */
     pick: {
-      async choose(interaction, [what = 'all'], context, [id = '']) {
-        await storeChoice(interaction, id, context);
-        return addWatched(interaction, what, context);
+      async choose(_, [what = 'all'], context, [id = '']) {
+        await storeChoice(id, context);
+        return addWatched(what, context);
       },
     },
   },
@@ -78,20 +76,20 @@ export const adding = {
     id: {
       response: 'update',
       async submit(interaction, [what = 'all'], context) {
-        await storeChoice(interaction, interaction.fields.getTextInputValue('id').trim(), context);
-        return addWatched(interaction, what, context);
+        await storeChoice(interaction.fields.getTextInputValue('id').trim(), context);
+        return addWatched(what, context);
       },
     },
   },
 } satisfies Partial<Command<Context>>;
 
-async function fillEverywhere(interaction: ButtonUse, what: string, context: Context): Promise<Reply> {
-  const chosen = (await visibleTo(interaction, context)).filter(chosenBy(what, interaction.user.id));
+async function fillEverywhere(what: string, context: Context): Promise<Reply> {
+  const chosen = (await visibleTo(context)).filter(chosenBy(what, context.interaction.user.id));
   const networks = eachNetwork(context).filter((on) => watchedHere(chosen, on).length > 0);
   if (networks.length === 0) throw new UserError(context.t('subscription.remove.gone'));
   const replies: { on: Context; reply: Reply }[] = [];
   for (const on of networks) {
-    const reply = await fill(interaction, what, on).catch((error: unknown): Reply => {
+    const reply = await fill(what, on).catch((error: unknown): Reply => {
       if (error instanceof UserError) return embedReply('danger', on.t('webhook.add.failed'), [error.message]);
       throw error;
     });
@@ -104,24 +102,24 @@ async function fillEverywhere(interaction: ButtonUse, what: string, context: Con
   return { embeds: embedReply('info', context.t('webhook.add.everywhere'), lines).embeds!, components: open };
 }
 
-async function storeChoice(interaction: Use, id: string, context: Context): Promise<void> {
+async function storeChoice(id: string, context: Context): Promise<void> {
   if (!isWebhookId(id)) throw withInput(new UserError(context.t('webhook.remove.badId')), id, context.t);
-  await context.storedProjects.chooseWebhook(interaction.guildId, context.network.id, id);
-  await record(interaction, context, 'webhook.choose', { webhook: id });
+  await context.storedProjects.chooseWebhook(context.interaction.guildId, context.network.id, id);
+  await record(context, 'webhook.choose', { webhook: id });
 }
 
 /** Adds the addresses; the panel of a single subscription stays, with the result below. */
-async function addWatched(interaction: Use, what: string, context: Context): Promise<Reply> {
-  const reply = await fill(interaction, what, context);
+async function addWatched(what: string, context: Context): Promise<Reply> {
+  const reply = await fill(what, context);
   const [result] = reply.embeds ?? [];
   if (!/^\d+$/.test(what) || !result || reply.components?.length) return reply;
-  const shown = await panel(await seenOne(interaction, what, context), context);
+  const shown = await panel(await seenOne(what, context), context);
   const field = { name: result.title ?? '', value: result.description ?? '' };
   return { ...shown, embeds: shown.embeds!.map((embed) => ({ ...embed, fields: [field] })) };
 }
 
-async function fill(interaction: Use, what: string, context: Context): Promise<Reply> {
-  const { t } = context;
+async function fill(what: string, context: Context): Promise<Reply> {
+  const { interaction, t } = context;
   const project = await projectOf(context, interaction.guildId);
   const response = await postingHere(project, context);
   if (response.status !== 'ok') throw new UserError(explain(t, response, 'notification'));
@@ -138,12 +136,12 @@ async function fill(interaction: Use, what: string, context: Context): Promise<R
     });
   }
   if (typeof target !== 'string') return askWhich(target, what, interaction.guildId, context);
-  const watched = (await watchedNow(interaction, context)).filter(chosenBy(what, interaction.user.id));
+  const watched = (await watchedNow(context)).filter(chosenBy(what, interaction.user.id));
   if (watched.length === 0) throw new UserError(t('subscription.remove.gone'));
   const there = await withAddresses(project, response.webhooks);
   const missing = addressesOf(watched).filter((address) => !there.some((one) => one.addresses?.has(address)));
   if (missing.length === 0) return embedReply('good', t('webhook.add.willCome'), [t('webhook.add.nothing')]);
-  return addAddresses(interaction, project, target, missing, context);
+  return addAddresses(project, target, missing, context);
 }
 
 async function askWhich(webhooks: Webhook[], what: string, guildId: string, context: Context): Promise<Reply> {
@@ -166,21 +164,19 @@ function chosenBy(what: string, userId: string): (one: Subscription) => boolean 
   return ({ id }) => ids.includes(String(id));
 }
 
-const watchedNow = async (interaction: Use, context: Context): Promise<Subscription[]> =>
-  watchedHere(await visibleTo(interaction, context), context);
+const watchedNow = async (context: Context): Promise<Subscription[]> => watchedHere(await visibleTo(context), context);
 
 /** Adds addresses to a webhook and shows the progress. `before`: lines above the result. */
 export async function addAddresses(
-  interaction: Use,
   project: ReadyProject,
   webhook: string,
   addresses: readonly AddressText[],
   context: Context,
   before: readonly string[] = [],
 ): Promise<Reply> {
-  const { t } = context;
+  const { interaction, t } = context;
   const count = addresses.length;
-  const { isDone, lines } = await fillWebhook(interaction, project, webhook, addresses, context, (soFar) =>
+  const { isDone, lines } = await fillWebhook(project, webhook, addresses, context, (soFar) =>
     interaction.editReply(whole(embedReply('info', t('webhook.add.progress', { soFar, count }), []))),
   );
   if (!isDone) return embedReply('danger', t('webhook.add.failed'), [...before, ...lines]);
@@ -188,35 +184,34 @@ export async function addAddresses(
   return embedReply('good', t('webhook.add.willCome'), [...before, ...lines, ...shown]);
 }
 
-async function create(interaction: ButtonUse, context: Context): Promise<Reply> {
-  const { t } = context;
+async function create(context: Context): Promise<Reply> {
+  const { interaction, t } = context;
   const project = await projectOf(context, interaction.guildId);
   const here = await postingHere(project, context);
   if (here.status !== 'ok') throw new UserError(explain(t, here, 'notification'));
   if (here.webhooks.length > 0) return embedReply('info', t('webhook.create.exists'), [t('webhook.create.existsText')]);
-  const created = await createHere(interaction, project, context);
+  const created = await createHere(project, context);
   if (created.status === 'failed') return created.reply;
-  const addresses = addressesOf(await watchedNow(interaction, context));
+  const addresses = addressesOf(await watchedNow(context));
   if (created.id === null || addresses.length === 0) {
     // Without its ID, what is watched already is not in it yet.
     const buttons = addresses.length === 0 ? [] : [addToWebhookButton(t, addresses.length)];
     return embedReply('good', t('webhook.create.done'), [t('webhook.create.doneText')], { components: rows(buttons) });
   }
-  return addAddresses(interaction, project, created.id, addresses, context, [t('webhook.create.done')]);
+  return addAddresses(project, created.id, addresses, context, [t('webhook.create.done')]);
 }
 
 /** Creates a webhook for all events, which gets new addresses from now on; `id`: null if the service does not return it. */
 async function createHere(
-  interaction: ButtonUse,
   project: ReadyProject,
   context: Context,
 ): Promise<{ status: 'ready'; id: string | null } | { status: 'failed'; reply: Reply }> {
-  const { t, network, storedProjects, receiver } = context;
+  const { interaction, t, network, storedProjects, receiver } = context;
   const url = receiver.urls(project.scope).current;
   if (url === null) throw new UserError(t('setup.project.noUrl'));
   const response = await project.notification.createWebhook(url);
   if (response.status !== 'ok') {
-    await record(interaction, context, 'webhook.create.failed', { outcome: response.status });
+    await record(context, 'webhook.create.failed', { outcome: response.status });
     const reason = isUnknownCall(response) ? t('webhook.create.refused') : explain(t, response, 'notification');
     const reply = embedReply('danger', t('webhook.create.failed'), [reason, t('webhook.create.manual')], {
       components: [row(receiverUrlButton(t))],
@@ -225,14 +220,14 @@ async function createHere(
   }
   const id = response.id !== null && isWebhookId(response.id) ? response.id : null;
   if (id !== null) await storedProjects.chooseWebhook(interaction.guildId, network.id, id);
-  await record(interaction, context, 'webhook.create', { webhook: id });
+  await record(context, 'webhook.create', { webhook: id });
   return { status: 'ready', id };
 }
 
 /** Adds the addresses to a webhook for all events, an existing or a new one, and then removes them from the others. */
-async function move(interaction: ButtonUse, context: Context): Promise<Reply> {
-  const { t, network } = context;
-  const seen = addressesOf(await watchedNow(interaction, context));
+async function move(context: Context): Promise<Reply> {
+  const { interaction, t, network } = context;
+  const seen = addressesOf(await watchedNow(context));
   const gaps = await gapsOf(interaction.guildId, context);
   const short = gaps.filter(({ on, cause }) => on.network.id === network.id && cause.kind === 'event-type');
   const addresses = [...new Set(short.flatMap((gap) => gap.addresses))].filter((address) => seen.includes(address));
@@ -241,11 +236,11 @@ async function move(interaction: ButtonUse, context: Context): Promise<Reply> {
   const here = await postingHere(project, context);
   if (here.status !== 'ok') throw new UserError(explain(t, here, 'notification'));
   const whole = here.webhooks.find(({ id, eventType }) => eventType === EVERY_TYPE && id !== null && isWebhookId(id));
-  const target = whole ? { status: 'ready' as const, id: whole.id } : await createHere(interaction, project, context);
+  const target = whole ? { status: 'ready' as const, id: whole.id } : await createHere(project, context);
   if (target.status === 'failed') return target.reply;
   if (target.id === null) return embedReply('warn', t('webhook.create.done'), [t('webhook.move.noId')]);
   const { id } = target;
-  const { isDone, lines } = await fillWebhook(interaction, project, id, addresses, context);
+  const { isDone, lines } = await fillWebhook(project, id, addresses, context);
   if (!isDone) return embedReply('danger', t('webhook.add.failed'), lines);
   const removed = await Promise.all(
     here.webhooks
@@ -253,7 +248,7 @@ async function move(interaction: ButtonUse, context: Context): Promise<Reply> {
       .map(async ({ id: webhook }) => {
         if (webhook === null) return t('webhook.move.twice');
         const outcome = await project.notification.removeAddresses(webhook, addresses.map(checksumAddress));
-        await record(interaction, context, 'webhook.remove', { webhook, addresses, outcome });
+        await record(context, 'webhook.remove', { webhook, addresses, outcome });
         return t(outcome.status === 'ok' ? 'webhook.move.removed' : 'webhook.move.twice');
       }),
   );

@@ -136,7 +136,7 @@ export const namingOfWebhooks = {
           throw withInput(new UserError(t('webhook.name.wrong')), typed, t);
         }
         await storedProjects.nameWebhook(interaction.guildId, network.id, id, name);
-        await record(interaction, context, 'webhook.name', { webhook: id, name });
+        await record(context, 'webhook.name', { webhook: id, name });
         return name === null
           ? embedReply('good', t('webhook.name.gone'), [t('webhook.name.goneText')])
           : embedReply('good', t('webhook.name.saved'), [t('webhook.name.savedText', { name: inCode(name, '') })]);

@@ -1,5 +1,5 @@
 import { type APIButtonComponent, ButtonStyle } from 'discord.js';
-import type { Button, ButtonUse, CommandUse, Reply, Use } from '../../src/discord/command.ts';
+import type { Button, ButtonUse, CommandUse, Reply } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import { operatorScope } from '../../src/domain/project.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
@@ -48,7 +48,7 @@ export async function preview(interaction: CommandUse, context: Context): Promis
     throw withInput(new UserError(t('webhook.remove.noAddress', { reason })), typed, t);
   }
   const { scope, isUnknown } = await scopeOf(webhook, project, context);
-  const { free, needed, ...quiet } = await removalEffects(pasted.addresses, interaction, scope, context);
+  const { free, needed, ...quiet } = await removalEffects(pasted.addresses, scope, context);
   const lines = [
     ...listed(t, free, 'leaves'),
     ...listed(t, needed, 'needed'),
@@ -58,7 +58,7 @@ export async function preview(interaction: CommandUse, context: Context): Promis
   ];
   if (free.length === 0) return embedReply('warn', t('webhook.remove.nothing'), lines);
   const title = t('webhook.remove.title', { count: free.length, webhook: await shownAs(webhook, guildId, context) });
-  const id = await ask(interaction, context, REMOVE, { webhook, addresses: free, scope });
+  const id = await ask(context, REMOVE, { webhook, addresses: free, scope });
   return question(
     title,
     lines,
@@ -71,20 +71,20 @@ export async function preview(interaction: CommandUse, context: Context): Promis
 export const removalButtons: Record<string, Button<Context>> = {
   confirm: { press: confirm },
   cancel: {
-    async press(interaction, [entry], context) {
-      await takeConfirmation(interaction, context, REMOVE, entry);
+    async press(_, [entry], context) {
+      await takeConfirmation(context, REMOVE, entry);
       return embedReply('info', context.t('webhook.remove.cancelled'), [context.t('webhook.remove.cancelledText')]);
     },
   },
   /** `webhook:forget:<entry>`: removes the subscriptions here that no longer get alerts, but none added since. */
   forget: {
     async press(interaction, [entry], context) {
-      const request = await takeConfirmation(interaction, context, REMOVE_SUBSCRIPTIONS, entry);
+      const request = await takeConfirmation(context, REMOVE_SUBSCRIPTIONS, entry);
       const { scope } = await projectOf(context, interaction.guildId);
-      const effects = await removalEffects(request.addresses, interaction, request.scope ?? scope, context);
+      const effects = await removalEffects(request.addresses, request.scope ?? scope, context);
       const silent = effects.silent.filter(({ id }) => request.silent.includes(id));
       for (const { id } of silent) await context.subscriptions.remove(interaction.guildId, id);
-      await record(interaction, context, REMOVE_SUBSCRIPTIONS, { ids: silent.map(({ id }) => id) });
+      await record(context, REMOVE_SUBSCRIPTIONS, { ids: silent.map(({ id }) => id) });
       const title = context.t('webhook.remove.subscriptionsRemoved', { count: silent.length });
       return embedReply('good', title, silentNames(context.t, silent));
     },
@@ -93,8 +93,8 @@ export const removalButtons: Record<string, Button<Context>> = {
   restore: {
     async press(interaction, [entry], context) {
       const project = await projectOf(context, interaction.guildId);
-      const { webhook, addresses } = await takeConfirmation(interaction, context, RESTORE, entry);
-      return addAddresses(interaction, project, webhook, addresses, context);
+      const { webhook, addresses } = await takeConfirmation(context, RESTORE, entry);
+      return addAddresses(project, webhook, addresses, context);
     },
   },
 };
@@ -102,15 +102,15 @@ export const removalButtons: Record<string, Button<Context>> = {
 async function confirm(interaction: ButtonUse, [entry]: string[], context: Context): Promise<Reply> {
   const { t } = context;
   const { notification, scope } = await projectOf(context, interaction.guildId);
-  const request = await takeConfirmation(interaction, context, REMOVE, entry);
+  const request = await takeConfirmation(context, REMOVE, entry);
   // Another guild may have begun to watch one of them since the preview.
-  const effects = await removalEffects(request.addresses, interaction, request.scope ?? scope, context);
+  const effects = await removalEffects(request.addresses, request.scope ?? scope, context);
   const { free, needed, ...quiet } = effects;
   if (free.length === 0) return embedReply('warn', t('webhook.remove.nothingDone'), listed(t, needed, 'needed'));
   const response = await notification.removeAddresses(request.webhook, free.map(checksumAddress));
   if (response.status !== 'ok') {
     const detail = { ...request, addresses: free, outcome: response.status };
-    await record(interaction, context, 'webhook.remove.failed', detail);
+    await record(context, 'webhook.remove.failed', detail);
     // Unless the service clearly refused, the removal may have happened.
     const perhaps = !['forbidden', 'rejected', 'limited'].includes(response.status);
     return embedReply('danger', t('webhook.remove.failed'), [
@@ -120,15 +120,15 @@ async function confirm(interaction: ButtonUse, [entry]: string[], context: Conte
     ]);
   }
   const done = { ...request, addresses: free, silent: quiet.silent.map(({ id }) => id) };
-  await record(interaction, context, REMOVE, { ...done, outcome: response });
+  await record(context, REMOVE, { ...done, outcome: response });
   const offers: APIButtonComponent[] = [];
   if (done.silent.length > 0) {
     const label = t('webhook.remove.alsoHere', { count: done.silent.length });
-    const id = await ask(interaction, context, REMOVE_SUBSCRIPTIONS, done);
+    const id = await ask(context, REMOVE_SUBSCRIPTIONS, done);
     offers.push(button(label, `webhook:forget:${id}`, ButtonStyle.Danger));
   }
   if (response.deletedCount !== 0) {
-    const id = await ask(interaction, context, RESTORE, { webhook: request.webhook, addresses: free });
+    const id = await ask(context, RESTORE, { webhook: request.webhook, addresses: free });
     offers.push(button(t('webhook.remove.restore'), `webhook:restore:${id}`));
   }
   const title = t('webhook.remove.done', { webhook: await shownAs(request.webhook, interaction.guildId, context) });
@@ -153,19 +153,14 @@ interface RemovalEffects {
   unseen: number;
 }
 
-async function removalEffects(
-  addresses: AddressText[],
-  interaction: Use,
-  scope: number,
-  context: Context,
-): Promise<RemovalEffects> {
-  const { guildId } = interaction;
+async function removalEffects(addresses: AddressText[], scope: number, context: Context): Promise<RemovalEffects> {
+  const { guildId } = context.interaction;
   const watching = await watchersOf(addresses, scope, context);
   const elsewhere = new Set(watching.filter((one) => one.guildId !== guildId).map(({ address }) => address));
   // One that watches several networks still gets alerts from the others.
   const isOnlyHere = ({ network }: Subscription) => network !== null || !hasSeveral(context.settings);
   const own = watching.filter((one) => one.guildId === guildId && !elsewhere.has(one.address) && isOnlyHere(one));
-  const silent = own.filter(await sightOf(interaction, own, context));
+  const silent = own.filter(await sightOf(own, context));
   return {
     free: addresses.filter((address) => !elsewhere.has(address)),
     needed: addresses.filter((address) => elsewhere.has(address)),
@@ -302,10 +297,10 @@ export const removeAddressButton: Button<Context> = {
       const response = await project.notification.removeAddresses(webhook, [checksumAddress(address)]);
       const detail = { webhook, addresses: [address] };
       if (response.status !== 'ok') {
-        await record(interaction, context, 'webhook.remove.failed', { ...detail, outcome: response.status });
+        await record(context, 'webhook.remove.failed', { ...detail, outcome: response.status });
         throw new UserError(explain(t, response, 'notification'));
       }
-      await record(interaction, context, 'webhook.remove', { ...detail, outcome: response });
+      await record(context, 'webhook.remove', { ...detail, outcome: response });
       isChanged ||= response.deletedCount !== 0;
     }
     if (!isChanged) return embedReply('info', t('webhook.remove.nothingDone'), [line, t('webhook.remove.noneThere')]);

@@ -18,6 +18,8 @@ import type { Language, Translate } from '../languages/index.ts';
 
 /** What the dispatcher determines about an interaction before it runs a command. */
 export interface InteractionContext {
+  /** While somebody types, an {@link AutocompleteUse}, which gets no reply. */
+  interaction: Use & { channelId: string };
   server: GuildSettings;
   /** In the person's language for private replies, in the guild's for public ones. */
   t: Translate;

@@ -99,9 +99,11 @@ export function createInteractions<Services extends object>(options: Interaction
     const server = isOutside ? NO_SETTINGS : await settingsOf(interaction.guildId);
     const { locale, guildLocale } = interaction;
     const manages = !isOutside && mayManage(interaction, server);
-    const own = languageOf(locale, server.language, guildLocale);
-    const language = isPublic ? languageOf(server.language, guildLocale, locale) : own;
-    return { ...services, server, language, t: translator(language), own: translator(own), isOutside, manages };
+    const person = languageOf(locale, server.language, guildLocale);
+    const language = isPublic ? languageOf(server.language, guildLocale, locale) : person;
+    const use = interaction as Context['interaction'];
+    const [t, own] = [translator(language), translator(person)];
+    return { ...services, interaction: use, server, language, t, own, isOutside, manages };
   }
 
   /** A {@link UserError} is shown; any other error is logged, and its ID is shown. */
