@@ -100,8 +100,8 @@ async function show(asked: Asked, context: Context): Promise<Reply> {
   const request = await requestFor(asked, on);
   const balances = await readBalances(request, context);
   // Drawing the chart is queued too: charts are drawn one at a time for all guilds.
-  const reply = await context.guildQueue.run(context.interaction.guildId, 'read', async () => {
-    const known = await context.tokens.known(context.interaction.guildId);
+  const reply = await context.guildQueue.run(context.guildId, 'read', async () => {
+    const known = await context.tokens.known(context.guildId);
     return report(await readActivity(context, request, known), balances, { ...on, request, known });
   });
   return asked.network === null ? reply : naming(reply, on);

@@ -34,9 +34,8 @@ export const status = {
   section: 'server',
   data: define('status', 'Show the last event, waiting alerts and blocked channels'),
   access: 'manage',
-  async execute(interaction, context) {
-    const { guildId } = interaction;
-    const { t, metrics, silence, now } = context;
+  async execute(_interaction, context) {
+    const { guildId, t, metrics, silence, now } = context;
     const { version, schema } = context.settings;
     const [overview, subscriptions, silences, sizes, networks] = await Promise.all([
       metrics.guild(guildId),

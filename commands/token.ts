@@ -115,7 +115,7 @@ async function namesFor(
   const secret = new Set(unseen.map(({ address }) => address).filter((address) => !shown.has(address)));
   // Only people who manage the bot see all labels: others get the names that alerts show them.
   const mayKnow = (address: AddressText) => (context.manages ? !secret.has(address) : shown.has(address));
-  const book = (await context.labels.list(context.interaction.guildId)).filter(({ address }) => mayKnow(address));
+  const book = (await context.labels.list(context.guildId)).filter(({ address }) => mayKnow(address));
   const names = new Map([
     ...book.map(({ address, name }) => [address, name] as const),
     ...visible.flatMap(({ address, label }) => (label === null ? [] : [[address, label] as const])),
@@ -125,14 +125,15 @@ async function namesFor(
 
 /** The contract that somebody typed as an address, as the name of one, or as a token's symbol; throws a {@link UserError}. */
 async function contractOf(typed: string, context: Context, network: number | null): Promise<Asset> {
-  const { interaction, own } = context;
+  const { own } = context;
   const { names, seesAll } = await namesFor(context);
   const isNamed = [...names.values()].some((name) => name.toLowerCase() === typed.trim().toLowerCase());
   const parsed = parseAddress(typed);
   if (isNamed || parsed.ok || parsed.fault !== 'form' || /^0x/i.test(typed.trim()))
     return readAddress(typed, own, { names });
   // No guild has an empty ID: that leaves the catalog.
-  const tokens = await tokenBook(seesAll ? interaction.guildId : '', { ...context, t: own }, undefined, network);
+  const guildId = seesAll ? context.guildId : '';
+  const tokens = await tokenBook({ ...context, guildId, t: own }, undefined, network);
   return readTyped(() => tokens.find(typed), typed, own);
 }
 

@@ -92,8 +92,7 @@ const NO_MESSAGE: Place = { reference: null, network: null, page: 0, part: 0 };
 
 /** Explains a transaction's transfers; with a `reference` only as far as this message in its channel shows them. */
 async function explain(context: Context, txHash: string, { reference, network, page, part }: Place): Promise<Reply> {
-  const { interaction, settings, t } = context;
-  const { guildId } = interaction;
+  const { guildId, interaction, settings, t } = context;
   const isLimited = reference !== null && !context.manages;
   const channelId = isLimited ? interaction.channelId : null;
   const skip = part * MAX_TRANSFERS;
@@ -172,8 +171,7 @@ async function explainMessage(
   chosen: string | null,
   part = 0,
 ): Promise<Reply> {
-  const { interaction, history, t } = context;
-  const { guildId } = interaction;
+  const { guildId, history, t } = context;
   const from = page * MAX_MENU_OPTIONS;
   const read = () => history.transactionsOfMessage(guildId, reference, MAX_MENU_OPTIONS, from);
   const { total, shown } = await context.guildQueue.run(guildId, 'read', read);

@@ -52,7 +52,7 @@ async function bookOf(guildId: string, context: Context): Promise<Book> {
     namesByAddress(guildId, context),
     context.subscriptions.list(guildId),
     Promise.all(context.settings.networks.map(({ id }) => context.storedProjects.webhookNames(guildId, id))),
-    tokenBook(guildId, context),
+    tokenBook(context),
   ]);
   return {
     names,

@@ -25,15 +25,11 @@ import { byNetwork, type Finding, fault, fine, hint } from './finding.ts';
 
 const REQUEST_TIMEOUT_MS = 8_000;
 
-export async function checkProject(
-  guildId: string,
-  context: Context,
-  subscriptions: readonly Subscription[],
-): Promise<Finding[]> {
+export async function checkProject(context: Context, subscriptions: readonly Subscription[]): Promise<Finding[]> {
   const checked = await Promise.all(
     eachNetwork(context).map(async (on) => ({
       on,
-      ...(await checkNetwork(guildId, on, watchedHere(subscriptions, on))),
+      ...(await checkNetwork(on, watchedHere(subscriptions, on))),
     })),
   );
   const lacking = checked.every((one) => one.lacking === null) ? null : checked.flatMap((one) => one.lacking ?? []);
@@ -46,12 +42,8 @@ interface Checked {
   lacking: AddressText[] | null;
 }
 
-async function checkNetwork(
-  guildId: string,
-  context: Context,
-  subscriptions: readonly Subscription[],
-): Promise<Checked> {
-  const { t, projects, storedProjects } = context;
+async function checkNetwork(context: Context, subscriptions: readonly Subscription[]): Promise<Checked> {
+  const { guildId, t, projects, storedProjects } = context;
   const access = await projects.of(guildId);
   const findings = [
     ...refused(context, access),

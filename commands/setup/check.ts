@@ -40,8 +40,7 @@ export async function check(interaction: Use, context: Context): Promise<Reply> 
 }
 
 async function findingsOf(context: Context): Promise<Finding[]> {
-  const { t, metrics } = context;
-  const { guildId } = context.interaction;
+  const { guildId, t, metrics } = context;
   const [all, { blocked, waiting, held }] = await Promise.all([
     context.subscriptions.list(guildId),
     metrics.guild(guildId),
@@ -54,7 +53,7 @@ async function findingsOf(context: Context): Promise<Finding[]> {
   const [ofChannels, ofReceiver, ofProject, gaps] = await Promise.all([
     isAllHidden ? [] : checkChannels(context, subscriptions, blocked.filter(isSeen)),
     checkReceiver(context),
-    checkProject(guildId, context, subscriptions),
+    checkProject(context, subscriptions),
     gapsOf(guildId, context, isSeen),
     ...eachNetwork(context).map(({ interfaces }) => interfaces.check()),
   ]);

@@ -91,8 +91,7 @@ function readSigningSecrets(typed: string, kept: readonly string[], t: Translate
 
 /** The project that a guild manages: its receiver URLs, and the buttons to change them. Only shown in private. */
 async function panel(context: Context, title?: string): Promise<Reply> {
-  const { interaction, t, storedProjects, projects, receiver } = context;
-  const { guildId } = interaction;
+  const { guildId, interaction, t, storedProjects, projects, receiver } = context;
   const access = await projects.of(guildId);
   if (access.scope === null) {
     throw new UserError(t(access.status === 'off' ? 'setup.project.off' : 'setup.project.gone'));
@@ -176,12 +175,12 @@ export const panelButtons: Record<string, Button<Context>> = {
       return panel(context, t('setup.project.revoked'));
     },
   },
-  remove: { press: async ({ guildId }, _, context) => askToRemove(await storedBy(guildId, context), context) },
+  remove: { press: async (_, __, context) => askToRemove(await storedBy(context), context) },
   /** `setup:removed:<fingerprint of the project>` */
   removed: {
     async press(interaction, [expected], context) {
       const { t, projects } = context;
-      const stored = await storedBy(interaction.guildId, context);
+      const stored = await storedBy(context);
       // Another project may have been stored since the question.
       if (fingerprintOf(stored) !== expected) return askToRemove(stored, context);
       if (!(await projects.remove(interaction.guildId))) throw new UserError(t('setup.project.gone'));
@@ -210,7 +209,7 @@ function askToRevoke(scope: number, { t, receiver }: Context): Reply {
   );
 }
 
-async function storedBy(guildId: string, { t, storedProjects, network }: Context): Promise<StoredProject> {
+async function storedBy({ guildId, t, storedProjects, network }: Context): Promise<StoredProject> {
   const stored = await storedProjects.ofGuild(guildId, network.id);
   if (!stored) throw new UserError(t('setup.project.gone'));
   return stored;

@@ -53,7 +53,7 @@ export async function server(interaction: CommandUse, context: Context): Promise
 }
 
 async function save(context: Context, changed: Partial<GuildSettings>): Promise<Reply> {
-  const after = await context.guilds.changeSettings(context.interaction.guildId, changed);
+  const after = await context.guilds.changeSettings(context.guildId, changed);
   await record(context, 'setup.server', changed);
   return settingsNote(after, 'good', context);
 }

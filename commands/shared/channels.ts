@@ -199,7 +199,7 @@ export function requireManageServer(person: Permitted, t: Translate): void {
 
 /** The guild's subscriptions: those in channels that the person is known to see, and the others. */
 export async function seenBy(context: Context): Promise<{ visible: Subscription[]; unseen: Subscription[] }> {
-  const all = await context.subscriptions.list(context.interaction.guildId);
+  const all = await context.subscriptions.list(context.guildId);
   const isSeen = await sightOf(all, context);
   return { visible: all.filter(isSeen), unseen: all.filter((one) => !isSeen(one)) };
 }

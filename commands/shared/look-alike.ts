@@ -14,7 +14,7 @@ interface KnownAddress {
 }
 
 async function knownByEnds(context: Context): Promise<Map<string, KnownAddress[]>> {
-  const [labels, watched] = await Promise.all([context.labels.list(context.interaction.guildId), visibleTo(context)]);
+  const [labels, watched] = await Promise.all([context.labels.list(context.guildId), visibleTo(context)]);
   const known: KnownAddress[] = [...labels.map(({ address, name }) => ({ address, label: name })), ...watched];
   return Map.groupBy(known, ({ address }) => outerDigitsOf(address));
 }

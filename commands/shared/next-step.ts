@@ -48,21 +48,15 @@ type Watched = Pick<Subscription, 'address' | 'network'>;
  * What remains to do before what is watched gets alerts, on each of its networks; `what` stands for it in a button, see
  * `webhook:fill`.
  */
-export function nextStep(
-  guildId: string,
-  watched: readonly Watched[],
-  what: string,
-  context: Context,
-): Promise<NextStep> {
-  return together(watched, what, context, (addresses, on) => stepOn(guildId, addresses, () => what, on));
+export function nextStep(watched: readonly Watched[], what: string, context: Context): Promise<NextStep> {
+  return together(watched, what, context, (addresses, on) => stepOn(addresses, () => what, on));
 }
 
 /** Adds what a webhook lacks to it, where it is clear which one gets it; otherwise like {@link nextStep}. */
 export function fillOrNextStep(watched: readonly Watched[], what: string, context: Context): Promise<NextStep> {
-  const { t, storedProjects } = context;
-  const { guildId } = context.interaction;
+  const { guildId, t, storedProjects } = context;
   return together(watched, what, context, async (addresses, on): Promise<NextStep> => {
-    const step = await stepOn(guildId, addresses, () => what, on);
+    const step = await stepOn(addresses, () => what, on);
     if (step.fill === null) return step;
     const { project, here, missing } = step.fill;
     const target = targetOf(here, await storedProjects.chosenWebhook(guildId, on.network.id));
@@ -138,12 +132,11 @@ interface Warning {
 
 /** A warning that no alerts come for some of these addresses because no webhook has them; null: that is not known. */
 export async function coverageWarning(
-  guildId: string,
   watched: readonly Watched[],
   what: What,
   context: Context,
 ): Promise<Warning | null> {
-  const steps = await onEach(watched, context, (addresses, on) => stepOn(guildId, addresses, what, on));
+  const steps = await onEach(watched, context, (addresses, on) => stepOn(addresses, what, on));
   const open = steps.filter(({ lacking }) => lacking.size > 0);
   const [only] = open;
   if (!only) return null;
@@ -162,10 +155,9 @@ export async function coverageWarning(
 
 /** Whether the webhooks that post here have these addresses, and otherwise what to do. */
 async function stepOn(
-  guildId: string,
   addresses: readonly AddressText[],
   what: What,
-  { t, projects, receiver }: Context,
+  { guildId, t, projects, receiver }: Context,
 ): Promise<NetworkStep> {
   const step = (value: string, ...buttons: APIButtonComponent[]): NetworkStep => ({
     isDone: false,

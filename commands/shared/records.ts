@@ -9,14 +9,13 @@ const OF_NETWORK = /^(webhook|setup\.(project|receiver))\b/;
 
 /** Adds an entry about what a person did in a guild to the audit log, with the network where there are several. */
 export function record(
-  { interaction, audit, now, network, settings }: Context,
+  { interaction, guildId, audit, now, network, settings }: Context,
   action: string,
   detail: object,
 ): Promise<void> {
-  const { guildId, user } = interaction;
   const isNamed = hasSeveral(settings) && OF_NETWORK.test(action);
   const whole = isNamed ? { ...detail, network: network.id } : detail;
-  return audit.record({ guildId, userId: user.id, action, detail: whole, at: now() });
+  return audit.record({ guildId, userId: interaction.user.id, action, detail: whole, at: now() });
 }
 
 /** How long a question can be confirmed: as long as Discord allows a private reply to be edited. */
@@ -36,12 +35,11 @@ const LATE = {
 
 /** Stores what somebody is asked to confirm; returns the ID for the question's buttons. */
 export function ask<Kind extends Action>(
-  { interaction, confirmations, now }: Context,
+  { interaction, guildId, confirmations, now }: Context,
   action: Kind,
   detail: Questions[Kind],
 ): Promise<number> {
-  const { guildId, user } = interaction;
-  return confirmations.ask({ guildId, userId: user.id, action, detail, askedAt: now() }, MAX_OPEN);
+  return confirmations.ask({ guildId, userId: interaction.user.id, action, detail, askedAt: now() }, MAX_OPEN);
 }
 
 /**
@@ -49,13 +47,12 @@ export function ask<Kind extends Action>(
  * gone or too old.
  */
 export async function takeConfirmation<Kind extends Action>(
-  { interaction, confirmations, now, t }: Context,
+  { interaction, guildId, confirmations, now, t }: Context,
   action: Kind,
   question: string | undefined,
 ): Promise<Questions[Kind]> {
-  const { guildId, user } = interaction;
   const id = Number(question);
-  const press = { guildId, userId: user.id, id, action, notBefore: now() - OPEN_MS };
+  const press = { guildId, userId: interaction.user.id, id, action, notBefore: now() - OPEN_MS };
   const detail = Number.isSafeInteger(id) ? await confirmations.take(press) : null;
   if (detail === null) throw new UserError(t(LATE[action as Action]));
   return detail;

@@ -118,12 +118,11 @@ export interface TokenBook {
  * tokens without such a symbol.
  */
 export async function tokenBook(
-  guildId: string,
   context: Context,
   names: Names = new Map(),
   network: number | null = null,
 ): Promise<TokenBook> {
-  const { settings, t } = context;
+  const { guildId, settings, t } = context;
   const unique = uniqueTokens(await knownIn(guildId, context, network));
   const known = [...unique.values()];
   let unknown = 0;

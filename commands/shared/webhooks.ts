@@ -28,7 +28,7 @@ const MAX_PER_REQUEST = 100;
 export type ReadyProject = Extract<ProjectAccess, { status: 'ready' }>;
 
 /** The project that a guild manages; if there is none, throws a {@link UserError} that explains how to add one. */
-export async function projectOf({ t, projects }: Context, guildId: string): Promise<ReadyProject> {
+export async function projectOf({ guildId, t, projects }: Context): Promise<ReadyProject> {
   const access = await projects.of(guildId);
   switch (access.status) {
     case 'ready':
@@ -126,9 +126,7 @@ export async function fillWebhook(
     if (soFar < count) await report(soFar);
   }
   await record(context, FILLED, { webhook, addresses });
-  const name = (await context.storedProjects.webhookNames(context.interaction.guildId, context.network.id)).get(
-    webhook,
-  );
+  const name = (await context.storedProjects.webhookNames(context.guildId, context.network.id)).get(webhook);
   const called = name === undefined ? inCode(webhook, '', MAX_ID) : inCode(name, '');
   return { isDone: true, lines: [t('webhook.add.done', { count, webhook: called })] };
 }

@@ -33,7 +33,7 @@ export async function add(interaction: CommandUse, context: Context): Promise<Re
   const isSingle = !isList || interaction.options.getString('label') !== null;
   const address = isSingle ? readAddress(typed, context.t, { parse: parseWatchable, names }) : null;
   const network = pickedNetwork(interaction, context);
-  const reading = await readingOf(interaction.guildId, network, context);
+  const reading = await readingOf(network, context);
   const choices = readOptions(interaction, reading, DEFAULT_CHOICES, context);
   const channelId = picked?.id ?? (await usualChannel(context));
   await checkPlace(channelId, picked, context);
@@ -66,8 +66,7 @@ async function usualChannel(context: Context): Promise<string> {
 
 /** Adds a subscription for any command or button; the caller has checked it. */
 export async function watch(context: Context, wanted: NewChoices): Promise<Reply> {
-  const { interaction, guilds, settings, now, t } = context;
-  const { guildId } = interaction;
+  const { guildId, interaction, guilds, settings, now, t } = context;
   requireMention(interaction, wanted.mention, wanted.channelId, t);
   const dryRun = await dryRunField({ ...wanted, guildId }, context);
   const outcome = await addSubscription(wanted, now(), context);
@@ -100,9 +99,9 @@ async function added(
   { dryRun, before }: { dryRun: APIEmbedField; before: string | null },
 ): Promise<Reply> {
   const { interaction, t } = context;
-  const { address, id, guildId } = subscription;
+  const { address, id } = subscription;
   const [tokens, alike, next, noToken] = await Promise.all([
-    tokenBook(guildId, context),
+    tokenBook(context),
     lookAlikes([address], context),
     fillOrNextStep([subscription], String(id), context),
     noTokenLines(subscription, context),

@@ -19,7 +19,7 @@ export async function edit(interaction: CommandUse, context: Context): Promise<R
   if (given.every(({ name }) => name === 'subscription')) return panel(before, context);
   const typed = interaction.options.getString('network');
   const network = typed === null ? before.network : typedNetwork(typed, context);
-  const reading = await readingOf(interaction.guildId, network, context);
+  const reading = await readingOf(network, context);
   const { network: _, channelId: __, ...choices } = readOptions(interaction, reading, before, context);
   const picked = interaction.options.getChannel('channel');
   if (picked) await checkPlace(picked.id, picked, context);
@@ -57,7 +57,7 @@ export const pausing =
     const after = await save(context, before, { paused }, action);
     const name = nameOf(after);
     const address = addressLine(after, context);
-    const tokens = await tokenBook(interaction.guildId, context);
+    const tokens = await tokenBook(context);
     if (before.paused === paused)
       return embedReply('info', t('subscription.edit.same'), [address, ...summary(after, context, tokens)]);
     if (paused)

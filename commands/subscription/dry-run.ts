@@ -101,7 +101,7 @@ async function exampleLines({ examples }: DryRun, proposal: Proposal, context: C
 async function knownChannels(context: Context): Promise<string[] | null> {
   const [{ visible, unseen }, ...accesses] = await Promise.all([
     seenBy(context),
-    ...eachNetwork(context).map(({ projects }) => projects.of(context.interaction.guildId)),
+    ...eachNetwork(context).map(({ projects }) => projects.of(context.guildId)),
   ]);
   if (accesses.every(({ scope }) => scope !== null) && unseen.length === 0) return null;
   return [...new Set(visible.map(({ channelId }) => channelId))];

@@ -34,7 +34,7 @@ export async function named(interaction: CommandUse, context: Context): Promise<
 
 /** This guild's subscription with a number, if the person sees its channel; throws a {@link UserError} otherwise. */
 export async function seenOne(id: string | number | undefined, context: Context): Promise<Subscription> {
-  const found = await context.subscriptions.get(context.interaction.guildId, Number(id));
+  const found = await context.subscriptions.get(context.guildId, Number(id));
   const isSeen = found && (await hiddenFrom(context.interaction, [found.channelId], context)).size === 0;
   if (!isSeen) throw new UserError(context.t('subscription.remove.gone'));
   return found;

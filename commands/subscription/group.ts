@@ -56,8 +56,7 @@ export async function offerGroup(
   isList: boolean,
   context: Context,
 ): Promise<Reply> {
-  const { interaction, t, settings } = context;
-  const { guildId } = interaction;
+  const { guildId, t, settings } = context;
   const { entries: found, refused } = findAddresses(text, isList, t);
   const all = await context.subscriptions.list(guildId);
   const forum = forumOf(channelId, context);
@@ -96,7 +95,7 @@ export async function offerGroup(
   const nameOf = ({ address, label }: Entry) => label ?? names.get(address) ?? null;
   const preview = [
     ...firstOf(t, fresh, MAX_SHOWN, (one) => namedAddress(nameOf(one), one.address, settings)),
-    ...(await targetLines({ channelId, network, choices }, guildId, context)),
+    ...(await targetLines({ channelId, network, choices }, context)),
     ...lookAlikeLines(alike, context),
     ...lines,
   ];
@@ -134,17 +133,15 @@ export const someMenu: Menu<Context> = {
 
 async function targetLines(
   { choices, channelId, network = null }: Omit<Questions[typeof GROUP], 'entries'>,
-  guildId: string,
   context: Context,
 ): Promise<string[]> {
   const subscription = { ...DEFAULT_CHOICES, ...choices, channelId, network, paused: false, mutedUntil: null };
-  return summary(subscription, context, await tokenBook(guildId, context));
+  return summary(subscription, context, await tokenBook(context));
 }
 
 async function watchAll(asked: Questions[typeof GROUP], entries: readonly Entry[], context: Context): Promise<Reply> {
   const { channelId, network = null, choices } = asked;
-  const { interaction, guilds, settings, now, t } = context;
-  const { guildId } = interaction;
+  const { guildId, interaction, guilds, settings, now, t } = context;
   await checkPlace(channelId, interaction.guild?.channels.cache.get(channelId) ?? null, context);
   requireMention(interaction, choices.mention, channelId, t);
   const at = now();
@@ -194,7 +191,7 @@ async function watchAll(asked: Questions[typeof GROUP], entries: readonly Entry[
     ...group(full, t('watch.full', { count: full.length, max: settings.maxSubscriptions })),
   ];
   if (added.length === 0) return embedReply('info', t('watch.nothingNew'), lines);
-  const target = await targetLines(asked, guildId, context);
+  const target = await targetLines(asked, context);
   const outside = interaction.guild ? null : `⚠️ ${outsideLine(context)}`;
   const tone = alike.size + stopped.length > 0 || outside !== null ? 'warn' : 'good';
   const next = await fillOrNextStep(

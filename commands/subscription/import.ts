@@ -107,7 +107,7 @@ export const importButton: Button<Context> = {
     ];
     if (added.length === 0) return embedReply('good', t('subscription.import.done'), lines);
     const watched = added.map(({ address, network = null }) => ({ address, network }));
-    const { field, buttons } = await nextStep(guildId, watched, `t${at}`, context);
+    const { field, buttons } = await nextStep(watched, `t${at}`, context);
     return embedReply('good', t('subscription.import.done'), lines, { fields: [field], components: rows(buttons) });
   },
 };
@@ -154,7 +154,7 @@ async function readCurrent(context: Context): Promise<CurrentState> {
     subscriptions,
     labels,
     names,
-    tokens: await tokenBook(guildId, context, names),
+    tokens: await tokenBook(context, names),
     hidden: await hiddenFrom(context.interaction, channels, context),
   };
 }

@@ -48,11 +48,11 @@ async function page(context: Context, channel: string, wanted: number, network: 
     return embedReply('info', t('subscription.list.noneTitle'), [none]);
   }
   const { page: current, pages, shown: listed } = pageOf(shown, PER_PAGE, wanted);
-  const tokens = await tokenBook(interaction.guildId, context);
+  const tokens = await tokenBook(context);
   const troubled = new Map((await channels.blocked(interaction.guildId)).map((one) => [one.channelId, one.state]));
   const numbers = (missing: ReadonlySet<AddressText>) =>
     listed.flatMap(({ id, address }) => (missing.has(address) ? id : [])).join('.');
-  const warning = context.manages ? await coverageWarning(interaction.guildId, listed, numbers, context) : null;
+  const warning = context.manages ? await coverageWarning(listed, numbers, context) : null;
   const linesWith = (phrases: number) =>
     listed.flatMap((one, index) => {
       const heading = one.channelId === listed[index - 1]?.channelId ? [''] : headingOf(one.channelId, troubled, t);
@@ -60,7 +60,7 @@ async function page(context: Context, channel: string, wanted: number, network: 
     });
   const room = (MAX_PAGE - linesWith(0).join('\n').length) / listed.length;
   const lines = linesWith(Math.min(MAX_PHRASES, room));
-  const muted = asManyAsFit(await mutedTokens(interaction.guildId, context, tokens));
+  const muted = asManyAsFit(await mutedTokens(context, tokens));
   const turn = pager(
     t,
     current,

@@ -96,8 +96,7 @@ const undoRow = (what: string, until: number | null, t: Translate) =>
 
 /** All subscriptions that the person sees. */
 async function muteAll(context: Context, until: number | null): Promise<Reply> {
-  const { interaction, subscriptions, t } = context;
-  const { guildId } = interaction;
+  const { guildId, subscriptions, t } = context;
   const { visible, unseen } = await seenBy(context);
   const left = unseenLine(unseen, t);
   if (visible.length === 0) throw new UserError(left ?? t('subscription.mute.nothing'));
@@ -111,7 +110,7 @@ async function muteAll(context: Context, until: number | null): Promise<Reply> {
       components: undoRow('all', until, t),
     });
   }
-  const stay = await mutedTokens(guildId, context, await tokenBook(guildId, context));
+  const stay = await mutedTokens(context, await tokenBook(context));
   const rest = stay.length === 0 ? [] : [t('subscription.mute.tokensStay'), ...stay];
   const paused = visible.filter((one) => one.paused).length;
   const title = muted > 0 ? t('subscription.mute.endedAll', { count: muted }) : t('subscription.mute.noneMuted');
@@ -125,7 +124,7 @@ async function muteAll(context: Context, until: number | null): Promise<Reply> {
 
 async function muteToken(context: Context, text: string, until: number | null): Promise<Reply> {
   const { interaction, subscriptions, t } = context;
-  const tokens = await tokenBook(interaction.guildId, context, await namesByAddress(interaction.guildId, context));
+  const tokens = await tokenBook(context, await namesByAddress(interaction.guildId, context));
   const token = tokens.find(text);
   const before = await subscriptions.tokenMutes(interaction.guildId, context.now());
   const wasMuted = before.some((one) => one.token === token);
@@ -157,8 +156,8 @@ function lasting(until: number | null, t: Translate): string {
   return t(`subscription.mute.${until === FOREVER ? 'forever' : 'until'}`, { time: absoluteTime(until) });
 }
 
-export async function mutedTokens(guildId: string, context: Context, tokens: TokenBook): Promise<string[]> {
-  const { subscriptions, now, t } = context;
+export async function mutedTokens(context: Context, tokens: TokenBook): Promise<string[]> {
+  const { guildId, subscriptions, now, t } = context;
   const mutes = await subscriptions.tokenMutes(guildId, now());
   return mutes.map(({ token: asset, until }) => {
     const values = { token: tokens.nameOf(asset), time: absoluteTime(until) };

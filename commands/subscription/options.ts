@@ -62,12 +62,12 @@ function optionOf({ kind, option, about, max, limit, choices }: Field, isEdit: b
 }
 
 /** The context for reading one person's options about a subscription on one network, or on any. */
-export async function readingOf(guildId: string, network: number | null, context: Context): Promise<Reading> {
-  const { t, language, settings } = context;
+export async function readingOf(network: number | null, context: Context): Promise<Reading> {
+  const { guildId, t, language, settings } = context;
   const called = (name: string) => nameIn(language, `subscription edit ${name}`);
   const kindName = (value: string) => choiceName(FIELDS.kind, value, language);
   const names = await namesByAddress(guildId, context);
-  const tokens = await tokenBook(guildId, context, names, network);
+  const tokens = await tokenBook(context, names, network);
   return { t, guildId, tokens, names, called, kindName, language, hasPrices: settings.hasPrices };
 }
 

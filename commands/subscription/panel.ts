@@ -145,7 +145,7 @@ export function panelRow(
 
 /** A subscription's address, a warning if no webhook has it, with the button that adds it, and what is posted. */
 export async function stateWith(subscription: Subscription, tokens: TokenBook, context: Context) {
-  const warning = await coverageWarning(subscription.guildId, [subscription], () => String(subscription.id), context);
+  const warning = await coverageWarning([subscription], () => String(subscription.id), context);
   const address = addressLine(subscription, context);
   return {
     lines: [address, ...(warning?.lines ?? []), ...summary(subscription, context, tokens)],
@@ -156,7 +156,7 @@ export async function stateWith(subscription: Subscription, tokens: TokenBook, c
 
 export async function panel(subscription: Subscription, context: Context, title?: string): Promise<Reply> {
   const { t } = context;
-  const tokens = await tokenBook(subscription.guildId, context);
+  const tokens = await tokenBook(context);
   const { lines, fix, isCovered } = await stateWith(subscription, tokens, context);
   const tone = title ? 'good' : 'info';
   const shown = title ?? t('subscription.panel.title', { name: nameOf(subscription) });
@@ -180,7 +180,7 @@ const submitting = (name: FormName): Form<Context> => ({
     const before = await seenOne(id, context);
     const inputs = readForm(name, interaction, before);
     const called = (option: string) => labelOf(option, t);
-    const reading = { ...(await readingOf(before.guildId, before.network, context)), called };
+    const reading = { ...(await readingOf(before.network, context)), called };
     const chosen = readChoices((option) => inputs.get(option), before, reading);
     const change = onlyChanged(before, chosen);
     if (Object.keys(change).length === 0) return panel(before, context, t('subscription.edit.same'));

@@ -18,7 +18,7 @@ export const remove = onSubscription(async (found, context) => askToRemove(found
 
 async function askToRemove(found: Subscription, context: Context): Promise<Reply> {
   const { t } = context;
-  const tokens = await tokenBook(found.guildId, context);
+  const tokens = await tokenBook(context);
   const lines = [
     addressLine(found, context),
     t('subscription.remove.meaning', { channel: `<#${found.channelId}>` }),
@@ -44,9 +44,8 @@ export const removalButtons: Record<string, Button<Context>> = {
   },
 };
 
-async function drop(interaction: ButtonUse, [id, channelId]: string[], context: Context): Promise<Reply> {
-  const { guildId } = interaction;
-  const { subscriptions, t } = context;
+async function drop(_interaction: ButtonUse, [id, channelId]: string[], context: Context): Promise<Reply> {
+  const { guildId, subscriptions, t } = context;
   const found = await seenOne(id, context);
   // It may have been moved since the question.
   if (found.channelId !== channelId) return askToRemove(found, context);
@@ -55,7 +54,7 @@ async function drop(interaction: ButtonUse, [id, channelId]: string[], context: 
   await record(context, 'subscription.remove', detail);
   const offers = await Promise.all(
     eachNetwork(context, found.network).map(async (on) => {
-      const offer = await offerAddressRemoval(guildId, found.address, on);
+      const offer = await offerAddressRemoval(found.address, on);
       return offer === null ? [] : namedButton(offer, on);
     }),
   );

@@ -104,7 +104,7 @@ async function fillEverywhere(what: string, context: Context): Promise<Reply> {
 
 async function storeChoice(id: string, context: Context): Promise<void> {
   if (!isWebhookId(id)) throw withInput(new UserError(context.t('webhook.remove.badId')), id, context.t);
-  await context.storedProjects.chooseWebhook(context.interaction.guildId, context.network.id, id);
+  await context.storedProjects.chooseWebhook(context.guildId, context.network.id, id);
   await record(context, 'webhook.choose', { webhook: id });
 }
 
@@ -120,7 +120,7 @@ async function addWatched(what: string, context: Context): Promise<Reply> {
 
 async function fill(what: string, context: Context): Promise<Reply> {
   const { interaction, t } = context;
-  const project = await projectOf(context, interaction.guildId);
+  const project = await projectOf(context);
   const response = await postingHere(project, context);
   if (response.status !== 'ok') throw new UserError(explain(t, response, 'notification'));
   if (response.webhooks.length === 0) {
@@ -135,7 +135,7 @@ async function fill(what: string, context: Context): Promise<Reply> {
       components: [row(button(t('webhook.add.enterId'), `webhook:id:${what}`))],
     });
   }
-  if (typeof target !== 'string') return askWhich(target, what, interaction.guildId, context);
+  if (typeof target !== 'string') return askWhich(target, what, context);
   const watched = (await watchedNow(context)).filter(chosenBy(what, interaction.user.id));
   if (watched.length === 0) throw new UserError(t('subscription.remove.gone'));
   const there = await withAddresses(project, response.webhooks);
@@ -144,8 +144,8 @@ async function fill(what: string, context: Context): Promise<Reply> {
   return addAddresses(project, target, missing, context);
 }
 
-async function askWhich(webhooks: Webhook[], what: string, guildId: string, context: Context): Promise<Reply> {
-  const { t } = context;
+async function askWhich(webhooks: Webhook[], what: string, context: Context): Promise<Reply> {
+  const { guildId, t } = context;
   const names = await context.storedProjects.webhookNames(guildId, context.network.id);
   const options = [...new Set(webhooks.map(({ id }) => id!))].slice(0, MAX_MENU_OPTIONS).map((id) => {
     const { eventType } = webhooks.find((one) => one.id === id)!;
@@ -185,8 +185,8 @@ export async function addAddresses(
 }
 
 async function create(context: Context): Promise<Reply> {
-  const { interaction, t } = context;
-  const project = await projectOf(context, interaction.guildId);
+  const { t } = context;
+  const project = await projectOf(context);
   const here = await postingHere(project, context);
   if (here.status !== 'ok') throw new UserError(explain(t, here, 'notification'));
   if (here.webhooks.length > 0) return embedReply('info', t('webhook.create.exists'), [t('webhook.create.existsText')]);
@@ -232,7 +232,7 @@ async function move(context: Context): Promise<Reply> {
   const short = gaps.filter(({ on, cause }) => on.network.id === network.id && cause.kind === 'event-type');
   const addresses = [...new Set(short.flatMap((gap) => gap.addresses))].filter((address) => seen.includes(address));
   if (addresses.length === 0) return embedReply('good', t('webhook.add.willCome'), [t('webhook.add.nothing')]);
-  const project = await projectOf(context, interaction.guildId);
+  const project = await projectOf(context);
   const here = await postingHere(project, context);
   if (here.status !== 'ok') throw new UserError(explain(t, here, 'notification'));
   const whole = here.webhooks.find(({ id, eventType }) => eventType === EVERY_TYPE && id !== null && isWebhookId(id));

@@ -17,7 +17,7 @@ const CHOICES_MS = 1_500;
 /** `/webhook list`: the project's webhooks and their targets, with this guild's names for them. */
 export async function list(guildId: string, context: Context): Promise<Reply> {
   const { t, receiver, storedProjects } = context;
-  const { notification, scope } = await projectOf(context, guildId);
+  const { notification, scope } = await projectOf(context);
   const [response, names] = await Promise.all([
     notification.webhooks(),
     storedProjects.webhookNames(guildId, context.network.id),

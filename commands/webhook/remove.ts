@@ -37,7 +37,7 @@ const RESTORE = 'webhook.restore';
 export async function preview(interaction: CommandUse, context: Context): Promise<Reply> {
   const { guildId, options } = interaction;
   const { t } = context;
-  const project = await projectOf(context, guildId);
+  const project = await projectOf(context);
   const webhook = options.getString('webhook', true).trim();
   if (!isWebhookId(webhook)) throw withInput(new UserError(t('webhook.remove.badId')), webhook, t);
   const typed = options.getString('addresses', true);
@@ -57,7 +57,7 @@ export async function preview(interaction: CommandUse, context: Context): Promis
     isUnknown ? t('webhook.remove.unknown') : null,
   ];
   if (free.length === 0) return embedReply('warn', t('webhook.remove.nothing'), lines);
-  const title = t('webhook.remove.title', { count: free.length, webhook: await shownAs(webhook, guildId, context) });
+  const title = t('webhook.remove.title', { count: free.length, webhook: await shownAs(webhook, context) });
   const id = await ask(context, REMOVE, { webhook, addresses: free, scope });
   return question(
     title,
@@ -80,7 +80,7 @@ export const removalButtons: Record<string, Button<Context>> = {
   forget: {
     async press(interaction, [entry], context) {
       const request = await takeConfirmation(context, REMOVE_SUBSCRIPTIONS, entry);
-      const { scope } = await projectOf(context, interaction.guildId);
+      const { scope } = await projectOf(context);
       const effects = await removalEffects(request.addresses, request.scope ?? scope, context);
       const silent = effects.silent.filter(({ id }) => request.silent.includes(id));
       for (const { id } of silent) await context.subscriptions.remove(interaction.guildId, id);
@@ -91,17 +91,17 @@ export const removalButtons: Record<string, Button<Context>> = {
   },
   /** `webhook:restore:<entry>`: puts the removed addresses back into the webhook. */
   restore: {
-    async press(interaction, [entry], context) {
-      const project = await projectOf(context, interaction.guildId);
+    async press(_interaction, [entry], context) {
+      const project = await projectOf(context);
       const { webhook, addresses } = await takeConfirmation(context, RESTORE, entry);
       return addAddresses(project, webhook, addresses, context);
     },
   },
 };
 
-async function confirm(interaction: ButtonUse, [entry]: string[], context: Context): Promise<Reply> {
+async function confirm(_interaction: ButtonUse, [entry]: string[], context: Context): Promise<Reply> {
   const { t } = context;
-  const { notification, scope } = await projectOf(context, interaction.guildId);
+  const { notification, scope } = await projectOf(context);
   const request = await takeConfirmation(context, REMOVE, entry);
   // Another guild may have begun to watch one of them since the preview.
   const effects = await removalEffects(request.addresses, request.scope ?? scope, context);
@@ -131,7 +131,7 @@ async function confirm(interaction: ButtonUse, [entry]: string[], context: Conte
     const id = await ask(context, RESTORE, { webhook: request.webhook, addresses: free });
     offers.push(button(t('webhook.remove.restore'), `webhook:restore:${id}`));
   }
-  const title = t('webhook.remove.done', { webhook: await shownAs(request.webhook, interaction.guildId, context) });
+  const title = t('webhook.remove.done', { webhook: await shownAs(request.webhook, context) });
   const lines = [
     ...outcomeOf(t, response, free.length),
     ...listed(t, free, 'asked'),
@@ -188,7 +188,7 @@ async function scopeOf(
   return { scope: target ?? scope, isUnknown };
 }
 
-async function shownAs(webhook: string, guildId: string, { network, storedProjects }: Context): Promise<string> {
+async function shownAs(webhook: string, { guildId, network, storedProjects }: Context): Promise<string> {
   const name = (await storedProjects.webhookNames(guildId, network.id)).get(webhook);
   const id = inCode(webhook, '', MAX_ID);
   return name === undefined ? id : `${inCode(name, '')} (${id})`;
@@ -253,16 +253,12 @@ async function watchersOf(addresses: AddressText[], scope: number, context: Cont
 }
 
 /** The button that removes an address from the webhook; null unless a webhook may have it and nobody watches it anymore. */
-export async function offerAddressRemoval(
-  guildId: string,
-  address: AddressText,
-  context: Context,
-): Promise<APIButtonComponent | null> {
-  const access = await context.projects.of(guildId);
+export async function offerAddressRemoval(address: AddressText, context: Context): Promise<APIButtonComponent | null> {
+  const access = await context.projects.of(context.guildId);
   if (access.status !== 'ready' || (await watchersOf([address], access.scope, context)).length > 0) return null;
   const here = await postingHere(access, context, SOON_MS);
   if (here.status !== 'ok') return null;
-  const chosen = await context.storedProjects.chosenWebhook(guildId, context.network.id);
+  const chosen = await context.storedProjects.chosenWebhook(context.guildId, context.network.id);
   if (holding(await withAddresses(access, here.webhooks), address, chosen).length === 0) return null;
   const label = context.t('webhook.removeAddress.button');
   return button(label, `webhook:drain:${checksumAddress(address)}`, ButtonStyle.Danger);
@@ -282,7 +278,7 @@ function holding(posting: readonly Posting[], address: AddressText, chosen: stri
 export const removeAddressButton: Button<Context> = {
   async press(interaction, [typed = ''], context) {
     const { t } = context;
-    const project = await projectOf(context, interaction.guildId);
+    const project = await projectOf(context);
     const address = readAddress(typed, t);
     const line = `-# ${addressInCode(address)}`;
     if ((await watchersOf([address], project.scope, context)).length > 0) {

@@ -20,6 +20,7 @@ import type { Language, Translate } from '../languages/index.ts';
 export interface InteractionContext {
   /** While somebody types, an {@link AutocompleteUse}, which gets no reply. */
   interaction: Use & { channelId: string };
+  guildId: string;
   server: GuildSettings;
   /** In the person's language for private replies, in the guild's for public ones. */
   t: Translate;

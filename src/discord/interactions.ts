@@ -103,7 +103,7 @@ export function createInteractions<Services extends object>(options: Interaction
     const language = isPublic ? languageOf(server.language, guildLocale, locale) : person;
     const use = interaction as Context['interaction'];
     const [t, own] = [translator(language), translator(person)];
-    return { ...services, interaction: use, server, language, t, own, isOutside, manages };
+    return { ...services, interaction: use, guildId: use.guildId, server, language, t, own, isOutside, manages };
   }
 
   /** A {@link UserError} is shown; any other error is logged, and its ID is shown. */
