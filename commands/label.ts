@@ -37,13 +37,13 @@ export const label = {
     },
     list: {
       description: 'List all names in this server',
-      execute: ({ guildId }, context) => list(guildId, context, 0),
+      execute: (_, context) => list(context, 0),
     },
   }),
   autocomplete: offer,
   buttons: {
     list: {
-      press: ({ guildId }, [page], context) => list(guildId, context, Number(page)),
+      press: (_, [page], context) => list(context, Number(page)),
     },
     /** `label:drop:<address>:<fingerprint of the name>` */
     drop: { press: confirmRemove },
@@ -109,7 +109,7 @@ async function confirmRemove(interaction: ButtonUse, [text, expected]: string[],
 }
 
 /** A page of the names, counted from 0. */
-async function list(guildId: string, { labels, settings, t }: Context, wanted: number): Promise<Reply> {
+async function list({ guildId, labels, settings, t }: Context, wanted: number): Promise<Reply> {
   const all = await labels.list(guildId);
   if (all.length === 0) return embedReply('info', t('label.listNone'), [t('label.listStart')]);
   const { page, pages, shown: listed } = pageOf(all, PER_PAGE, wanted);

@@ -32,7 +32,7 @@ const parts = withSubcommands('setup', 'Set up this server and check that everyt
   project: {
     description: 'Connect your own notification project (opens a form for its ID and keys)',
     options: [networkOption('The network of the project (default: the first)')],
-    opens: ({ guildId }, context) => projectForm(guildId, context),
+    opens: (_, context) => projectForm(context),
   },
   check: { description: 'Test everything and show how to fix what is wrong', execute: check },
   audit: { description: 'Show who changed what in the last year', execute: audit },

@@ -4,7 +4,7 @@ import { type AddressText, NATIVE_SENTINEL } from '../src/domain/address.ts';
 import { inUnits, wholeDigits } from '../src/domain/amount.ts';
 import { addressPage } from '../src/domain/explorer.ts';
 import { imitatedBy } from '../src/domain/guard.ts';
-import { type Asset, DEFAULT_CHOICES, type Subscription } from '../src/domain/subscription.ts';
+import { type Asset, DEFAULT_CHOICES } from '../src/domain/subscription.ts';
 import { asName, asSymbol } from '../src/domain/text.ts';
 import type { Token } from '../src/domain/token.ts';
 import { checksumAddress, parseAddress, parseWatchable } from '../src/domain/typed-address.ts';
@@ -106,10 +106,8 @@ export const token = {
 } satisfies Command<Context>;
 
 /** The names that this person may know, and whether they see every channel that watches something. */
-async function namesFor(
-  context: Context,
-): Promise<{ visible: Subscription[]; names: Map<AddressText, string>; seesAll: boolean }> {
-  if (context.isOutside) return { visible: [], names: new Map(), seesAll: false };
+async function namesFor(context: Context) {
+  if (context.isOutside) return { visible: [], names: new Map<AddressText, string>(), seesAll: false };
   const { visible, unseen } = await seenBy(context);
   const shown = new Set(visible.map(({ address }) => address));
   const secret = new Set(unseen.map(({ address }) => address).filter((address) => !shown.has(address)));

@@ -15,7 +15,7 @@ export const webhook = perNetwork<Command<Context>>({
     list: {
       description: 'List the project’s webhooks and which of them post here',
       options: [NETWORK_OPTION],
-      execute: ({ guildId }, context) => list(guildId, context),
+      execute: (_, context) => list(context),
     },
     remove: {
       description: 'Remove addresses from a webhook (shows a preview first)',
@@ -30,7 +30,7 @@ export const webhook = perNetwork<Command<Context>>({
       execute: preview,
     },
   }),
-  autocomplete: ({ guildId, options }, context) => choices(guildId, options.getFocused(), context),
+  autocomplete: ({ options }, context) => choices(options.getFocused(), context),
   buttons: { ...adding.buttons, ...removalButtons, drain: removeAddressButton },
   menus: { ...adding.menus, ...namingOfWebhooks.menus },
   forms: { ...adding.forms, ...namingOfWebhooks.forms },

@@ -17,7 +17,7 @@ import { embedReply, withInput } from './shared/reply.ts';
 import type { Context } from './shared/services.ts';
 import { renderingOn } from './shared/tokens.ts';
 import { muteRow } from './subscription/mute.ts';
-import { describeTransfer } from './why/transfer.ts';
+import { describeTransfer, type ShownHistory } from './why/transfer.ts';
 
 /** Maximum number of a transaction's transfers on a page. */
 const MAX_TRANSFERS = 5;
@@ -227,7 +227,7 @@ function rowOf(
 }
 
 /** The part that everybody who sees a channel may know: what its alert shows, and why it was posted. */
-function onlyHere(history: TransferHistory, channelId: string): (TransferHistory & { hidden: number })[] {
+function onlyHere(history: TransferHistory, channelId: string): ShownHistory[] {
   const alerts = history.alerts.filter((alert) => alert.channelId === channelId);
   const decisions = history.decisions.filter(
     (decision) => decision.channelId === channelId && decision.outcome === 'matched',
@@ -236,10 +236,7 @@ function onlyHere(history: TransferHistory, channelId: string): (TransferHistory
 }
 
 /** The parts of histories that a person may know: nothing about channels that they cannot see. */
-async function visibleParts(
-  context: Context,
-  histories: readonly TransferHistory[],
-): Promise<(TransferHistory & { hidden: number })[]> {
+async function visibleParts(context: Context, histories: readonly TransferHistory[]): Promise<ShownHistory[]> {
   const placesOf = ({ decisions, alerts }: TransferHistory) => [...decisions, ...alerts];
   // For all histories at once: they concern the same channels, and some require a request to Discord.
   const isSeen = await sightOf(histories.flatMap(placesOf), context);

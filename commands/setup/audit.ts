@@ -168,7 +168,14 @@ function namedPhrase(
 }
 
 /** The names of the server's settings as options. */
-const SETTINGS: Record<string, string> = { defaultChannel: 'channel', managerRole: 'manager' };
+const SETTINGS: Partial<Record<string, string>> = {
+  defaultChannel: 'channel',
+  managerRole: 'manager',
+  timezone: 'timezone',
+  language: 'language',
+  style: 'style',
+  statement: 'statement',
+};
 
 function optionPhrase(
   action: string,
@@ -179,12 +186,8 @@ function optionPhrase(
 ): string[] {
   const isServer = action === 'setup.server';
   const field = isServer ? null : fieldOf(key);
-  const option = isServer ? (SETTINGS[key] ?? key) : field?.option;
-  if (
-    option === undefined ||
-    (isServer && !['channel', 'manager', 'timezone', 'language', 'style', 'statement'].includes(option))
-  )
-    return [];
+  const option = isServer ? SETTINGS[key] : field?.option;
+  if (option === undefined) return [];
   const path = isServer ? `setup server ${option}` : `subscription edit ${option}`;
   // What no command has as an option is named as in the panel.
   const name = field && field.about === undefined ? labelOf(option, t) : nameIn(language, path);
@@ -204,7 +207,7 @@ function optionPhrase(
     if (text === 'native' && option !== 'kind') return tokens.shortNameOf('native');
     const parsed = parseAddress(text);
     if (parsed.ok)
-      return option?.includes('counterparties') ? addressInCode(parsed.address) : tokens.shortNameOf(parsed.address);
+      return option!.includes('counterparties') ? addressInCode(parsed.address) : tokens.shortNameOf(parsed.address);
     if (option === 'language' && text in LANGUAGES) return LANGUAGES[text as Language];
     const choice = `${path}=${text}`;
     return inCode(wordingsOf(language)[choice]?.name ?? text, '—');

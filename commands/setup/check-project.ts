@@ -127,11 +127,12 @@ function signatures({ t, network, projects, lastBadSignature }: Context, { own, 
 
 /** Whether the webhooks that post here have every watched address, each once; null: the service does not show it. */
 async function checkAddresses(
-  { t, settings }: Context,
+  context: Context,
   notification: Notification,
   webhooks: readonly Webhook[],
   subscriptions: readonly Subscription[],
 ): Promise<{ findings: Finding[]; lacking: AddressText[] } | null> {
+  const { t } = context;
   const ids = webhooks.flatMap(({ id }) => id ?? []);
   if (ids.length < webhooks.length || ids.length > MAX_WEBHOOKS) return null;
   const lists = await Promise.all(ids.map((id) => notification.addresses(id, REQUEST_TIMEOUT_MS)));
@@ -142,7 +143,7 @@ async function checkAddresses(
     for (const address of new Set(list.addresses)) typesOf.set(address, [...(typesOf.get(address) ?? []), type]);
   }
   const listed = (key: 'addressesLack' | 'addressesTwice', addresses: AddressText[], action?: APIButtonComponent) => {
-    const shown = linesOf(addresses, subscriptions, t, settings);
+    const shown = linesOf(addresses, subscriptions, context);
     return fault([t(`setup.check.${key}`, { count: addresses.length }), ...shown].join('\n'), action);
   };
   const watched = addressesOf(subscriptions);
@@ -157,13 +158,8 @@ async function checkAddresses(
   return { findings, lacking };
 }
 
-function linesOf(
-  addresses: readonly AddressText[],
-  subscriptions: readonly Subscription[],
-  t: Context['t'],
-  settings: Context['settings'],
-): string[] {
-  const names = new Map(subscriptions.map(({ address, label }) => [address, label]));
+function linesOf(addresses: AddressText[], watched: readonly Subscription[], { t, settings }: Context): string[] {
+  const names = new Map(watched.map(({ address, label }) => [address, label]));
   return firstOf(t, addresses, 5, (address) => namedAddress(names.get(address), address, settings));
 }
 
@@ -177,11 +173,12 @@ function overlap(types: readonly string[]): boolean {
  * the webhooks have their own fault; null: it is unknown which are.
  */
 function checkEvents(
-  { t, settings }: Context,
+  context: Context,
   subscriptions: readonly Subscription[],
   lacking: readonly AddressText[] | null,
 ): Finding[] {
   if (subscriptions.length === 0) return [];
+  const { t } = context;
   const moved = new Set(addressesOf(subscriptions.filter(({ lastEventAt }) => lastEventAt !== null)));
   // Another channel may have watched it for longer and got events.
   const silent = addressesOf(subscriptions).filter((address) => !moved.has(address));
@@ -192,7 +189,7 @@ function checkEvents(
     return [fine(t(isAll ? 'setup.check.eventsFine' : 'setup.check.lastEvent', { ago: relativeTime(last) }))];
   }
   const waiting = silent.filter((address) => !lacking?.includes(address));
-  const shown = linesOf(waiting, subscriptions, t, settings);
+  const shown = linesOf(waiting, subscriptions, context);
   const words = t(lacking ? 'setup.check.noEventYet' : 'setup.check.noEvent', { count: waiting.length });
   return [
     ...(waiting.length > 0 ? [hint([words, ...shown].join('\n'))] : []),

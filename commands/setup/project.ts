@@ -20,10 +20,7 @@ const MAX_INPUT = 200;
 /** What the fields may contain: the ID becomes part of a path, the secret a header. */
 const PATTERNS = { projectId: /^[\w-]{1,64}$/, apiKey: /^[\x21-\x7e]{1,200}$/, apiSecret: /^[\x21-\x7e]{1,200}$/ };
 
-export async function projectForm(
-  guildId: string,
-  { t, storedProjects, projects, network }: Context,
-): Promise<FormData> {
+export async function projectForm({ guildId, t, storedProjects, projects, network }: Context): Promise<FormData> {
   if (!projects.enabled) throw new UserError(t('setup.project.off'));
   const stored = await storedProjects.ofGuild(guildId, network.id);
   const field = (id: keyof ProjectKeys, name: 'id' | 'key' | 'secret' | 'signing', input: object = {}) =>

@@ -16,6 +16,9 @@ import { cutTo } from '../../src/domain/text.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { embedReply } from './reply.ts';
 
+export type ButtonRow = APIActionRowComponent<APIButtonComponent>;
+export type MenuRow = APIActionRowComponent<APIStringSelectComponent>;
+
 /** Discord's limit of the options of a menu. */
 export const MAX_MENU_OPTIONS = 25;
 /** Discord's limit of the buttons of a row. */
@@ -39,12 +42,12 @@ export function linkButton(label: string, url: string): APIButtonComponent {
   return { type: ComponentType.Button, style: ButtonStyle.Link, label, url };
 }
 
-export function row(...buttons: APIButtonComponent[]): APIActionRowComponent<APIButtonComponent> {
+export function row(...buttons: APIButtonComponent[]): ButtonRow {
   return { type: ComponentType.ActionRow, components: buttons };
 }
 
 /** One row for each list of buttons that is not empty. */
-export function rows(...lists: APIButtonComponent[][]): APIActionRowComponent<APIButtonComponent>[] {
+export function rows(...lists: APIButtonComponent[][]): ButtonRow[] {
   return lists.filter(({ length }) => length > 0).map((buttons) => row(...buttons));
 }
 
@@ -54,7 +57,7 @@ export function menuRow(
   placeholder: string,
   all: APISelectMenuOption[],
   limits: Pick<APIStringSelectComponent, 'min_values' | 'max_values'> = {},
-): APIActionRowComponent<APIStringSelectComponent> {
+): MenuRow {
   const options = all.map(({ label, description, ...rest }) => ({
     ...rest,
     label: cutTo(label, MAX_OPTION),

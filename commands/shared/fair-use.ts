@@ -54,11 +54,9 @@ export function createCooldown(now: () => number): Cooldown {
 }
 
 /** Counts a lookup that no cache answers; throws a {@link UserError} when the person or the server has to wait. */
-export function countLookUp(
-  service: Queried,
-  { interaction, cooldown, own, isOutside }: InteractionContext & { cooldown: Cooldown },
-): void {
-  const { guildId, user } = interaction;
+export function countLookUp(service: Queried, context: InteractionContext & { cooldown: Cooldown }): void {
+  const { guildId, interaction, cooldown, own, isOutside } = context;
+  const { user } = interaction;
   const hold = cooldown.take(service, isOutside ? user.id : guildId, user.id);
   if (!hold) return;
   if (hold.who === 'all') throw new UserError(own('failure.limited', { service: own(`failure.${service}.name`) }));

@@ -13,6 +13,8 @@ interface KnownAddress {
   label: string | null;
 }
 
+type Alike = ReadonlyMap<AddressText, KnownAddress>;
+
 async function knownByEnds(context: Context): Promise<Map<string, KnownAddress[]>> {
   const [labels, watched] = await Promise.all([context.labels.list(context.guildId), visibleTo(context)]);
   const known: KnownAddress[] = [...labels.map(({ address, name }) => ({ address, label: name })), ...watched];
@@ -36,10 +38,7 @@ export async function impostorsAmong(
 }
 
 /** The addresses that could be mistaken for another one that this guild knows, each with that one. */
-export async function lookAlikes(
-  addresses: readonly AddressText[],
-  context: Context,
-): Promise<Map<AddressText, KnownAddress>> {
+export async function lookAlikes(addresses: readonly AddressText[], context: Context): Promise<Alike> {
   const byEnds = await knownByEnds(context);
   return new Map(
     addresses.flatMap((address) => {
@@ -50,7 +49,7 @@ export async function lookAlikes(
 }
 
 /** Warns of look-alikes: people may copy one from a wallet's history, and labeled addresses are trusted. */
-export function lookAlikeLines(found: ReadonlyMap<AddressText, KnownAddress>, { t }: Context): string[] {
+export function lookAlikeLines(found: Alike, { t }: Context): string[] {
   return [...found].slice(0, MAX_WARNINGS).flatMap(([address, { address: like, label }]) => {
     const full = addressInCode(like);
     return [

@@ -18,10 +18,7 @@ import { suggestionError } from './suggestions.ts';
 
 export const MAX_NAME = 60;
 
-export async function namesByAddress(
-  guildId: string,
-  { labels }: Pick<CommandServices, 'labels'>,
-): Promise<Map<AddressText, string>> {
+export async function namesByAddress(guildId: string, { labels }: Pick<CommandServices, 'labels'>): Promise<Names> {
   return new Map((await labels.list(guildId)).map(({ address, name }) => [address, name]));
 }
 

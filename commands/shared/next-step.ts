@@ -42,18 +42,18 @@ interface NetworkStep extends NextStep {
 /** Stands in a button for what it adds. */
 type What = (lacking: ReadonlySet<AddressText>) => string;
 
-type Watched = Pick<Subscription, 'address' | 'network'>;
+type Watched = readonly Pick<Subscription, 'address' | 'network'>[];
 
 /**
  * What remains to do before what is watched gets alerts, on each of its networks; `what` stands for it in a button, see
  * `webhook:fill`.
  */
-export function nextStep(watched: readonly Watched[], what: string, context: Context): Promise<NextStep> {
+export function nextStep(watched: Watched, what: string, context: Context): Promise<NextStep> {
   return together(watched, what, context, (addresses, on) => stepOn(addresses, () => what, on));
 }
 
 /** Adds what a webhook lacks to it, where it is clear which one gets it; otherwise like {@link nextStep}. */
-export function fillOrNextStep(watched: readonly Watched[], what: string, context: Context): Promise<NextStep> {
+export function fillOrNextStep(watched: Watched, what: string, context: Context): Promise<NextStep> {
   const { guildId, t, storedProjects } = context;
   return together(watched, what, context, async (addresses, on): Promise<NextStep> => {
     const step = await stepOn(addresses, () => what, on);
@@ -69,7 +69,7 @@ export function fillOrNextStep(watched: readonly Watched[], what: string, contex
 }
 
 function onEach<Step extends NextStep>(
-  watched: readonly Watched[],
+  watched: Watched,
   context: Context,
   stepWith: (addresses: AddressText[], on: Context) => Promise<Step>,
 ): Promise<(Step & { on: Context })[]> {
@@ -82,7 +82,7 @@ function onEach<Step extends NextStep>(
 
 /** The steps on all networks as one: first those where nothing is left to do. */
 async function together(
-  watched: readonly Watched[],
+  watched: Watched,
   what: string,
   context: Context,
   stepWith: (addresses: AddressText[], on: Context) => Promise<NextStep>,
@@ -131,11 +131,7 @@ interface Warning {
 }
 
 /** A warning that no alerts come for some of these addresses because no webhook has them; null: that is not known. */
-export async function coverageWarning(
-  watched: readonly Watched[],
-  what: What,
-  context: Context,
-): Promise<Warning | null> {
+export async function coverageWarning(watched: Watched, what: What, context: Context): Promise<Warning | null> {
   const steps = await onEach(watched, context, (addresses, on) => stepOn(addresses, what, on));
   const open = steps.filter(({ lacking }) => lacking.size > 0);
   const [only] = open;
@@ -154,11 +150,8 @@ export async function coverageWarning(
 }
 
 /** Whether the webhooks that post here have these addresses, and otherwise what to do. */
-async function stepOn(
-  addresses: readonly AddressText[],
-  what: What,
-  { guildId, t, projects, receiver }: Context,
-): Promise<NetworkStep> {
+async function stepOn(addresses: readonly AddressText[], what: What, context: Context): Promise<NetworkStep> {
+  const { guildId, t, projects, receiver } = context;
   const step = (value: string, ...buttons: APIButtonComponent[]): NetworkStep => ({
     isDone: false,
     field: { name: t('subscription.add.next'), value },

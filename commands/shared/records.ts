@@ -8,11 +8,8 @@ import type { Context } from './services.ts';
 const OF_NETWORK = /^(webhook|setup\.(project|receiver))\b/;
 
 /** Adds an entry about what a person did in a guild to the audit log, with the network where there are several. */
-export function record(
-  { interaction, guildId, audit, now, network, settings }: Context,
-  action: string,
-  detail: object,
-): Promise<void> {
+export function record(context: Context, action: string, detail: object): Promise<void> {
+  const { interaction, guildId, audit, now, network, settings } = context;
   const isNamed = hasSeveral(settings) && OF_NETWORK.test(action);
   const whole = isNamed ? { ...detail, network: network.id } : detail;
   return audit.record({ guildId, userId: interaction.user.id, action, detail: whole, at: now() });

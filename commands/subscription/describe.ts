@@ -16,15 +16,12 @@ import type { TokenBook } from '../shared/tokens.ts';
 import { countsDollars } from './file.ts';
 
 type State = Pick<Subscription, 'paused' | 'mutedUntil'>;
+type Watched = Choices & Partial<Pick<Subscription, 'network'>>;
 
 const MAX_SHOWN = 5;
 
 /** What a subscription posts, in phrases; the first one names the transfers. */
-export function describe(
-  choices: Choices & Partial<Pick<Subscription, 'network'>>,
-  context: Context,
-  tokens: TokenBook,
-): string[] {
+export function describe(choices: Watched, context: Context, tokens: TokenBook): string[] {
   const { t } = context;
   const { direction, kind, minimum, token } = choices;
   const narrower = [
@@ -44,7 +41,7 @@ export function describe(
   ];
 }
 
-function networkPhrase({ network = null }: Partial<Pick<Subscription, 'network'>>, { t, settings }: Context): string[] {
+function networkPhrase({ network = null }: Watched, { t, settings }: Context): string[] {
   if (!hasSeveral(settings)) return [];
   if (network === null) return [t('subscription.what.anyNetwork')];
   const title = settings.networks.find(({ id }) => id === network)?.title;
@@ -160,7 +157,7 @@ function mentionPhrases(
 }
 
 function balancePhrases(
-  { showBalance, warnBelow, network = null }: Choices & Partial<Pick<Subscription, 'network'>>,
+  { showBalance, warnBelow, network = null }: Watched,
   { t, language, settings }: Context,
   tokens: TokenBook,
 ): string[] {

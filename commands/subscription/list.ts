@@ -1,12 +1,12 @@
-import { type APIActionRowComponent, type APIStringSelectComponent, ButtonStyle } from 'discord.js';
-import type { Button, CommandUse, Menu, Reply, Use } from '../../src/discord/command.ts';
+import { ButtonStyle } from 'discord.js';
+import type { Button, CommandUse, Menu, Reply } from '../../src/discord/command.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { isolate } from '../../src/domain/text.ts';
 import { shortAddress } from '../../src/domain/typed-address.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { visibleTo } from '../shared/channels.ts';
-import { button, menuRow, pager, row, rows } from '../shared/components.ts';
+import { button, type MenuRow, menuRow, pager, row, rows } from '../shared/components.ts';
 import { titleName } from '../shared/names.ts';
 import { pickedNetwork } from '../shared/networks.ts';
 import { coverageWarning } from '../shared/next-step.ts';
@@ -70,20 +70,13 @@ async function page(context: Context, channel: string, wanted: number, network: 
   return embedReply('info', t('subscription.list.title', { count: shown.length }), lines, {
     ...(muted && { fields: [{ name: t('subscription.list.mutedTokens'), value: muted }] }),
     ...(pages > 1 && { footer: { text: t('reply.page', { page: current + 1, pages }) } }),
-    components: [
-      ...(context.manages ? [menuOf(listed, interaction, context)] : []),
-      ...rows(turn, warning?.buttons ?? []),
-    ],
+    components: [...(context.manages ? [menuOf(listed, context)] : []), ...rows(turn, warning?.buttons ?? [])],
   });
 }
 
-function menuOf(
-  listed: readonly Subscription[],
-  { guild }: Use,
-  { t }: Context,
-): APIActionRowComponent<APIStringSelectComponent> {
+function menuOf(listed: readonly Subscription[], { interaction, t }: Context): MenuRow {
   const options = listed.map(({ id, label, address, channelId }) => {
-    const channel = guild?.channels.cache.get(channelId)?.name;
+    const channel = interaction.guild?.channels.cache.get(channelId)?.name;
     // One address may be watched in several channels, under the same name.
     const parts = [
       `#${id}`,

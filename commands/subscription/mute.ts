@@ -1,4 +1,3 @@
-import type { APIActionRowComponent, APIButtonComponent } from 'discord.js';
 import type { Button, CommandUse, Reply } from '../../src/discord/command.ts';
 import { DAY, HOUR } from '../../src/domain/clock.ts';
 import { FOREVER, isMuted, type Subscription } from '../../src/domain/subscription.ts';
@@ -7,7 +6,7 @@ import { shortAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import { type Translate, wordingsOf } from '../../src/languages/index.ts';
 import { seenBy, unseenLine } from '../shared/channels.ts';
-import { button, row, rows } from '../shared/components.ts';
+import { type ButtonRow, button, row, rows } from '../shared/components.ts';
 import { nameOf, namesByAddress } from '../shared/names.ts';
 import { record } from '../shared/records.ts';
 import { absoluteTime, embedReply, fullAddress, withInput } from '../shared/reply.ts';
@@ -55,7 +54,7 @@ export const muteButton: Button<Context> = {
 export function muteRow(
   { id, label, address }: Pick<Subscription, 'id' | 'label' | 'address'>,
   { t, language }: Context,
-): APIActionRowComponent<APIButtonComponent> {
+): ButtonRow {
   const lengths = MUTE_CHOICES.filter(({ value }) => value !== 'off').map(({ value, name }) => ({
     value,
     duration: wordingsOf(language)[`subscription mute duration=${value}`]?.name ?? name,

@@ -1,6 +1,4 @@
 import {
-  type APIActionRowComponent,
-  type APIButtonComponent,
   type APIModalInteractionResponseCallbackData,
   ButtonStyle,
   ComponentType,
@@ -9,7 +7,7 @@ import {
 } from 'discord.js';
 import type { Button, Form, FormOpener, FormUse, Reply } from '../../src/discord/command.ts';
 import type { Choices, Subscription } from '../../src/domain/subscription.ts';
-import { button, row, rows } from '../shared/components.ts';
+import { type ButtonRow, button, row, rows } from '../shared/components.ts';
 import { nameOf } from '../shared/names.ts';
 import { hasNode } from '../shared/networks.ts';
 import { coverageWarning } from '../shared/next-step.ts';
@@ -135,10 +133,7 @@ function readForm(form: FormName, { fields, guildId }: FormUse, before: Choices)
 const EDIT = 'subscription.panel';
 const FORM_NAMES = Object.keys(FORMS) as FormName[];
 
-export function panelRow(
-  { id, network }: Subscription,
-  { t, settings }: Context,
-): APIActionRowComponent<APIButtonComponent> {
+export function panelRow({ id, network }: Subscription, { t, settings }: Context): ButtonRow {
   const offered = FORM_NAMES.filter((name) => name !== 'balance' || settings.hasPrices || hasNode(settings, network));
   return row(...offered.map((name) => button(t(`subscription.panel.${name}`), `subscription:${name}:${id}`)));
 }

@@ -1,10 +1,9 @@
-import type { APIActionRowComponent, APIStringSelectComponent } from 'discord.js';
 import type { Choice, Command, Reply } from '../../src/discord/command.ts';
 import { inCode, isolate, looksLikeLink, plainText } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { ReceiverUrls } from '../../src/receiver/path-tokens.ts';
 import type { Webhook } from '../../src/upstream/notification.ts';
-import { MAX_MENU_OPTIONS, menuRow, row, textField } from '../shared/components.ts';
+import { MAX_MENU_OPTIONS, type MenuRow, menuRow, row, textField } from '../shared/components.ts';
 import { explain } from '../shared/failure.ts';
 import { record } from '../shared/records.ts';
 import { embedReply, MAX_ID, withInput } from '../shared/reply.ts';
@@ -15,8 +14,8 @@ const MAX_NAME = 32;
 const CHOICES_MS = 1_500;
 
 /** `/webhook list`: the project's webhooks and their targets, with this guild's names for them. */
-export async function list(guildId: string, context: Context): Promise<Reply> {
-  const { t, receiver, storedProjects } = context;
+export async function list(context: Context): Promise<Reply> {
+  const { guildId, t, receiver, storedProjects } = context;
   const { notification, scope } = await projectOf(context);
   const [response, names] = await Promise.all([
     notification.webhooks(),
@@ -67,7 +66,7 @@ function nameRow(
   names: ReadonlyMap<string, string>,
   urls: ReceiverUrls,
   context: Context,
-): APIActionRowComponent<APIStringSelectComponent>[] {
+): MenuRow[] {
   const options = webhooks
     .filter(({ id }) => id !== null && isWebhookId(id))
     .slice(0, MAX_MENU_OPTIONS)
@@ -90,8 +89,8 @@ function wordsOf(one: Webhook, urls: ReceiverUrls, { t }: Context): string {
  * Choices of `webhook`: known ones whose ID or name matches the typed text; none if the service does not respond in
  * time.
  */
-export async function choices(guildId: string, focused: string, context: Context): Promise<Choice[]> {
-  const { projects, receiver, storedProjects } = context;
+export async function choices(focused: string, context: Context): Promise<Choice[]> {
+  const { guildId, projects, receiver, storedProjects } = context;
   const access = await projects.of(guildId);
   if (access.status !== 'ready') return [];
   const [response, names] = await Promise.all([

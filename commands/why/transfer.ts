@@ -29,6 +29,9 @@ import {
 } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
 
+/** What a person may know of a transfer; `hidden`: in how many channels more is known of it. */
+export type ShownHistory = TransferHistory & { hidden: number };
+
 /** What describing a transfer needs, on its network. `max`: how many characters it may have. */
 interface TransferContext extends Context {
   guildId: string;
@@ -48,10 +51,7 @@ const MAX_FOOTER = 100;
 const MAX_WHOLE = 300;
 
 /** Describes one transfer's way through the bot as an embed: how it arrived, what was decided, and the result. */
-export async function describeTransfer(
-  history: TransferHistory & { hidden: number },
-  context: TransferContext,
-): Promise<APIEmbed> {
+export async function describeTransfer(history: ShownHistory, context: TransferContext): Promise<APIEmbed> {
   const { t, settings, max } = context;
   const { transfer, count } = history;
   const url = transactionPage(settings, transfer.txHash);
