@@ -14,7 +14,7 @@ import {
   sectionOf,
 } from './provider/show.ts';
 import { linkButton, pager, rows } from './shared/components.ts';
-import { integer, text, withSubcommands } from './shared/define.ts';
+import { integer, same, text, withSubcommands } from './shared/define.ts';
 import { explain, notConfigured } from './shared/failure.ts';
 import { countLookUp } from './shared/fair-use.ts';
 import { networkOption, perNetwork } from './shared/networks.ts';
@@ -71,8 +71,7 @@ export const provider = perNetwork<Command<Context>>({
       const category = keyOf(interaction.options.getString('category'), keys);
       return keys.includes(category) ? offerProviders(interaction, category, { discovery, after, t }, CHOICES_MS) : [];
     }
-    const choices = keys.map((key) => ({ name: key, value: key }));
-    return choicesWith(interaction.options.getFocused(), choices);
+    return choicesWith(interaction.options.getFocused(), same(...keys));
   },
   buttons: {
     /** `provider:page:<category>:<page>:<search>:<provider>`; options that were not set are empty. */

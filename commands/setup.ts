@@ -4,7 +4,7 @@ import { check } from './setup/check.ts';
 import { askToErase, eraseButtons } from './setup/forget.ts';
 import { panelButtons, projectForm, projectFormSubmit } from './setup/project.ts';
 import { LANGUAGE_CHOICES, server, timezones, unsetButton } from './setup/server.ts';
-import { channel, choice, role, text, withSubcommands } from './shared/define.ts';
+import { channel, choice, role, same, text, withSubcommands } from './shared/define.ts';
 import { networkOption, perNetwork } from './shared/networks.ts';
 import type { Context } from './shared/services.ts';
 
@@ -17,15 +17,12 @@ const parts = withSubcommands('setup', 'Set up this server and check that everyt
       role('manager', 'Role that may also configure the bot (@everyone removes it)'),
       text('timezone', 'Time zone, like Europe/Lisbon', { autocomplete: true, max_length: 50 }),
       choice('language', 'The language of this server', LANGUAGE_CHOICES),
-      choice('style', 'How alerts look: two lines each, or tall cards with every detail', [
-        { name: 'compact', value: 'compact' },
-        { name: 'full', value: 'full' },
-      ]),
-      choice('statement', 'How often to post what each wallet had, got and sent (needs a node)', [
-        { name: 'off', value: 'off' },
-        { name: 'weekly', value: 'weekly' },
-        { name: 'monthly', value: 'monthly' },
-      ]),
+      choice('style', 'How alerts look: two lines each, or tall cards with every detail', same('compact', 'full')),
+      choice(
+        'statement',
+        'How often to post what each wallet had, got and sent (needs a node)',
+        same('off', 'weekly', 'monthly'),
+      ),
     ],
     execute: server,
   },

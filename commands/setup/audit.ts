@@ -168,14 +168,11 @@ function namedPhrase(
 }
 
 /** The names of the server's settings as options. */
-const SETTINGS: Partial<Record<string, string>> = {
-  defaultChannel: 'channel',
-  managerRole: 'manager',
-  timezone: 'timezone',
-  language: 'language',
-  style: 'style',
-  statement: 'statement',
-};
+const SETTINGS = new Map([
+  ['defaultChannel', 'channel'],
+  ['managerRole', 'manager'],
+  ...['timezone', 'language', 'style', 'statement'].map((name) => [name, name] as const),
+]);
 
 function optionPhrase(
   action: string,
@@ -186,7 +183,7 @@ function optionPhrase(
 ): string[] {
   const isServer = action === 'setup.server';
   const field = isServer ? null : fieldOf(key);
-  const option = isServer ? SETTINGS[key] : field?.option;
+  const option = isServer ? SETTINGS.get(key) : field?.option;
   if (option === undefined) return [];
   const path = isServer ? `setup server ${option}` : `subscription edit ${option}`;
   // What no command has as an option is named as in the panel.

@@ -64,6 +64,10 @@ export const text = (name: string, description: string, limits: TextLimits = {})
 export const lookedUp = (name: string, description: string): Option =>
   text(name, description, { required: true, autocomplete: true, max_length: 300 });
 
+/** Values that are their own English names. */
+export const same = <Value extends string>(...values: Value[]): APIApplicationCommandOptionChoice<Value>[] =>
+  values.map((value) => ({ name: value, value }));
+
 export const choice = (
   name: string,
   description: string,

@@ -57,7 +57,8 @@ export async function gapsOf(
   const missed = all.filter((one) => watched.has(one.address) && isSeen(one)).slice(0, MAX_MISSED);
   const names = await namesByAddress(guildId, services);
   const gaps = new Map<string, Gap>();
-  const additions = await additionsIn(guildId, services);
+  const { entries } = await services.audit.page(guildId, 0, MAX_ENTRIES);
+  const additions = entries.filter(({ action }) => action === FILLED);
   for (const on of services.networks) {
     const here = missed.filter(({ network }) => network === on.network.id);
     const posting = here.length === 0 ? null : await postingOf(guildId, on, services);
@@ -79,11 +80,6 @@ async function postingOf(guildId: string, on: NetworkServices, services: Command
   if (access.status !== 'ready') return null;
   const response = await postingHere(access, services, SOON_MS);
   return response.status === 'ok' ? withAddresses(access, response.webhooks) : null;
-}
-
-async function additionsIn(guildId: string, { audit }: CommandServices): Promise<AuditEntry[]> {
-  const { entries } = await audit.page(guildId, 0, MAX_ENTRIES);
-  return entries.filter(({ action }) => action === FILLED);
 }
 
 function isAbout({ detail }: AuditEntry, { address, network }: MissedTransfer): boolean {

@@ -14,6 +14,7 @@ import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { ifRefused, UserError } from '../../src/errors.ts';
 import type { English } from '../../src/languages/english.ts';
 import { type Language, type Translate, wordingsOf } from '../../src/languages/index.ts';
+import { same } from '../shared/define.ts';
 import { MAX_NAME, readName } from '../shared/names.ts';
 import { addressInCode, withInput } from '../shared/reply.ts';
 import { writeAsset } from '../shared/tokens.ts';
@@ -107,8 +108,6 @@ const choice = <Value extends string>(option: Option, choices: NamedValue<Value>
 const flag = (option: Option, about?: string) =>
   ({ ...YES_OR_NO, option, kind: 'flag', ...(about && { about }) }) as const;
 
-const same = <Value extends string>(...values: Value[]): NamedValue<Value>[] =>
-  values.map((value) => ({ name: value, value }));
 const DIRECTIONS = same('any', 'incoming', 'outgoing');
 const KINDS: NamedValue<KindFilter>[] = [
   { name: 'any', value: 'any' },

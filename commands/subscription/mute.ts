@@ -7,6 +7,7 @@ import { UserError } from '../../src/errors.ts';
 import { type Translate, wordingsOf } from '../../src/languages/index.ts';
 import { seenBy, unseenLine } from '../shared/channels.ts';
 import { type ButtonRow, button, row, rows } from '../shared/components.ts';
+import { same } from '../shared/define.ts';
 import { nameOf, namesByAddress } from '../shared/names.ts';
 import { record } from '../shared/records.ts';
 import { absoluteTime, embedReply, fullAddress, withInput } from '../shared/reply.ts';
@@ -22,7 +23,7 @@ const PRESSED = '8h';
 const LENGTHS: Record<string, number> = { '1h': HOUR, '8h': 8 * HOUR, '1d': DAY, '7d': 7 * DAY };
 
 export const MUTE_CHOICES = [
-  ...Object.keys(LENGTHS).map((value) => ({ name: value, value })),
+  ...same(...Object.keys(LENGTHS)),
   { name: 'until I unmute it', value: 'forever' },
   { name: 'off', value: 'off' },
 ];
