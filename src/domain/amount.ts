@@ -1,8 +1,14 @@
-import * as Value from 'ox/Value';
-
-/** An exact amount in the token's units: `1234500000`, 6 → `1234.5`. With unknown decimals the raw units. */
+/**
+ * An exact amount in the token's units: `1234500000`, 6 → `1234.5`. With unknown decimals the raw units. Not by a library,
+ * because the database's threads import this: theirs would take 9 ms of the start of each.
+ */
 export function inUnits(value: string, decimals: number | null): string {
-  return decimals === null ? value : Value.format(BigInt(value), decimals);
+  if (decimals === null) return value;
+  const [, sign = '', digits = ''] = /^(-?)(.*)$/.exec(BigInt(value).toString())!;
+  const padded = digits.padStart(decimals + 1, '0');
+  const point = padded.length - decimals;
+  const fraction = padded.slice(point).replace(/0+$/, '');
+  return `${sign}${padded.slice(0, point)}${fraction && `.${fraction}`}`;
 }
 
 export const FEE_DIGITS = 3;
