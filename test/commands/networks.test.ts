@@ -133,8 +133,7 @@ it('offers the webhook and the receiver URL of every network under /setup check'
 });
 
 describe('lists of addresses with several networks', () => {
-  const bring = (data: string) =>
-    world.use('subscription import', { file: { filename: 'list.csv', base64: Buffer.from(data).toString('base64') } });
+  const { bring } = world;
   const all = async () =>
     (await world.store.subscriptions.list(harbor.id)).map(({ address, network: id }) => [address, id]);
 

@@ -1,3 +1,4 @@
+import { ChannelType } from 'discord.js';
 import { afterEach, describe, expect, it } from 'vitest';
 import { forFile } from '../for-file.ts';
 import { A, B, lower, seed, startWorld, TOKEN, textOf } from './world.ts';
@@ -16,8 +17,6 @@ const world = await forFile(startWorld());
 afterEach(() => world.reset());
 const all = () => world.store.subscriptions.list(harbor.id);
 const add = (options: Record<string, string>) => world.use('subscription add', options);
-const name = (address: string, called: string) =>
-  world.store.labels.set(harbor.id, { address: lower(address), name: called, createdBy: seed.ada, at: 0 }, 10);
 
 describe('a pasted address', () => {
   it.each([`<${B}>`, `“${B}”,`, `\`${B}\``, `https://explorer.example/address/${B}`, `[Ops](https://e.example/${B})`])(
@@ -53,8 +52,8 @@ describe('a pasted address', () => {
   });
 
   it('takes the name of a known address instead, but never for another address', async () => {
-    await name(B, 'Cold wallet');
-    await name(TOKEN, A);
+    await world.name(B, 'Cold wallet');
+    await world.name(TOKEN, A);
     await add({ address: 'cold Wallet' });
     expect(await all()).toMatchObject([{ address: lower(B), label: 'Cold wallet' }]);
     expect(textOf(await add({ address: 'Cold walet' }))).toContain('Did you mean `Cold wallet`?');
@@ -75,9 +74,6 @@ const WATCHED = [
 ];
 
 describe('a list of another program', () => {
-  const bring = (data: string | Buffer, filename = 'list.csv') =>
-    world.use('subscription import', { file: { filename, base64: Buffer.from(data).toString('base64') } });
-
   it.each([
     ['Safe', SAFE],
     ['a block explorer', EXPLORER],
@@ -115,7 +111,7 @@ describe('a list of another program', () => {
     ],
     ['wallets', `eth:${A} Treasury\nhttps://explorer.example/address/${B} Ops multisig`],
   ])('imports the list of %s after a preview with its names', async (_, data) => {
-    const asked = await bring(data);
+    const asked = await world.bring(data);
     expect(textOf(asked)).toMatch(/2 subscriptions to add[\s\S]*Treasury[\s\S]*Ops multisig/);
     expect(await all()).toEqual([]);
     await world.press(asked, 'subscription:import');
@@ -123,20 +119,20 @@ describe('a list of another program', () => {
   });
 
   it('names the networks and the columns that it leaves out', async () => {
-    expect(textOf(await bring(SAFE))).toContain('This names Ethereum (2), Polygon (1).');
+    expect(textOf(await world.bring(SAFE))).toContain('This names Ethereum (2), Polygon (1).');
     world.configure({ networks: [FUSE, { ...FUSE, id: 1, chainId: null }] });
-    expect(textOf(await bring(SAFE))).toMatch(/2 subscriptions to add[\s\S]*This names Ethereum \(2\)/);
-    await world.press(await bring(A), 'subscription:import');
+    expect(textOf(await world.bring(SAFE))).toMatch(/2 subscriptions to add[\s\S]*This names Ethereum \(2\)/);
+    await world.press(await world.bring(A), 'subscription:import');
     expect(await all()).toMatchObject([{ network: null }]);
     await world.store.subscriptions.remove(harbor.id, (await all())[0]!.id);
-    const text = textOf(await bring(EXPLORER));
+    const text = textOf(await world.bring(EXPLORER));
     expect(text).toContain('Columns left out: `Note`.');
     expect(text).not.toContain('This names');
   });
 
   it('leaves out addresses of other chains and names that cannot be taken, and counts them', async () => {
-    await name(TOKEN, 'treasury');
-    const asked = await bring(ROTKI);
+    await world.name(TOKEN, 'treasury');
+    const asked = await world.bring(ROTKI);
     expect(textOf(asked)).toMatch(/1 line with an address of another kind[\s\S]*1 name is left out/);
     await world.press(asked, 'subscription:import');
     expect(await all()).toMatchObject([
@@ -147,7 +143,7 @@ describe('a list of another program', () => {
 
   it('leaves out rows of another chain where the bot’s own is known, and says which', async () => {
     world.configure({ networks: [{ ...FUSE, title: 'Ethereum', chainId: 1 }] });
-    const asked = await bring(SAFE.replace(`${B},Ops multisig,1`, `${B},Ops multisig,137`));
+    const asked = await world.bring(SAFE.replace(`${B},Ops multisig,1`, `${B},Ops multisig,137`));
     expect(textOf(asked)).toMatch(
       /1 subscription to add[\s\S]*names Polygon \(2\), which this bot doesn’t watch.*Ethereum/,
     );
@@ -159,21 +155,21 @@ describe('a list of another program', () => {
       `Name;Network;Address\na;Polygon;${A}\nb;Arbitrum;${B}\nc;Ethereum;${TOKEN}`,
       `a\tPolygon\t${A}\nb\tArbitrum\t${B}\nc\tEthereum\t${TOKEN}`,
     ]) {
-      const text = textOf(await bring(data));
+      const text = textOf(await world.bring(data));
       expect(text).toMatch(/1 subscription to add\S*\n.*\*\*c\*\*/);
       expect(text).toContain('names Polygon (1), Arbitrum One (1)');
       expect(text).not.toMatch(/names? (is|are) left out/);
     }
     world.configure({ networks: [FUSE, { ...FUSE, id: 1, name: 'main', title: 'Main', chainId: 1 }] });
-    const several = textOf(await bring(`address,network\n${A},Polygon\n${B},main\n${TOKEN},Ethereum`));
+    const several = textOf(await world.bring(`address,network\n${A},Polygon\n${B},main\n${TOKEN},Ethereum`));
     expect(several).toMatch(/2 subscriptions to add[\s\S]*\(Main\)[\s\S]*\(Main\)[\s\S]*names Polygon \(1\)/);
   });
 
   it('takes names for addresses and tokens, and warns of a wallet as a token', async () => {
-    await name(B, 'Cold wallet');
-    await name(TOKEN, 'Our coin');
+    await world.name(B, 'Cold wallet');
+    await world.name(TOKEN, 'Our coin');
     world.replace({ explorer: { token: async () => ({ status: 'not-found' as const }) } });
-    const asked = await bring(`address,channel,token\nCold wallet,#alerts,Our coin\n${A},#alerts,cold wallet`);
+    const asked = await world.bring(`address,channel,token\nCold wallet,#alerts,Our coin\n${A},#alerts,cold wallet`);
     expect(textOf(asked)).toMatch(new RegExp(`has no token at .*${B}`));
     await world.press(asked, 'subscription:import');
     expect(await all()).toMatchObject([
@@ -183,7 +179,7 @@ describe('a list of another program', () => {
   });
 
   it('refuses a line that is no address, with its text', async () => {
-    expect(textOf(await bring(`${A}\n0x1234`))).toMatch(/Line 2.*You entered `0x1234`|Line 2[\s\S]*`0x1234`/);
+    expect(textOf(await world.bring(`${A}\n0x1234`))).toMatch(/Line 2.*You entered `0x1234`|Line 2[\s\S]*`0x1234`/);
     expect(await all()).toEqual([]);
   });
 
@@ -193,7 +189,7 @@ describe('a list of another program', () => {
     [`address,channel,balance\n${A},#alerts,maybe`],
     [`${A.slice(2)}\n${B}`],
   ])('leaves out no line that may be an address or a choice: %j', async (data) => {
-    expect(textOf(await bring(data))).toMatch(/1 line can’t be imported/);
+    expect(textOf(await world.bring(data))).toMatch(/1 line can’t be imported/);
   });
 
   it.each([
@@ -201,11 +197,13 @@ describe('a list of another program', () => {
     ['Safe', `\ufeff[\r\n  { "address": "${A}", "name": "Treasury" }\r\n]`],
     ['a script', `["${A}", "${B}"]`],
   ])('says what to do with JSON of %s', async (_, data) => {
-    expect(textOf(await bring(data, 'list.json'))).toMatch(/JSON file.*`address,name` per line/);
+    expect(textOf(await world.bring(data))).toMatch(/JSON file.*`address,name` per line/);
   });
 
   it('reads a list that begins with a link in brackets', async () => {
-    expect(textOf(await bring(`[Treasury](https://explorer.example/address/${A})`))).toContain('1 subscription to add');
+    expect(textOf(await world.bring(`[Treasury](https://explorer.example/address/${A})`))).toContain(
+      '1 subscription to add',
+    );
   });
 });
 
@@ -220,7 +218,7 @@ describe('a list pasted into /subscription add', () => {
   });
 
   it('says that it leaves out a name which another address has', async () => {
-    await name(TOKEN, 'treasury');
+    await world.name(TOKEN, 'treasury');
     const asked = textOf(await add({ address: `Treasury ${A} Ops multisig ${B}` }));
     expect(asked).toMatch(/Ops multisig[\s\S]*1 name is left out/);
     expect(asked).not.toContain('Treasury');
@@ -233,7 +231,7 @@ describe('a list pasted into /subscription add', () => {
 
   it('gives each address of a list a post in a forum, up to what Discord allows at once', async () => {
     const { discord } = world;
-    const forum = discord.act({ do: 'channel.create', name: 'wallets', type: 15, guildId: harbor.id }).id!;
+    const forum = world.makeChannel({ name: 'wallets', type: ChannelType.GuildForum });
     const asked = await add({ address: `Treasury ${A} Ops multisig ${B}`, channel: forum });
     await world.press(asked, 'subscription:group');
     const posts = discord.state.guilds[0]!.channels.filter(({ parentId }) => parentId === forum);

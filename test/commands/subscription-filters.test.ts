@@ -403,10 +403,7 @@ describe('decimal commas', () => {
 
   it('reads a file the same way in every language', async () => {
     const text = `address,channel,minimum\n${A},#alerts,1.125`;
-    await world.press(
-      await world.use('subscription import', { file: { filename: 'a.csv', text } }),
-      'subscription:import',
-    );
+    await world.press(await world.bring(text), 'subscription:import');
     expect(await all()).toMatchObject([{ minimum: '1.125' }]);
   });
 });
@@ -415,7 +412,7 @@ it('names a fault’s option in the person’s language, and its column in a fil
   world.speak('ja');
   const typed = textOf(await add({ minimum: 'much' }));
   const text = `address,minimum\n${A},much`;
-  const written = textOf(await world.use('subscription import', { file: { filename: 'a.csv', text } }));
+  const written = textOf(await world.bring(text));
   const { name } = wordingsOf('ja')['subscription add minimum']!;
   expect(typed).toContain(name);
   expect(written).not.toContain(name);

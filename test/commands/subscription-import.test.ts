@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { writeFiles } from '../../commands/subscription/file.ts';
-import type { InteractionState } from '../../sandbox/discord/index.ts';
 import { MAX_LABELS } from '../../src/domain/guild.ts';
 import { DEFAULT_FILTERS, FOREVER, type Subscription } from '../../src/domain/subscription.ts';
 import { forFile } from '../for-file.ts';
@@ -10,12 +9,7 @@ const { harbor, orchid } = seed;
 const world = await forFile(startWorld());
 afterEach(() => world.reset());
 const all = () => world.store.subscriptions.list(harbor.id);
-const bring = (text: string | Buffer, who = {}): Promise<InteractionState> =>
-  world.use(
-    'subscription import',
-    { file: { filename: 'book.csv', base64: Buffer.from(text).toString('base64') } },
-    who,
-  );
+const { bring } = world;
 const exported = async (who = {}): Promise<string> => {
   const { reply } = await world.use('subscription export', {}, who);
   return (await fetch(reply!.message.attachments[0]!.url)).text();
@@ -55,11 +49,7 @@ describe('/subscription export and import', () => {
     });
     const { id } = await world.subscribe({ channelId: harbor.whales });
     await world.store.subscriptions.change(harbor.id, id, { paused: true, mutedUntil: FOREVER });
-    await world.store.labels.set(
-      harbor.id,
-      { address: lower(B), name: '+Payroll of the whole harbour and its cranes', createdBy: seed.ada, at: 0 },
-      10,
-    );
+    await world.name(B, '+Payroll of the whole harbour and its cranes');
     const before = (await all()).map(chosen);
     const file = await exported();
     expect(file.split('\r\n')[0]).toMatch(/^type,address,channel,label,direction,/);
@@ -237,7 +227,7 @@ describe('/subscription export and import', () => {
       [A, 'ÖL'],
       [B, 'öl'],
     ] as const)
-      await world.store.labels.set(harbor.id, { address: lower(address), name, createdBy: seed.ada, at: 0 });
+      await world.name(address, name);
     const before = await world.store.labels.list(harbor.id);
     const file = await exported();
     for (const label of before) await world.store.labels.remove(harbor.id, label);

@@ -30,8 +30,8 @@ it('refuses a role to ping, in a new or an old subscription, to somebody who cou
   const { id } = await world.subscribe({ address: lower(A) });
   const changed = await world.use('subscription edit', { subscription: String(id), mention: harbor.watchers }, noa);
   expect(textOf(changed)).toMatch(REFUSED);
-  const file = { filename: 'more.csv', text: `address,channel,mention\n${B},#general,${harbor.watchers}` };
-  expect(textOf(await world.use('subscription import', { file }, noa))).toMatch(REFUSED);
+  const imported = await world.bring(`address,channel,mention\n${B},#general,${harbor.watchers}`, noa);
+  expect(textOf(imported)).toMatch(REFUSED);
   expect(await all()).toMatchObject([{ id, mention: null }]);
 });
 
@@ -51,8 +51,7 @@ it('refuses to make a role be pinged more often to somebody who could not ping i
   const often = { subscription: String(pinging.id), 'mention-cooldown': 0 };
   expect(textOf(await world.use('subscription edit', often, noa))).toMatch(REFUSED);
   const text = `address,channel,mention-cooldown\n${pinging.address},${pinging.channelId},0`;
-  const file = { filename: 'often.csv', text };
-  expect(textOf(await world.use('subscription import', { file }, noa))).toMatch(REFUSED);
+  expect(textOf(await world.bring(text, noa))).toMatch(REFUSED);
   expect(await all()).toEqual([pinging]);
 });
 

@@ -121,11 +121,10 @@ describe('/subscription add', () => {
   it('refuses a channel that the person cannot see', async () => {
     await world.makeManager(seed.noa);
     await world.store.guilds.changeSettings(harbor.id, { defaultChannel: harbor.treasury });
-    const file = { filename: 'a.csv', text: `address,channel\n${A},` };
     const answers = [
       await add({ address: A, channel: harbor.treasury }, { as: seed.noa }),
       await add({ address: A }, { as: seed.noa }),
-      await world.use('subscription import', { file }, { as: seed.noa }),
+      await world.bring(`address,channel\n${A},`, { as: seed.noa }),
     ];
     for (const answer of answers) expect(textOf(answer)).toMatch(/can’t see that channel yourself/);
   });
@@ -152,44 +151,38 @@ describe('/subscription add', () => {
   });
 
   it('asks to be added to a private thread', async () => {
-    const thread = { name: 'inner circle', type: ChannelType.PrivateThread, parentId: harbor.alerts };
-    const { id } = world.discord.act({ do: 'channel.create', guildId: harbor.id, ...thread });
+    const id = world.makeChannel();
     const before = await all();
     const answers = [
-      await world.use('subscription add', { address: B }, { in: id! }),
-      await world.use('subscription add', { address: B, channel: id! }),
+      await world.use('subscription add', { address: B }, { in: id }),
+      await world.use('subscription add', { address: B, channel: id }),
     ];
     for (const answer of answers) expect(textOf(answer)).toContain(`I’m not in <#${id}>`);
     expect(await all()).toEqual(before);
-    world.discord.act({ do: 'message.send', channelId: id!, userId: seed.ada, content: `<@${seed.bot}> come in` });
-    expect(textOf(await world.use('subscription add', { address: B }, { in: id! }))).toContain('Watching');
-    world.discord.act({ do: 'channel.delete', channelId: id! });
+    world.discord.act({ do: 'message.send', channelId: id, userId: seed.ada, content: `<@${seed.bot}> come in` });
+    expect(textOf(await world.use('subscription add', { address: B }, { in: id }))).toContain('Watching');
   });
 
   it('adds nothing to a private thread for a manager who is not known to be in it', async () => {
-    const thread = { name: 'inner circle', type: ChannelType.PrivateThread, parentId: harbor.alerts };
-    const { id } = world.discord.act({ do: 'channel.create', guildId: harbor.id, ...thread });
-    world.discord.act({ do: 'message.send', channelId: id!, userId: seed.ada, content: `<@${seed.bot}> come in` });
-    await world.store.guilds.changeSettings(harbor.id, { defaultChannel: id!, managerRole: harbor.watchers });
+    const id = world.makeChannel();
+    world.discord.act({ do: 'message.send', channelId: id, userId: seed.ada, content: `<@${seed.bot}> come in` });
+    await world.store.guilds.changeSettings(harbor.id, { defaultChannel: id, managerRole: harbor.watchers });
     world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [harbor.watchers] });
-    const text = `address,channel\n${A},\n${B},<#${id}>`;
-    const file = { filename: 'a.csv', text };
     const outside = textOf(await add({ address: A }, { as: seed.noa }));
-    const imported = textOf(await world.use('subscription import', { file }, { as: seed.noa }));
+    const imported = textOf(await world.bring(`address,channel\n${A},\n${B},<#${id}>`, { as: seed.noa }));
     expect(outside).toContain(`I can’t check whether you can see <#${id}>`);
     expect(imported).toContain(`**Lines 2–3**: I can’t check whether you can see <#${id}>`);
     expect(await all()).toEqual([]);
-    expect(textOf(await add({ address: A }, { as: seed.noa, in: id! }))).toContain('Watching');
+    expect(textOf(await add({ address: A }, { as: seed.noa, in: id }))).toContain('Watching');
     expect(textOf(await add({ address: B }))).toContain('Watching');
     expect((await all()).map(({ channelId }) => channelId)).toEqual([id, id]);
-    world.discord.act({ do: 'channel.delete', channelId: id! });
   });
 });
 
 describe('a forum', () => {
   it('opens a post in a forum for each address, and finds it again when the bot stopped before storing it', async () => {
     const { discord, store } = world;
-    const forum = discord.act({ do: 'channel.create', name: 'wallets', type: 15, guildId: harbor.id }).id!;
+    const forum = world.makeChannel({ name: 'wallets', type: ChannelType.GuildForum });
     await world.use('subscription add', { address: A, channel: forum, label: 'Treasury' });
     const [first] = await all();
     const posts = () => discord.state.guilds[0]!.channels.filter(({ parentId }) => parentId === forum);
@@ -221,7 +214,7 @@ describe('a forum', () => {
 
   it('says that a forum requires a tag that the bot does not have', async () => {
     const { discord } = world;
-    const forum = discord.act({ do: 'channel.create', name: 'tagged', type: 15, guildId: harbor.id }).id!;
+    const forum = world.makeChannel({ name: 'tagged', type: ChannelType.GuildForum });
     const message = 'A tag is required to create a forum post in this channel';
     discord.fault({ fault: { kind: 'error', status: 400, code: 40_067, message }, channelId: forum, times: 1 });
     const refused = await world.use('subscription add', { address: A, channel: forum });
@@ -231,7 +224,7 @@ describe('a forum', () => {
 
   it('refuses a forum where the bot may not open posts', async () => {
     const { discord } = world;
-    const forum = discord.act({ do: 'channel.create', name: 'closed', type: 15, guildId: harbor.id }).id!;
+    const forum = world.makeChannel({ name: 'closed', type: ChannelType.GuildForum });
     discord.act({ do: 'channel.forbid', channelId: forum, permissions: ['SendMessagesInThreads'] });
     const refused = await world.use('subscription add', { address: A, channel: forum });
     expect(textOf(refused)).toMatch(/missing \*\*Send Messages in Threads/);
@@ -365,7 +358,7 @@ describe('/subscription test', () => {
     forgetRefusals();
     onTestFinished(forgetRefusals);
     const { id } = await world.subscribe({ channelId: harbor.general });
-    const forum = world.discord.act({ do: 'channel.create', name: 'wallets', type: 15, guildId: harbor.id }).id!;
+    const forum = world.makeChannel({ name: 'wallets', type: ChannelType.GuildForum });
     const refusal = { kind: 'error', status: 403, code: 50_013, message: 'Missing Permissions' } as const;
     const samples = world.discord.fault({ fault: refusal, method: 'POST', channelId: harbor.general, times: 20 });
     const posts = world.discord.fault({ fault: refusal, method: 'POST', channelId: forum, times: 1 });
@@ -387,13 +380,10 @@ describe('/subscription test', () => {
       /is a locked thread/,
     );
     world.discord.act({ do: 'channel.update', channelId: harbor.audit, archived: false, locked: false });
-    const thread = { name: 'inner circle', type: ChannelType.PrivateThread, parentId: harbor.alerts };
-    const made = world.discord.act({ do: 'channel.create', guildId: harbor.id, ...thread }).id!;
-    const inside = await world.subscribe({ channelId: made });
+    const inside = await world.subscribe({ channelId: world.makeChannel() });
     expect(textOf(await world.use('subscription test', { subscription: String(inside.id) }))).toMatch(
       /private thread, mention me there once/,
     );
-    world.discord.act({ do: 'channel.delete', channelId: made });
     const gone = await world.subscribe({ channelId: '1100000000000099999' });
     expect(textOf(await world.use('subscription test', { subscription: String(gone.id) }))).toMatch(
       /channel no longer exists/,

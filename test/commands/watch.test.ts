@@ -14,7 +14,7 @@ const on = (content: string) => world.useOn(say(content), WATCH);
 describe('watching the addresses in a message', () => {
   it('offers each address in a message once, and adds the chosen ones to this channel', async () => {
     await world.subscribe({ address: lower(TOKEN) });
-    await world.store.labels.set(harbor.id, { address: lower(B), name: 'Payroll', createdBy: seed.ada, at: 0 }, 10);
+    await world.name(B, 'Payroll');
     const asked = await on(
       `Pay ${A} and ${B.toLowerCase()}, (${A.toLowerCase()}) not ${TOKEN}; tx 0x${'a'.repeat(64)}, zero 0x${'0'.repeat(40)}`,
     );
@@ -78,7 +78,7 @@ describe('watching the addresses in a message', () => {
   });
 
   it('takes the text before each address of a list as its name, unless it has one', async () => {
-    await world.store.labels.set(harbor.id, { address: lower(TOKEN), name: 'HUSD', createdBy: seed.ada, at: 0 }, 10);
+    await world.name(TOKEN, 'HUSD');
     const asked = await on(`Our wallets:\n- Treasury: ${A}\n- **Ops** ${B}\n- Stablecoin ${TOKEN}`);
     expect(textOf(asked)).toMatch(/\*\*Treasury\*\*[\s\S]*\*\*Ops\*\*[\s\S]*\*\*HUSD\*\*/);
     expect(await all()).toEqual([]);

@@ -215,8 +215,7 @@ describe('an address that no webhook has', () => {
   it('is added after an import only if it was imported', async () => {
     const { hook } = await lacking();
     world.clock.advance(1);
-    const file = { filename: 'a.csv', text: `address\n${TOKEN}` };
-    const imported = await world.press(await world.use('subscription import', { file }), 'subscription:import');
+    const imported = await world.press(await world.bring(`address\n${TOKEN}`), 'subscription:import');
     await world.press(imported, 'webhook:fill');
     expect([...hook.addresses]).toEqual([lower(TOKEN)]);
   });
@@ -224,12 +223,11 @@ describe('an address that no webhook has', () => {
 
 describe('many addresses', () => {
   const addresses = Array.from({ length: 250 }, (_, n) => `0x1${String(n).padStart(39, '0')}`);
-  const file = { filename: 'a.csv', text: `address,channel\n${addresses.map((one) => `${one},`).join('\n')}` };
+  const file = `address,channel\n${addresses.map((one) => `${one},`).join('\n')}`;
 
   it('adds the addresses of an import to the webhook in batches, with progress', async () => {
     const hook = service.hook(ID, RECEIVER_URL, [addresses[0]!]);
-    const asked = await world.use('subscription import', { file });
-    const imported = await world.press(asked, 'subscription:import');
+    const imported = await world.press(await world.bring(file), 'subscription:import');
     expect(textOf(imported)).toContain('249 of the addresses are in no webhook that posts here');
     const done = await world.press(imported, 'webhook:fill');
     await expect
@@ -253,8 +251,7 @@ describe('many addresses', () => {
 
   it('stops at a batch that fails and shows how many addresses were added', async () => {
     service.hook(ID, RECEIVER_URL);
-    const asked = await world.use('subscription import', { file });
-    const imported = await world.press(asked, 'subscription:import');
+    const imported = await world.press(await world.bring(file), 'subscription:import');
     service.options.most = 150;
     const failed = await world.press(imported, 'webhook:fill');
     await expect.poll(() => textOf(failed), { message: 'the outcome', timeout: 60_000 }).toContain('Not added');

@@ -25,7 +25,7 @@ async function receive(change: object = {}): Promise<string> {
 it('shows how a transfer arrived, which filter hid it, and a link to the message', async () => {
   await pipeline.watch(TREASURY, ALERTS, { label: 'Treasury' });
   await pipeline.watch(TREASURY, WHALES, { minimum: '1000' });
-  await world.store.labels.set(HARBOR, { address: ALICE, name: 'Alice’s wallet', createdBy: seed.ada, at: 0 }, 1_000);
+  await world.name(ALICE, 'Alice’s wallet');
   const body = payment();
   await pipeline.receive(body);
   await pipeline.idle();
@@ -298,7 +298,7 @@ it('explains equal transfers, a reorganized chain and a removed subscription', a
 it('shows an address that was marked as a look-alike together with the address it copies', async () => {
   const [known, fake] = ['1', '2'].map((digit) => `0xabcd${digit.repeat(32)}ef01` as const);
   await pipeline.watch(TREASURY, ALERTS);
-  await world.store.labels.set(HARBOR, { address: known!, name: 'Payroll', createdBy: seed.ada, at: 0 }, 10);
+  await world.name(known!, 'Payroll');
   const reported = await why(await receive({ from: fake }));
   expect(reported.toLowerCase()).toContain(`flagged: \`${fake}\` looks like \`${known}\``);
 });

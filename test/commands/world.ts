@@ -1,3 +1,4 @@
+import { ChannelType } from 'discord.js';
 import { expect, onTestFinished } from 'vitest';
 import type { CommandServices, CommandSettings, Context } from '../../commands/shared/services.ts';
 import { seed } from '../../sandbox/discord/index.ts';
@@ -9,7 +10,7 @@ import type { NewSubscription } from '../../src/domain/subscription.ts';
 import { readLog } from '../app.ts';
 import { openPipeline, type Restart } from '../pipeline/harness.ts';
 import { routed } from '../store/contract/given.ts';
-import { createPeople } from './people.ts';
+import { type Actor, createPeople } from './people.ts';
 
 export { type Actor, buttonsOf, isPrivate, linksOf, menuOf, type Shown, textOf } from './people.ts';
 export { seed };
@@ -95,8 +96,9 @@ export async function startWorld(options: WorldOptions = {}) {
     await expect.poll(() => gateway.state(), { timeout: 60_000, message: 'the gateway’s state' }).toBe('ready');
   }
 
+  const people = createPeople(discord);
   return {
-    ...createPeople(discord),
+    ...people,
     pipeline,
     discord,
     get store() {
@@ -118,6 +120,27 @@ export async function startWorld(options: WorldOptions = {}) {
       discord.act({ do: 'user.update', userId, locale });
       onTestFinished(() => void discord.act({ do: 'user.update', userId, locale: 'en-US' }));
     },
+
+    /** Imports a file; the reply asks for confirmation. */
+    bring(data: string | Buffer, who: Actor = {}) {
+      const file = { filename: 'list.csv', base64: Buffer.from(data).toString('base64') };
+      return people.use('subscription import', { file }, who);
+    },
+
+    /** Creates a channel in Harbor until the test ends, and returns its ID: by default a private thread in #alerts. */
+    makeChannel(
+      given: { name: string; type: ChannelType } = { name: 'inner circle', type: ChannelType.PrivateThread },
+    ) {
+      const isThread = given.type === ChannelType.PrivateThread || given.type === ChannelType.PublicThread;
+      const parent = isThread && { parentId: seed.harbor.alerts };
+      const id = discord.act({ do: 'channel.create', guildId: seed.harbor.id, ...given, ...parent }).id!;
+      onTestFinished(() => void discord.act({ do: 'channel.delete', channelId: id }));
+      return id;
+    },
+
+    /** Names an address in Harbor's book without a command. */
+    name: (address: string, name: string) =>
+      pipeline.store.labels.set(seed.harbor.id, { address: lower(address), name, createdBy: seed.ada, at: 0 }, 1_000),
 
     /** Adds a subscription without a command. */
     async subscribe(changed: Partial<NewSubscription> = {}) {
