@@ -10,9 +10,14 @@ import { inTurns, type Row, ratioColumns, report, short, spread } from './table.
 
 /** The rate of a burst. */
 const EVENTS_PER_SECOND = 5_000;
-/** Events before the measurement, whose addresses nobody watches; the numbers of these addresses begin here. */
-const WARM_UP = 2_000;
-const WATCHED = 1_000_000;
+/**
+ * Before the measurement, hot code is compiled: by events to addresses that nobody watches, then by rounds of alerts, which are
+ * rendered and sent. The numbers of these events and addresses do not occur in the burst. So few alerts come to each of the
+ * channels, which are more than the burst's if those are few, that none of them gets digests.
+ */
+const UNWATCHED = { events: 2_000, from: 1_000_000 };
+const ROUNDS = { count: 6, events: 30, everyMs: 1.5 * SECOND, from: 3_000_000 };
+const MIN_CHANNELS = 30;
 /** Alerts that fit into one message. */
 const ALERTS_PER_MESSAGE = 10;
 const PER_CHANNEL = { messages: 5, perMs: 5 * SECOND };
@@ -43,11 +48,11 @@ async function measure(alerts: number, channels: number) {
   const discord: Discord = await startDiscord({ seed: 'default', limits: 'discord' });
   stack.defer(() => discord.close());
   const guildId = seed.harbor.id;
-  const ids = Array.from({ length: channels }, (_, n) => {
+  const ids = Array.from({ length: Math.max(channels, MIN_CHANNELS) }, (_, n) => {
     return discord.act({ do: 'channel.create', guildId, name: `bench-${n}` }).id!;
   });
   const folder = stack.use(newFolder());
-  fill(folder.path, channels, ids, guildId);
+  fill(folder.path, ids.length, ids, guildId);
   const bot = await startBot(folder.path, { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl });
   stack.defer(() => bot.stop());
   await discord.until('the commands are registered', ({ state }) =>
@@ -57,10 +62,17 @@ async function measure(alerts: number, channels: number) {
     const { failed } = await hold(bot.url, { rate: EVENTS_PER_SECOND, requests, body });
     if (failed > 0) throw new Error(`${failed} deliveries were not answered with 200.`);
   };
-  // Warms up the bot, so that its hot code is compiled; nobody watches these addresses.
-  let unwatched = 0;
-  await post(WARM_UP, () => bodyOf(WATCHED + unwatched, addressOf(WATCHED + unwatched++)));
+  let unwatched = UNWATCHED.from;
+  await post(UNWATCHED.events, () => bodyOf(unwatched, addressOf(unwatched++)));
   while ((await bot.waiting()).inbox > 0) await wait(50);
+  let watched = ROUNDS.from;
+  for (let round = 0; round < ROUNDS.count; round++) {
+    await post(ROUNDS.events, () => bodyOf(watched, addressOf(watched++ % ids.length)));
+    await wait(ROUNDS.everyMs);
+  }
+  while ((await bot.waiting()).alerts > 0) await wait(50);
+  // Neither the channels' limits nor the last second's requests count any more.
+  await wait(PER_CHANNEL.perMs + SECOND);
   const before = discord.requests().at(-1)?.number ?? 0;
   // The burst begins with the first request.
   let began = 0;
