@@ -1,12 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Discord, seed, startDiscord } from '../sandbox/discord/index.ts';
 import { SECOND } from '../src/domain/clock.ts';
-import { startBot } from './bot.ts';
-import { newFolder } from './children.ts';
+import { databaseIn, fill } from './database.ts';
 import { addressOf, bodyOf } from './event.ts';
 import { hold } from './load.ts';
-import { fill } from './sqlite/database.ts';
-import { inTurns, type Row, ratioColumns, report, short, spread } from './table.ts';
+import { newFolder, startBot } from './processes.ts';
+import { compare, inTurns, median, type Row, report } from './table.ts';
 
 /** The rate of a burst. */
 const EVENTS_PER_SECOND = 5_000;
@@ -33,15 +32,13 @@ const PLAN = [
 /** Discord's limit of requests per second, and the bot's own. */
 const PER_SECOND = [50, 40];
 
-/** The shortest time in which this many alerts can be posted, in milliseconds, with ten per message. */
+/** The shortest time in which this many alerts can be posted, in seconds, with ten per message. */
 function bound(alerts: number, channels: number, perSecond: number): number {
   const each = Math.ceil(alerts / channels / ALERTS_PER_MESSAGE);
   const byChannel = Math.floor((each - 1) / PER_CHANNEL.messages) * PER_CHANNEL.perMs;
-  const byAll = Math.floor((each * channels - 1) / perSecond) * 1_000;
-  return Math.max(byChannel, byAll);
+  const byAll = Math.floor((each * channels - 1) / perSecond);
+  return Math.max(byChannel / SECOND, byAll);
 }
-
-type Result = Awaited<ReturnType<typeof measure>>;
 
 async function measure(alerts: number, channels: number) {
   await using stack = new AsyncDisposableStack();
@@ -51,9 +48,9 @@ async function measure(alerts: number, channels: number) {
   const ids = Array.from({ length: Math.max(channels, MIN_CHANNELS) }, (_, n) => {
     return discord.act({ do: 'channel.create', guildId, name: `bench-${n}` }).id!;
   });
-  const folder = stack.use(newFolder());
-  fill(folder.path, ids.length, ids, guildId);
-  const bot = await startBot(folder.path, { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl });
+  const database = databaseIn(stack.use(newFolder()).path);
+  await fill(database, ids.length, ids, guildId);
+  const bot = await startBot(database, discord);
   stack.defer(() => bot.stop());
   await discord.until('the commands are registered', ({ state }) =>
     state.commands.some(({ commands }) => commands.length > 0),
@@ -94,28 +91,26 @@ async function measure(alerts: number, channels: number) {
   const sent = discord.requests(before);
   const refused = sent.filter(({ status }) => status === 429).length;
   // Alerts are left for the channel's next digest where it is too busy.
-  return { ms: last - began, messages: sent.length, refused, gathered: left };
+  return { seconds: (last - began) / 1_000, messages: sent.length, refused, gathered: left };
 }
 
 /** How long a burst takes until its last alert is posted, against what Discord's limits allow. */
 export async function bursts(): Promise<void> {
   const rows: Row[] = [];
   for (const { alerts, channels } of PLAN) {
-    const results = (await inTurns([() => measure(alerts, channels)]))[0]!;
-    const median = (of: (result: Result) => number) => short(spread(results.map(of)).median);
+    const [results] = await inTurns([() => measure(alerts, channels)]);
+    const all = (of: keyof Awaited<ReturnType<typeof measure>>) => results!.map((result) => result[of]);
     for (const perSecond of PER_SECOND) {
-      const boundMs = bound(alerts, channels, perSecond);
+      const bounds = all('seconds').map(() => bound(alerts, channels, perSecond));
       rows.push({
         alerts,
         channels,
         'requests/s': perSecond,
         wanted: 1.35,
-        ...ratioColumns(results.map(({ ms }) => ms / boundMs)),
-        'bound s': short(boundMs / 1_000),
-        seconds: median(({ ms }) => ms / 1_000),
-        requests: median(({ messages }) => messages),
-        'alerts left for digests': median(({ gathered }) => gathered),
-        '429': results.reduce((sum, { refused }) => sum + refused, 0),
+        ...compare('seconds', all('seconds'), bounds, 'bound s'),
+        requests: median(all('messages')),
+        'alerts left for digests': median(all('gathered')),
+        '429': all('refused').reduce((sum, count) => sum + count, 0),
       });
     }
   }

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import fastify from 'fastify';
-import { serve } from './children.ts';
+import { serve } from './processes.ts';
 
 /**
  * A node as a process of its own: made-up blocks, each a function of its number, after a delay per call. It also receives
@@ -180,7 +180,7 @@ async function run(shape: Shape): Promise<void> {
     setInterval(() => state.height++, Number(query.ms));
     return state;
   });
-  serve({ url: await app.listen({ host: '127.0.0.1', port: 0 }) });
+  serve(await app.listen({ host: '127.0.0.1', port: 0 }));
 }
 
 if (import.meta.main) await run(JSON.parse(process.argv[2]!) as Shape);

@@ -27,10 +27,18 @@ export const strangerOf = (n: number): string =>
 export const hashOf = (n: number): string =>
   `0x${(Math.imul(n + 1, 2_654_435_761) >>> 0).toString(16).padStart(8, '0')}${n.toString(16).padStart(56, 'b')}`;
 
+/** The n-th transfer. */
+export const transferOf = (n: number, to: string, from = BASE.from) => ({
+  ...BASE,
+  to,
+  from,
+  txHash: hashOf(n),
+  value: String(1_000_000 + n),
+});
+
 /** A delivery's body of 900 bytes for the n-th transfer. */
-export function bodyOf(n: number, to: string, from = BASE.from): string {
-  return JSON.stringify({ ...BASE, to, from, txHash: hashOf(n), value: String(1_000_000 + n) }).padEnd(900, ' ');
-}
+export const bodyOf = (n: number, to: string, from?: string): string =>
+  JSON.stringify(transferOf(n, to, from)).padEnd(900, ' ');
 
 /** The hashes of the transactions that a message shows. */
 export const hashesIn = (message: string): Set<string> => new Set(message.match(/0x[0-9a-f]{64}/g));

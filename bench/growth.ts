@@ -1,63 +1,135 @@
-import { statSync } from 'node:fs';
-import { systemClock } from '../src/domain/clock.ts';
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import pino from 'pino';
+import { databaseFile } from '../src/config.ts';
+import { DAY, systemClock } from '../src/domain/clock.ts';
+import { startRouter } from '../src/routing/router.ts';
 import { openSqlite } from '../src/store/sqlite/open.ts';
-import { fileIn, newFolder } from './children.ts';
-import { routeInTurns } from './route.ts';
-import { fill } from './sqlite/database.ts';
-import { fillSeen } from './sqlite/seen.ts';
-import { type Row, ratioColumns, report, short, spread } from './table.ts';
+import type { Store } from '../src/store/store.ts';
+import { databaseIn, fill, insertRows } from './database.ts';
+import { addressOf, bodyOf, hashOf, strangerOf, transferOf } from './event.ts';
+import { newFolder } from './processes.ts';
+import { compare, inTurns, report } from './table.ts';
 
-const SIZES = [1_000, 100_000, 1_000_000];
-/** Transfers that were seen before. */
-const SEEN = 1_000_000;
+/** What is in the databases at first; the others are compared with the first one. */
+const PLAN = [
+  { subscriptions: 1_000, seen: 0 },
+  { subscriptions: 1_000_000, seen: 0 },
+  { subscriptions: 1_000, seen: 1_000_000 },
+];
 const CHANNELS = Array.from({ length: 1_000 }, (_, n) => String(1_000 + n));
+const EVENTS = 5_000;
+/** The numbers of the seen transfers begin here. */
+const SEEN_FROM = 100_000_000;
+/**
+ * At most this share of a core, and this many bytes read in a second. A thread of its own checks a large file after it was
+ * opened, on a slow disk with hardly any processor time; no checkpoint runs meanwhile.
+ */
+const IDLE = { cores: 0.02, bytes: 1024 * 1024 };
 
-const openIn = (folder: string) => openSqlite(fileIn(folder), { clock: systemClock });
+/** Each event has a number that none had before. */
+let sent = 0;
 
-/** What more subscriptions cost the router. */
-async function subscriptions(): Promise<void> {
-  using stack = new DisposableStack();
-  const folders = SIZES.map((size) => {
-    const { path } = stack.use(newFolder());
-    fill(path, size, CHANNELS);
-    return path;
-  });
-  const databases = SIZES.map(async (size, n) => ({ ...(await openIn(folders[n]!)), subscriptions: size }));
-  const times = await routeInTurns(await Promise.all(databases));
-  const rows: Row[] = [];
-  for (const [n, size] of SIZES.entries()) {
-    rows.push({
-      subscriptions: size,
-      wanted: 1.3,
-      ...ratioColumns(times[n]!.map((time, run) => time / times[0]![run]!)),
-      'µs an event': short(spread(times[n]!).median),
-    });
+/**
+ * What more subscriptions, and transfers that were seen before, cost the router; calls the room `src/routing/` directly,
+ * without the rest of the bot.
+ */
+export async function growth(): Promise<void> {
+  await using stack = new AsyncDisposableStack();
+  const runs: (() => Promise<number>)[] = [];
+  for (const { subscriptions, seen } of PLAN) {
+    const url = databaseIn(stack.use(newFolder()).path);
+    await fill(url, subscriptions, CHANNELS);
+    await fillSeen(url, seen);
+    const { store, close } = await openSqlite(databaseFile({ DATABASE_URL: url }), { clock: systemClock });
+    stack.defer(close);
+    runs.push(() => route(store, subscriptions));
   }
+  await untilIdle();
+  for (const warmUp of runs) await warmUp();
+  const [few, ...others] = (await inTurns(runs)) as [number[], ...number[][]];
+  const rows = others.map((times, n) => ({
+    ...PLAN[n + 1]!,
+    wanted: 1.5,
+    ...compare('µs an event', times, few, 'µs with few'),
+  }));
   report('growth', rows);
 }
 
-/** What many seen transfers cost the router. */
-async function seen(): Promise<void> {
-  using stack = new DisposableStack();
-  const [empty, full] = [stack.use(newFolder()).path, stack.use(newFolder()).path];
-  fillSeen(full, SEEN);
-  for (const folder of [empty, full]) fill(folder, SIZES[0]!, CHANNELS);
-  const databases = [empty, full].map(async (folder) => ({ ...(await openIn(folder)), subscriptions: SIZES[0]! }));
-  const times = await routeInTurns(await Promise.all(databases));
-  report('seen', [
-    {
-      seen: SEEN,
-      wanted: 1.5,
-      ...ratioColumns(times[1]!.map((time, run) => time / times[0]![run]!)),
-      'µs an event': short(spread(times[1]!).median),
-      'µs when empty': short(spread(times[0]!).median),
-      'bytes a transfer': Math.round(statSync(fileIn(full)).size / SEEN),
-    },
-  ]);
+/** Adds transfers of the last 30 days that nobody watched, each with a delivery. */
+function fillSeen(url: string, count: number): Promise<void> {
+  const begun = Date.now() - 29 * DAY;
+  const seenAt = (n: number) => Math.floor(begun + (n * 29 * DAY) / count);
+  const key = () => randomBytes(16).toString('hex');
+  return insertRows(url, count, {
+    transfers: (n) => ({
+      id: n + 1,
+      key: key(),
+      scope: 0,
+      network: 0,
+      txHash: hashOf(SEEN_FROM + n),
+      seenAt: seenAt(n),
+      count: 1,
+      reorganized: 0,
+      data: transferOf(SEEN_FROM + n, strangerOf(n)),
+    }),
+    deliveries: (n) => ({
+      transferId: n + 1,
+      key: key(),
+      count: 1,
+      received: 1,
+      seenAt: seenAt(n),
+      lastAt: seenAt(n),
+      run: 'sixteen-letters!',
+      windowMs: n,
+      inWindow: 1,
+      projectId: '62caedf9e2719e72815d0703',
+      addressType: 'wallet',
+      direction: 'incoming',
+    }),
+  });
 }
 
-/** The cost of more subscriptions and of seen transfers. */
-export async function growth(): Promise<void> {
-  await subscriptions();
-  await seen();
+/** Waits until nothing else is going on in this process. */
+async function untilIdle(): Promise<void> {
+  for (let isIdle = false; !isIdle; ) {
+    const [before, readBefore] = [process.cpuUsage(), bytesRead()];
+    await wait(1_000);
+    const { user, system } = process.cpuUsage(before);
+    isIdle = (user + system) / 1e6 <= IDLE.cores && bytesRead() - readBefore <= IDLE.bytes;
+  }
+}
+
+/** Bytes that this process has read from files and sockets. */
+const bytesRead = (): number => Number(/^rchar: (\d+)/m.exec(readFileSync('/proc/self/io', 'utf8'))![1]);
+
+/** Microseconds to route an event; each one comes from a stranger and matches one subscription. */
+async function route(store: Store, subscriptions: number): Promise<number> {
+  const bodies = Array.from({ length: EVENTS }, () => {
+    const n = sent++;
+    return bodyOf(n, addressOf((n * 7_919) % subscriptions), strangerOf(n));
+  });
+  const place = { scope: 0, receivedAt: Date.now(), identity: null, run: 'bench' };
+  await store.inbox.append(bodies.map((body, runMs) => ({ ...place, body: Buffer.from(body), runMs })));
+  const done = Promise.withResolvers<void>();
+  let left = EVENTS;
+  const router = startRouter({
+    store,
+    clock: systemClock,
+    log: pino({ level: 'silent' }),
+    networks: new Map([[0, { chainId: null, operatorProject: null, catalog: null, nativeSymbol: undefined }]]),
+    outbox: { wake: () => undefined, rescan: async () => undefined },
+    count(events) {
+      left -= events;
+      if (left === 0) done.resolve();
+    },
+    receiver: { isBusy: () => false },
+  });
+  const began = performance.now();
+  router.wake();
+  await done.promise;
+  const ms = performance.now() - began;
+  await router.close();
+  return (ms * 1_000) / EVENTS;
 }

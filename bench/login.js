@@ -5,6 +5,6 @@ import { Client } from 'discord.js';
 const { DISCORD_API_URL: api, DISCORD_TOKEN: token } = process.env;
 
 const client = new Client({ intents: ['Guilds'], rest: { api } });
-client.once('clientReady', () => process.stdout.write('{}\n'));
+client.once('clientReady', () => process.stdout.write('ready\n'));
 process.stdin.on('end', () => process.exit()).resume();
 await client.login(token);

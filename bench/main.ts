@@ -10,24 +10,13 @@ import { postgres, whole } from './whole.ts';
 
 /** `npm run bench -- [name …]`: runs the named measurements, or all; README.md explains the figures. */
 
-const MEASUREMENTS: Record<string, () => Promise<void>> = {
-  intake,
-  bursts,
-  latency,
-  growth,
-  whole,
-  footprint,
-  peers,
-  postgres,
-  path,
-  chain,
-};
-const NAMES = Object.keys(MEASUREMENTS);
+const ALL = [intake, bursts, latency, growth, whole, footprint, peers, postgres, path, chain];
 
 const named = process.argv.slice(2);
-const unknown = named.filter((name) => !NAMES.includes(name));
+const names = ALL.map(({ name }) => name);
+const unknown = named.filter((name) => !names.includes(name));
 if (unknown.length > 0) {
-  process.stderr.write(`Unknown: ${unknown.join(', ')}. Choose among ${NAMES.join(', ')}.\n`);
+  process.stderr.write(`Unknown: ${unknown.join(', ')}. Choose among ${names.join(', ')}.\n`);
   process.exit(1);
 }
-for (const name of named.length > 0 ? named : NAMES) await MEASUREMENTS[name]!();
+for (const measure of ALL) if (named.length === 0 || named.includes(measure.name)) await measure();

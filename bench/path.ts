@@ -1,14 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { request } from 'undici';
 import { seed, startDiscord } from '../sandbox/discord/index.ts';
 import { freePorts } from '../sandbox/ports.ts';
-import { startBot } from './bot.ts';
-import { newFolder } from './children.ts';
 import type { Called } from './coverage.ts';
+import { databaseIn, fill } from './database.ts';
 import { addressOf, bodyOf } from './event.ts';
-import { fill } from './sqlite/database.ts';
+import { hold } from './load.ts';
+import { newFolder, startBot } from './processes.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const WARM_UP = 30;
@@ -20,24 +19,21 @@ export async function path(): Promise<void> {
   await using stack = new AsyncDisposableStack();
   const discord = await startDiscord({ seed: 'default', limits: 'none' });
   stack.defer(() => discord.close());
-  const folder = stack.use(newFolder());
+  const database = databaseIn(stack.use(newFolder()).path);
   const { id: guildId, alerts: channel } = seed.harbor;
-  fill(folder.path, 1, [channel], guildId);
+  await fill(database, 1, [channel], guildId);
   const [port] = await freePorts(1);
-  const bot = await startBot(folder.path, {
-    DISCORD_TOKEN: discord.token,
-    DISCORD_API_URL: discord.apiUrl,
+  const bot = await startBot(database, discord, {
     NODE_OPTIONS: `--import=${resolve(ROOT, 'bench/coverage.ts')}`,
     COVERAGE_PORT: String(port),
   });
   stack.defer(() => bot.stop());
-  const called = async () => (await (await request(`http://127.0.0.1:${port}`)).body.json()) as Called[];
+  const called = async () => (await (await fetch(`http://127.0.0.1:${port}`)).json()) as Called[];
   let sent = 0;
+  const body = () => bodyOf(sent++, addressOf(0));
   const send = async () => {
     const before = discord.messages(channel).length;
-    const answer = await request(bot.url, { method: 'POST', body: bodyOf(sent, addressOf(0)) });
-    await answer.body.dump();
-    sent++;
+    await hold(bot.url, { rate: 1_000, requests: 1, connections: 1, body });
     await discord.until('the alert is posted', () => discord.messages(channel).length > before);
   };
   for (let n = 0; n < WARM_UP; n++) await send();

@@ -1,10 +1,11 @@
+import { readdirSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { request } from 'undici';
-import { newFolder } from './children.ts';
+import { startBullMq, VERSION } from './bullmq.ts';
+import { databaseIn, fill } from './database.ts';
 import { addressOf, bodyOf, hashesIn, hashOf } from './event.ts';
 import { many, postTo } from './load.ts';
-import { bullMq } from './peers/bullmq.ts';
-import { bare, ours, type Peer } from './peers/peer.ts';
+import { newFolder, type Running, start, startBot } from './processes.ts';
 import { type Stub, startStub } from './stub.ts';
 import { type Row, report, short } from './table.ts';
 
@@ -17,6 +18,44 @@ const BURST_CONNECTIONS = 50;
 const ROUNDS = 40;
 const PAUSE_MS = 250;
 const HEADERS = { 'content-type': 'application/json' };
+
+/** A program to measure. */
+interface Peer {
+  name: string;
+  /** How long after a start it may post nothing and still continue later. */
+  patienceMs: number;
+  /** Starts it with its data in this folder, which is empty at first; fails with the reason if that is not possible. */
+  start(folder: string, stub: Stub): Promise<Running>;
+}
+
+/** A Fastify that parses the body and responds: nothing is stored or posted. The bound for `acknowledged/s`. */
+const BARE: Peer = {
+  name: 'bare Fastify',
+  patienceMs: 0,
+  async start() {
+    const { url, stop } = await start('bench/servers.ts', ['bare']);
+    return { url, kill: stop };
+  },
+};
+
+/** This bot, with a subscription for each of the channels. */
+const OURS: Peer = {
+  name: 'Ledgerbell',
+  patienceMs: 10_000,
+  async start(folder, stub) {
+    const database = databaseIn(folder);
+    if (readdirSync(folder).length === 0) await fill(database, CHANNELS.length, CHANNELS);
+    return startBot(database, stub, { EXPLORER_URL: 'http://explorer.example' });
+  },
+};
+
+const BULLMQ: Peer = {
+  name: `BullMQ ${VERSION}`,
+  // The job of a killed worker is found by its lock, which lasts for 30 s, in a check every 30 s that has to see it
+  // twice.
+  patienceMs: 125_000,
+  start: (folder, { apiUrl }) => startBullMq(folder, apiUrl),
+};
 
 type Tally = ReturnType<typeof newTally>;
 
@@ -60,7 +99,7 @@ async function post(url: string, body: string): Promise<boolean> {
 async function load(peer: Peer, stub: Stub): Promise<Row> {
   await using stack = new AsyncDisposableStack();
   const folder = stack.use(newFolder());
-  const { url } = stack.adopt(await peer.start(folder.path, stub.apiUrl), ({ kill }) => kill());
+  const { url } = stack.adopt(await peer.start(folder.path, stub), ({ kill }) => kill());
   let sent = 0;
   const nextBody = () => nthBody(sent++);
   await postTo(url, CONNECTIONS, 1, nextBody);
@@ -77,7 +116,7 @@ async function crash(peer: Peer, stub: Stub): Promise<Row> {
   const tally = newTally();
   stub.onMessage = (message) => count(tally, message);
   const acknowledged = new Set<number>();
-  let running = await peer.start(folder.path, stub.apiUrl);
+  let running = await peer.start(folder.path, stub);
   const send = async (n: number) => void ((await post(running.url, nthBody(n))) && acknowledged.add(n));
   let killed: Promise<void> | null = null;
   await many(BURST, BURST_CONNECTIONS, async (n) => {
@@ -86,7 +125,7 @@ async function crash(peer: Peer, stub: Stub): Promise<Row> {
   });
   await (killed ?? running.kill());
   const before = acknowledged.size;
-  running = stack.adopt(await peer.start(folder.path, stub.apiUrl), ({ kill }) => kill());
+  running = stack.adopt(await peer.start(folder.path, stub), ({ kill }) => kill());
   for (let round = 0; round < ROUNDS && acknowledged.size < BURST; round++) {
     const owed = Array.from({ length: BURST }, (_, n) => n).filter((n) => !acknowledged.has(n));
     await many(owed.length, BURST_CONNECTIONS, (at) => send(owed[at]!));
@@ -104,13 +143,6 @@ async function crash(peer: Peer, stub: Stub): Promise<Row> {
   };
 }
 
-async function measure(peer: Peer): Promise<Row> {
-  await using stack = new AsyncDisposableStack();
-  const stub = stack.adopt(await startStub(), ({ close }) => close());
-  const row = await load(peer, stub);
-  return peer.isBound ? row : { ...row, ...(await crash(peer, stub)) };
-}
-
 /**
  * BullMQ with Redis at the same work: a webhook in, a message to Discord out. One run each; without Redis its row has the
  * reason.
@@ -118,10 +150,13 @@ async function measure(peer: Peer): Promise<Row> {
 export async function peers(): Promise<void> {
   // Started programs must end with this process.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
-  const bound = await measure(bare);
-  const rows: Row[] = [{ peer: bare.name, ...bound }];
-  for (const peer of [ours(CHANNELS), bullMq]) {
-    const row = await measure(peer).catch((error: unknown): Row => ({ 'not measured': (error as Error).message }));
+  await using stack = new AsyncDisposableStack();
+  const stub = stack.adopt(await startStub(), ({ close }) => close());
+  const bound = await load(BARE, stub);
+  const rows: Row[] = [{ peer: BARE.name, ...bound }];
+  for (const peer of [OURS, BULLMQ]) {
+    const measure = async () => ({ ...(await load(peer, stub)), ...(await crash(peer, stub)) });
+    const row = await measure().catch((error: unknown): Row => ({ 'not measured': (error as Error).message }));
     const ratio = Number(row['acknowledged/s']) / Number(bound['acknowledged/s']);
     rows.push({ peer: peer.name, ...row, '/ bare': short(ratio) });
   }

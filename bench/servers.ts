@@ -8,14 +8,15 @@ import { systemClock } from '../src/domain/clock.ts';
 import { indexTokens } from '../src/receiver/path-tokens.ts';
 import { startReceiver } from '../src/receiver/server.ts';
 import { openSqlite } from '../src/store/sqlite/open.ts';
-import { serve, TOKEN } from './children.ts';
+import { serve, TOKEN } from './processes.ts';
+
+/** The servers that are measured, each in a process of its own. Each returns where deliveries are posted to. */
+const SERVERS: Record<string, (folder: string) => Promise<string>> = { receiver, bare, append, naive };
 
 /**
- * One server of the intake measurement, as a separate process: `receiver` (ours, everything up to the 200), `bare` (a
- * Fastify that parses the body and responds), `append` (appends to a file, syncs, responds). `receiver` calls the room
- * `src/receiver/` directly, over a database and without the rest of the bot, whose work is not measured here.
+ * Our receiver, with everything up to its 200: calls the room `src/receiver/` directly, over a database and without the rest
+ * of the bot, whose work is not measured here.
  */
-
 async function receiver(folder: string): Promise<string> {
   const { store } = await openSqlite(join(folder, 'bench.sqlite'), { clock: systemClock });
   const config = readConfig({ DISCORD_TOKEN: 'none', PORT: '0', RECEIVER_SOURCES: '127.0.0.1' });
@@ -34,15 +35,17 @@ async function receiver(folder: string): Promise<string> {
     clock: systemClock,
     log: pino({ level: 'silent' }),
   });
-  return url;
+  return `${url}/hooks/${TOKEN}`;
 }
 
+/** Parses the body and responds. */
 async function bare(): Promise<string> {
   const app = fastify({ logger: false });
   app.post('/hooks/:token', async () => ({ ok: true }));
-  return app.listen({ host: '127.0.0.1', port: 0 });
+  return `${await app.listen({ host: '127.0.0.1', port: 0 })}/hooks/${TOKEN}`;
 }
 
+/** Appends the body to a file, syncs, responds. */
 async function append(folder: string): Promise<string> {
   const file = openSync(join(folder, 'bench.log'), 'a');
   const server = createServer((request, response) => {
@@ -57,8 +60,20 @@ async function append(folder: string): Promise<string> {
   return `http://127.0.0.1:${(server.address() as { port: number }).port}`;
 }
 
-const servers: Record<string, (folder: string) => Promise<string>> = { receiver, bare, append };
-
-if (import.meta.main) {
-  serve({ url: await servers[process.argv[2] ?? '']!(process.env.BENCH_FOLDER!) });
+/**
+ * A bot without any guarantees: it posts to Discord from inside the request handler and stores nothing. Each address has a
+ * channel that is called like it.
+ */
+async function naive(): Promise<string> {
+  const { REST, Routes } = await import('discord.js');
+  const rest = new REST({ api: process.env.DISCORD_API_URL!, globalRequestsPerSecond: 1_000_000 }).setToken('none');
+  const app = fastify({ logger: false });
+  app.post<{ Body: { txHash: string; to: string; value: string } }>('/', async ({ body: { txHash, to, value } }) => {
+    const embeds = [{ title: `Received ${value}`, description: txHash }];
+    await rest.post(Routes.channelMessages(to), { body: { embeds } });
+    return { ok: true };
+  });
+  return app.listen({ host: '127.0.0.1', port: 0 });
 }
+
+serve(await SERVERS[process.argv[2] ?? '']!(process.env.BENCH_FOLDER!));

@@ -1,35 +1,33 @@
 /** Runs of every measurement; peers take turns within each run. */
-export const RUNS = 5;
+const RUNS = 5;
 
 /** Measures subjects in turns, {@link RUNS} times each. Returns the results of each subject, run by run. */
-export async function inTurns<Result>(subjects: readonly ((run: number) => Promise<Result>)[]): Promise<Result[][]> {
+export async function inTurns<Result>(subjects: readonly (() => Promise<Result>)[]): Promise<Result[][]> {
   const results: Result[][] = subjects.map(() => []);
-  for (let run = 0; run < RUNS; run++)
-    for (const [n, measure] of subjects.entries()) results[n]!.push(await measure(run));
+  for (let run = 0; run < RUNS; run++) for (const [n, measure] of subjects.entries()) results[n]!.push(await measure());
   return results;
 }
 
 /** One row of a table. */
 export type Row = Record<string, string | number>;
 
-export function spread(values: number[]) {
-  const sorted = values.toSorted((a, b) => a - b);
-  return { median: sorted[Math.floor(sorted.length / 2)]!, min: sorted[0]!, max: sorted.at(-1)! };
-}
-
-/** The quantile of this share; NaN of no values. */
-export function quantile(values: number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
-}
-
 /** A number with three significant digits. */
 export const short = (value: number): number => (value >= 1_000 ? Math.round(value) : Number(value.toPrecision(3)));
 
-/** The columns of a ratio. */
-export function ratioColumns(values: number[]): Row {
-  const { median, min, max } = spread(values);
-  return { 'ratio median': short(median), 'ratio min': short(min), 'ratio max': short(max) };
+const sorted = (values: readonly number[]) => values.toSorted((a, b) => a - b);
+
+export const median = (values: readonly number[]): number => short(sorted(values)[Math.floor(values.length / 2)]!);
+
+/** The columns that compare our values with a peer's, or with a bound, run by run. */
+export function compare(what: string, ours: readonly number[], others: readonly number[], peer = 'peer'): Row {
+  const ratios = sorted(ours.map((value, run) => value / others[run]!));
+  return {
+    'ratio median': median(ratios),
+    'ratio min': short(ratios[0]!),
+    'ratio max': short(ratios.at(-1)!),
+    [what]: median(ours),
+    [peer]: median(others),
+  };
 }
 
 /** Prints a table. */

@@ -1,11 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { startPostgres } from '../test/store/postgres/server.ts';
-import { startBot } from './bot.ts';
-import { newFolder, start, TOKEN } from './children.ts';
+import { databaseIn, fill } from './database.ts';
 import { addressOf, bodyOf } from './event.ts';
-import { hold, postTo } from './load.ts';
-import * as onPostgres from './postgres/database.ts';
-import * as onSqlite from './sqlite/database.ts';
+import { measure } from './intake.ts';
+import { hold } from './load.ts';
+import { newFolder, startBot } from './processes.ts';
 import { startStub } from './stub.ts';
 import { type Row, report, short } from './table.ts';
 
@@ -21,51 +20,34 @@ const nextBody = (): string => {
   return bodyOf(n, addressOf((n * 7_919) % SUBSCRIPTIONS));
 };
 
-async function bareRate(): Promise<number> {
-  const server = await start<{ url: string }>('bench/servers.ts', ['bare']);
-  const { rate } = await postTo(`${server.ready.url}/hooks/${TOKEN}`, 100, 2);
-  await server.stop();
-  return rate;
-}
-
 /** The highest constant rate from the request to Discord without a growing backlog. */
 export async function whole(): Promise<void> {
   using folder = newFolder();
-  onSqlite.fill(folder.path, SUBSCRIPTIONS, CHANNELS);
-  report('whole', await holdRates(folder.path, RATES));
+  report('whole', await holdRates(databaseIn(folder.path), RATES));
 }
 
 /** The same on Postgres, with `fsync`: whether 1,000 events a second (BENCH_SECONDS=60) leave no backlog. */
 export async function postgres(): Promise<void> {
   await using server = await startPostgres({ fsync: 'on', shared_buffers: '1GB', max_wal_size: '4GB' });
-  using folder = newFolder();
-  const url = await server.createDatabase();
-  await onPostgres.fill(url, SUBSCRIPTIONS, CHANNELS);
-  const secrets = Buffer.alloc(32, 7).toString('base64');
-  const rows = await holdRates(folder.path, [1_000], { DATABASE_URL: url, SECRETS_KEY: secrets });
-  report('the whole way on Postgres', rows);
+  report('the whole way on Postgres', await holdRates(await server.createDatabase(), [1_000]));
 }
 
 /**
  * Holds one rate after the other, until one is not held: the deliveries that wait for the router at the end are in flight.
- * Alerts wait for as long as it takes to post once to each channel. `environment` names the database if it is not in the
- * folder.
+ * Alerts wait for as long as it takes to post once to each channel.
  */
-async function holdRates(
-  folder: string,
-  rates: readonly number[],
-  environment: Record<string, string> = {},
-): Promise<Row[]> {
+async function holdRates(database: string, rates: readonly number[]): Promise<Row[]> {
+  await fill(database, SUBSCRIPTIONS, CHANNELS);
   await using stack = new AsyncDisposableStack();
   let messages = 0;
   const stub = stack.adopt(await startStub(), ({ close }) => close());
   stub.onMessage = () => void messages++;
-  const bot = await startBot(folder, { ...environment, DISCORD_TOKEN: 'none', DISCORD_API_URL: stub.apiUrl });
+  const bot = await startBot(database, stub, { SECRETS_KEY: Buffer.alloc(32, 7).toString('base64') });
   stack.defer(() => bot.stop());
   await hold(bot.url, { rate: 100, requests: 200, body: nextBody });
   const rows: Row[] = [];
   for (const rate of rates) {
-    const bare = await bareRate();
+    const { rate: bare } = await measure('bare', 100);
     const before = messages;
     let [posted, waiting] = [0, { inbox: 0, alerts: 0 }];
     const atEnd = async () => {

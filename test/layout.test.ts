@@ -27,8 +27,7 @@ const KNOW_TABLES: Record<string, string> = {
   'test/services/migrations.test.ts': 'writes files as earlier versions wrote them, of the services’ own database',
   'test/mutants': 'runs the store in the thread of its mutants',
   'sandbox/postgres.ts': 'starts the server, and asks it for its version',
-  'bench/postgres': 'fills this engine’s days with millions of rows',
-  'bench/sqlite': 'fills this engine’s file with millions of rows, and measures it',
+  'bench/database.ts': 'counts what waits, outside of the bot that it measures',
 };
 
 /** What names tables, or an engine: SQL, drivers, and the parts of an implementation behind `openStore`. */

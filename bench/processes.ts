@@ -1,8 +1,10 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { type DisposableTempDir, mkdtempDisposableSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import packageJson from '../package.json' with { type: 'json' };
+import { openWaiting } from './database.ts';
 
 /** How many characters of its output an error about a process shows. */
 const MAX_SHOWN = 300;
@@ -12,9 +14,6 @@ export const TOKEN = 'path-token-of-the-bench';
 
 /** A folder for a measurement's files, which is deleted at the end of the scope that uses it. */
 export const newFolder = (): DisposableTempDir => mkdtempDisposableSync(join(tmpdir(), 'bench-'));
-
-/** The database file of a bot in a folder. */
-export const fileIn = (folder: string): string => join(folder, 'bot.sqlite');
 
 /**
  * Starts a program and waits for a line of its output that matches `until`; `onLine` gets each line.
@@ -59,16 +58,24 @@ export async function launch(
   };
 }
 
-/** Starts a file of the bench as a process, with a folder that is deleted when it stops. `ready`: what it passed to {@link serve}. */
-export async function start<T>(file: string, args: readonly string[] = [], env: Record<string, string> = {}) {
+/** A running program that takes webhooks and posts to Discord. */
+export interface Running {
+  /** Where events are posted to. */
+  url: string;
+  /** Ends all its processes at once, with SIGKILL. */
+  kill(): Promise<void>;
+}
+
+/** Starts a file of the bench as a process, with a folder that is deleted when it stops. `url`: what it passed to {@link serve}. */
+export async function start(file: string, args: readonly string[] = [], env: Record<string, string> = {}) {
   const folder = newFolder();
   const { child, ready, end } = await launch(process.execPath, [file, ...args], {
-    until: /^\{.*\}$/,
+    until: /^(http:\S+|ready)$/,
     env: { ...process.env, ...env, BENCH_FOLDER: folder.path },
   });
   return {
     pid: child.pid!,
-    ready: JSON.parse(ready.input) as T,
+    url: ready[0],
     async stop() {
       await end('SIGKILL');
       folder.remove();
@@ -77,21 +84,54 @@ export async function start<T>(file: string, args: readonly string[] = [], env: 
 }
 
 /** Runs within a measured process: reports that it is ready, and exits when its parent does. */
-export function serve(ready: unknown): void {
-  process.stdout.write(`${JSON.stringify(ready)}\n`);
+export function serve(url: string): void {
+  process.stdout.write(`${url}\n`);
   // The parent's end of this pipe closes however the parent ends.
   process.stdin.resume().on('close', () => process.exit(0));
 }
 
-/** The environment in which every sync takes 2 ms longer; null without a C compiler. */
-export function slowSync(folder: string): Record<string, string> | null {
-  const library = join(folder, 'slow-sync.so');
-  try {
-    execFileSync(process.env.CC ?? 'cc', ['-shared', '-fPIC', '-o', library, 'bench/slow-sync.c', '-ldl'], {
-      stdio: 'ignore',
-    });
-  } catch {
-    return null;
-  }
-  return { LD_PRELOAD: library };
+/** The bot's Discord; the default token is that of {@link startStub}. */
+interface Discord {
+  apiUrl: string;
+  token?: string;
+}
+
+/** Starts the bot as `npm start` does in a shell; `onLog` gets each line of its log. */
+export async function startBot(
+  database: string,
+  { apiUrl, token = 'none' }: Discord,
+  environment: Record<string, string> = {},
+  onLog?: (line: string) => void,
+) {
+  const { child, ready, end } = await launch('sh', ['-c', packageJson.scripts.start], {
+    until: /"started"/,
+    ...(onLog ? { onLine: onLog } : {}),
+    env: {
+      PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
+      PORT: '0',
+      OPS_PORT: '0',
+      DATABASE_URL: database,
+      DISCORD_API_URL: apiUrl,
+      DISCORD_TOKEN: token,
+      RECEIVER_TOKEN: TOKEN,
+      RECEIVER_SOURCES: '127.0.0.1',
+      LOG_LEVEL: 'info',
+      ...environment,
+    },
+  });
+  const { receiver } = JSON.parse(ready.input) as { receiver: string };
+  const { waiting, close } = await openWaiting(database);
+  const stop = async (signal: NodeJS.Signals) => {
+    await close();
+    await end(signal);
+  };
+  return {
+    pid: child.pid!,
+    /** Where deliveries are posted to. */
+    url: `${receiver}/hooks/${TOKEN}`,
+    waiting,
+    stop: () => stop('SIGTERM'),
+    /** Ends it at once, like a crash. */
+    kill: () => stop('SIGKILL'),
+  };
 }

@@ -5,11 +5,10 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { freePorts } from '../../sandbox/ports.ts';
-import { launch } from '../children.ts';
-import type { Peer } from './peer.ts';
+import { freePorts } from '../sandbox/ports.ts';
+import { launch, type Running, serve, start } from './processes.ts';
 
-const VERSION = '6.7.0';
+export const VERSION = '6.7.0';
 const DEPENDENCIES = { bullmq: VERSION, ioredis: '6.0.0' };
 /** As BullMQ's documentation recommends for production: an append-only file, synced once per second; no eviction. */
 const REDIS = ['--appendonly', 'yes', '--appendfsync', 'everysec', '--maxmemory-policy', 'noeviction'];
@@ -32,30 +31,18 @@ interface BullMq {
   ) => { waitUntilReady(): Promise<unknown>; on(event: 'error', listener: (error: Error) => void): unknown };
 }
 
-/** A queue in Redis: a server adds a job for each event and responds, a worker posts. */
-export const bullMq: Peer = {
-  name: `BullMQ ${VERSION}`,
-  // The job of a killed worker is found by its lock, which lasts for 30 s, in a check every 30 s that has to see it
-  // twice.
-  patienceMs: 125_000,
-  async start(folder, apiUrl) {
-    const [[port], modules] = [await freePorts(1), await install()];
-    const place = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder];
-    const { env } = process;
-    const redis = await launch('redis-server', [...place, ...REDIS], { until: /Ready to accept connections/, env });
-    const role = (name: string, until: RegExp) =>
-      launch(process.execPath, ['bench/peers/bullmq.ts', name], {
-        until,
-        env: { ...env, MODULES: modules, REDIS_PORT: String(port), API_URL: apiUrl },
-      });
-    const worker = await role('worker', /ready/);
-    const web = await role('web', /http:\S+/);
-    return {
-      url: web.ready[0],
-      kill: async () => void (await Promise.all([web, worker, redis].map(({ end }) => end('SIGKILL')))),
-    };
-  },
-};
+/** Starts a queue in Redis: a server adds a job for each event and responds, a worker posts. */
+export async function startBullMq(folder: string, apiUrl: string): Promise<Running> {
+  const [[port], modules] = [await freePorts(1), await install()];
+  const place = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder];
+  const until = /Ready to accept connections/;
+  const redis = await launch('redis-server', [...place, ...REDIS], { until, env: process.env });
+  const env = { MODULES: modules, REDIS_PORT: String(port), API_URL: apiUrl };
+  const worker = await start('bench/bullmq.ts', ['worker'], env);
+  const web = await start('bench/bullmq.ts', ['web'], env);
+  const kills = [web.stop, worker.stop, () => redis.end('SIGKILL')];
+  return { url: web.url, kill: async () => void (await Promise.all(kills.map((kill) => kill()))) };
+}
 
 /** Installs the libraries, unless an earlier run did; returns their folder. */
 async function install(): Promise<string> {
@@ -93,7 +80,7 @@ async function web(): Promise<void> {
     await queue.add('alert', body, { jobId });
     return { ok: true };
   });
-  process.stdout.write(`${await app.listen({ host: '127.0.0.1', port: 0 })}\n`);
+  serve(await app.listen({ host: '127.0.0.1', port: 0 }));
 }
 
 /** Posts each job's message to the channel that is called like its address, a hundred at once; its id is the message's nonce, so that a repeat shows nothing new. */
@@ -110,11 +97,7 @@ async function work(): Promise<void> {
   const worker = new bullmq.Worker('alerts', post, { connection, concurrency: 100 });
   worker.on('error', (error) => process.stderr.write(`${error.message}\n`));
   await worker.waitUntilReady();
-  process.stdout.write('ready\n');
+  serve('ready');
 }
 
-if (import.meta.main) {
-  // The bench's end of this pipe closes however the bench ends.
-  process.stdin.resume().on('close', () => process.exit(0));
-  await (process.argv[2] === 'web' ? web() : work());
-}
+if (import.meta.main) await (process.argv[2] === 'web' ? web() : work());
