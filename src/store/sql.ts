@@ -148,6 +148,12 @@ function storable(value: SqlValue): Storable {
 export const isIn = (list: SqlValue) => (engine: Engine) =>
   engine === 'postgres' ? part`= ANY(${list})` : part`IN (SELECT value FROM json_each(${list}))`;
 
+/**
+ * The condition that a text column has a value, for rows that are found by something else: SQLite would rather read all of a
+ * guild, which may be a million, than the few that a list names.
+ */
+export const alsoIs = (column: string, value: string): Part => part`${raw(column)} || '' = ${value}`;
+
 /** A table of rows: `FROM ${rows(values, 'r (id bigint, guild_id text)')}`. Its columns are fields of the values. */
 export const rows = (values: readonly object[], definition: string) => (engine: Engine) => {
   const [, name, columns] = /^(\w+) \((.*)\)$/.exec(definition)!;

@@ -2,7 +2,7 @@ import type { AddressText } from '../../domain/address.ts';
 import type { CheckProgress, StoredTransfer } from '../../domain/completeness.ts';
 import { operatorScope } from '../../domain/project.ts';
 import type { Transfer } from '../../domain/transfer.ts';
-import { insertAll, isIn, type QueriesOf, report, rows, unsynced, update, write } from '../sql.ts';
+import { alsoIs, insertAll, isIn, type QueriesOf, report, rows, unsynced, update, write } from '../sql.ts';
 import type { ChainChecks } from '../store.ts';
 import { requestChanges } from './edits.ts';
 import { META_KEYS, putValue, valueAt } from './meta.ts';
@@ -71,7 +71,7 @@ export const chainChecks: QueriesOf<ChainChecks> = {
     const last = (await sql.value<number>`SELECT max(id) FROM transfers`) ?? 0;
     const found = await sql.all<StoredTransfer>`
       SELECT id, scope, count, data AS transfer_json FROM transfers
-      WHERE id > ${seen} AND id <= ${last} AND network = ${network} AND block <= ${block} AND mined_at IS NULL
+      WHERE id > ${seen} AND id <= ${last} AND +network = ${network} AND +block <= ${block} AND mined_at IS NULL
       ORDER BY id LIMIT ${MAX_LATE}`;
     return { upTo: found.length < MAX_LATE ? last : found.at(-1)!.id, found };
   }),
@@ -91,16 +91,17 @@ export const chainChecks: QueriesOf<ChainChecks> = {
       sql.all`
         SELECT t.id AS transfer_id, t.data AS transfer_json, t.network, t.scope, d.address, d.channel_id, t.seen_at AS at,
           t.mined_at
-        FROM transfers t JOIN decisions d ON d.transfer_id = t.id
-        WHERE t.mined_at IS NOT NULL AND t.seen_at > ${since} AND d.guild_id = ${guildId} AND d.outcome = 'matched'
-        ORDER BY t.seen_at DESC LIMIT 1000`,
+        FROM transfers t CROSS JOIN decisions d
+        WHERE t.mined_at IS NOT NULL AND t.seen_at > ${since} AND d.transfer_id = t.id
+          AND ${alsoIs('d.guild_id', guildId)} AND d.outcome = 'matched'
+        ORDER BY t.seen_at DESC, d.id LIMIT 1000`,
   ),
 
   missedIn: report(
     (sql, since) =>
       sql.list`
-        SELECT DISTINCT d.guild_id FROM transfers t JOIN decisions d ON d.transfer_id = t.id
-        WHERE t.mined_at IS NOT NULL AND t.seen_at > ${since} AND d.outcome = 'matched'`,
+        SELECT DISTINCT d.guild_id FROM transfers t CROSS JOIN decisions d
+        WHERE t.mined_at IS NOT NULL AND t.seen_at > ${since} AND d.transfer_id = t.id AND d.outcome = 'matched'`,
   ),
 
   noticed: report(async (sql) => {

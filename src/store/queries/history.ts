@@ -3,7 +3,7 @@ import type { StoredMatch, Warning } from '../../domain/alert.ts';
 import type { RecentQuery, RecentTransfers } from '../../domain/dry-run.ts';
 import type { MessageTransaction } from '../../domain/history.ts';
 import type { ActivityQuery, DecidedTransfer, PostedIn } from '../../domain/movements.ts';
-import { isIn, part, type QueriesOf, report, type Sql } from '../sql.ts';
+import { alsoIs, isIn, part, type QueriesOf, report, type Sql } from '../sql.ts';
 import type { History } from '../store.ts';
 import { scopesOf } from './projects.ts';
 import { transfers } from './transfer-history.ts';
@@ -44,7 +44,7 @@ export const history: QueriesOf<History> = {
     const found = await sql.all<PostedIn>`
       SELECT a.transfer_id, b.channel_id, b.message_id
       FROM alerts a JOIN batches b ON b.id = a.batch_id
-      WHERE a.transfer_id ${isIn(transferIds)} AND a.guild_id = ${guildId} AND b.state = 'sent'
+      WHERE a.transfer_id ${isIn(transferIds)} AND ${alsoIs('a.guild_id', guildId)} AND b.state = 'sent'
         AND b.message_id IS NOT NULL
         AND a.channel_id ${isIn(channelIds)} ORDER BY a.id`;
     const byTransfer = Map.groupBy(found, ({ transferId }) => transferId);
@@ -103,7 +103,7 @@ async function storedTransfers(sql: Sql, guildId: string, ids: readonly number[]
     SELECT id, network, data AS transfer_json, count FROM transfers WHERE id ${isIn(ids)}`;
   const alerts = await sql.all<{ transferId: number; warnings: Warning[] }>`
     SELECT transfer_id, warnings AS warnings_json FROM alerts
-    WHERE transfer_id ${isIn(ids)} AND guild_id = ${guildId} ORDER BY id`;
+    WHERE transfer_id ${isIn(ids)} AND ${alsoIs('guild_id', guildId)} ORDER BY id`;
   const warned = Map.groupBy(alerts, ({ transferId }) => transferId);
   return new Map(
     found.map(({ id, ...row }) => [
@@ -126,7 +126,7 @@ async function recentTransfers(sql: Sql, query: RecentQuery, limit: number): Pro
   const { seen, oldest } = range!;
   if (oldest === null) return { seen, oldest, involved: [] };
   const decided = part`AND EXISTS (
-    SELECT 1 FROM decisions WHERE transfer_id = t.id AND guild_id = ${guildId} AND channel_id ${isIn(channelIds)})`;
+    SELECT 1 FROM decisions WHERE transfer_id = t.id AND ${alsoIs('guild_id', guildId)} AND channel_id ${isIn(channelIds)})`;
   const involved = await sql.all<RecentTransfers['involved'][number]>`
     SELECT network, seen_at, data AS transfer_json,
       (SELECT cataloged FROM catalog WHERE network = t.network AND catalog.token = t.token) AS cataloged_flag

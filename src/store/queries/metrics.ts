@@ -1,5 +1,5 @@
 import type { Backlog, GuildOverview, StoredCounts } from '../../domain/guild.ts';
-import { part, type QueriesOf, raw, report } from '../sql.ts';
+import { alsoIs, part, type QueriesOf, raw, report } from '../sql.ts';
 import type { Metrics } from '../store.ts';
 import { WAITING_SINCE } from './outbox.ts';
 
@@ -68,11 +68,12 @@ export const metrics: QueriesOf<Metrics> = {
           SELECT DISTINCT a.id FROM channels c JOIN batches b ON b.channel_id = c.channel_id
             JOIN batches o ON o.reference = b.reference JOIN alerts a ON a.batch_id = o.id
           WHERE c.guild_id = ${guildId} AND b.state = 'frozen' AND a.state = 'frozen') AS begun) AS unsent`;
+    const deadLetters = part`
+      FROM dead_letters d CROSS JOIN alerts a WHERE a.id = d.alert_id AND ${alsoIs('a.guild_id', guildId)}`;
     const dead = await sql.value<number>`
-      SELECT count(*) FROM dead_letters d JOIN alerts a ON a.id = d.alert_id WHERE a.guild_id = ${guildId}`;
+      SELECT count(*) ${deadLetters}`;
     const lastDead = await sql.get<NonNullable<GuildOverview['lastDeadLetter']>>`
-      SELECT d.channel_id, reason, at FROM dead_letters d JOIN alerts a ON a.id = alert_id
-      WHERE guild_id = ${guildId} ORDER BY d.id DESC LIMIT 1`;
+      SELECT d.channel_id, reason, at ${deadLetters} ORDER BY d.id DESC LIMIT 1`;
     return {
       lastEventAt,
       ...waiting!,

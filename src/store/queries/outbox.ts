@@ -59,7 +59,9 @@ export const outbox: QueriesOf<Outbox> = {
     await sql.run`
       UPDATE subscriptions SET mentioned_at = nullif(mentioned_at, ${frozenAt}),
         minor_mentioned_at = nullif(minor_mentioned_at, ${frozenAt})
-      WHERE channel_id = (SELECT channel_id FROM batches WHERE id = ${batchId})`;
+      WHERE (guild_id, channel_id) IN (
+        SELECT c.guild_id, c.channel_id FROM batches b JOIN channels c ON c.channel_id = b.channel_id
+        WHERE b.id = ${batchId})`;
     await update(sql, 'alerts', { batchId }, { state: 'waiting', batchId: null });
     await remove(sql, 'batches', { id: batchId });
   }),

@@ -1,5 +1,5 @@
 import type { HistoryQuery, RecordedAlert, RecordedDecision, TransferHistory } from '../../domain/history.ts';
-import { isIn, part, type Sql } from '../sql.ts';
+import { alsoIs, isIn, part, type Sql } from '../sql.ts';
 import { collectingUntil } from './due.ts';
 
 /** What `/why` reads about a transaction. */
@@ -19,22 +19,23 @@ export async function transfers(
   now: number,
   max: number,
 ): Promise<{ total: number; first: TransferHistory[] }> {
+  const here = alsoIs('guild_id', guildId);
   const inChannel =
     channelId === null
       ? part``
       : part` AND EXISTS (
-          SELECT 1 FROM alerts WHERE transfer_id = t.id AND guild_id = ${guildId} AND channel_id = ${channelId})`;
+          SELECT 1 FROM alerts WHERE transfer_id = t.id AND ${here} AND channel_id = ${channelId})`;
   // A transaction may hold thousands of transfers, so the guild's own are found before their data is read. Strangers may
   // have made most of them: what is significant comes first, what they may have made comes last.
   const found = await sql.all<TransferRow>`
     WITH those AS (
       SELECT id, worthless,
         coalesce((
-          SELECT max(significant) FROM alerts WHERE transfer_id = t.id AND guild_id = ${guildId}), 0) AS significant
+          SELECT max(significant) FROM alerts WHERE transfer_id = t.id AND ${here}), 0) AS significant
       FROM transfers t WHERE substr(tx_hash, 3, 8) = substr(${txHash}, 3, 8) AND tx_hash = ${txHash}
         AND network = coalesce(${network}, network) AND (scope ${isIn(ownScopes)}
-        OR EXISTS (SELECT 1 FROM decisions WHERE transfer_id = t.id AND guild_id = ${guildId})
-        OR EXISTS (SELECT 1 FROM alerts WHERE transfer_id = t.id AND guild_id = ${guildId}))${inChannel})
+        OR EXISTS (SELECT 1 FROM decisions WHERE transfer_id = t.id AND ${here})
+        OR EXISTS (SELECT 1 FROM alerts WHERE transfer_id = t.id AND ${here}))${inChannel})
     SELECT t.id, network, scope, count, reorganized AS reorganized_flag, seen_at, data AS transfer_json,
       (SELECT count(*) FROM those) AS total
     FROM (SELECT id, significant, worthless FROM those ORDER BY significant DESC, worthless, id LIMIT ${max} OFFSET ${skip}) AS shown
@@ -68,7 +69,7 @@ const decisionsOf = (sql: Sql, transferIds: readonly number[], guildId: string) 
     SELECT d.transfer_id, d.subscription_id AS subscription, d.channel_id, d.outcome, l.name AS label, s.address
     FROM decisions d LEFT JOIN subscriptions s ON s.id = d.subscription_id AND s.guild_id = d.guild_id
       LEFT JOIN labels l ON l.guild_id = s.guild_id AND l.address = s.address
-    WHERE d.transfer_id ${isIn(transferIds)} AND d.guild_id = ${guildId} ORDER BY d.id`;
+    WHERE d.transfer_id ${isIn(transferIds)} AND ${alsoIs('d.guild_id', guildId)} ORDER BY d.id`;
 
 type Message = NonNullable<RecordedAlert['message']>;
 type Channel = NonNullable<RecordedAlert['channel']>;
@@ -104,7 +105,7 @@ async function alertsOf(
       d.reason AS dead_reason, d.at AS dead_at
     FROM alerts a LEFT JOIN batches b ON b.id = a.batch_id LEFT JOIN channels c ON c.channel_id = a.channel_id
       LEFT JOIN dead_letters d ON d.id = (SELECT max(id) FROM dead_letters WHERE alert_id = a.id)
-    WHERE a.transfer_id ${isIn(transferIds)} AND a.guild_id = ${guildId} ORDER BY a.id`;
+    WHERE a.transfer_id ${isIn(transferIds)} AND ${alsoIs('a.guild_id', guildId)} ORDER BY a.id`;
   const collecting = new Map<string, number | null>();
   for (const { channelId, significant } of found) {
     const lane = `${channelId} ${significant}`;
