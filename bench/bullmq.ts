@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePorts } from '../sandbox/ports.ts';
-import { launch, type Running, serve, start } from './processes.ts';
+import { launch, serve, start } from './processes.ts';
 
 export const VERSION = '6.7.0';
 const DEPENDENCIES = { bullmq: VERSION, ioredis: '6.0.0' };
@@ -32,7 +32,7 @@ interface BullMq {
 }
 
 /** Starts a queue in Redis: a server adds a job for each event and responds, a worker posts. */
-export async function startBullMq(folder: string, apiUrl: string): Promise<Running> {
+export async function startBullMq(folder: string, apiUrl: string) {
   const [[port], modules] = [await freePorts(1), await install()];
   const place = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder];
   const until = /Ready to accept connections/;
@@ -40,8 +40,8 @@ export async function startBullMq(folder: string, apiUrl: string): Promise<Runni
   const env = { MODULES: modules, REDIS_PORT: String(port), API_URL: apiUrl };
   const worker = await start('bench/bullmq.ts', ['worker'], env);
   const web = await start('bench/bullmq.ts', ['web'], env);
-  const kills = [web.stop, worker.stop, () => redis.end('SIGKILL')];
-  return { url: web.url, kill: async () => void (await Promise.all(kills.map((kill) => kill()))) };
+  const kill = async () => void (await Promise.all([web.kill(), worker.kill(), redis.end('SIGKILL')]));
+  return { url: web.url, kill };
 }
 
 /** Installs the libraries, unless an earlier run did; returns their folder. */

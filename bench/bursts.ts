@@ -50,8 +50,7 @@ async function measure(alerts: number, channels: number) {
   });
   const database = databaseIn(stack.use(newFolder()).path);
   await fill(database, ids.length, ids, guildId);
-  const bot = await startBot(database, discord);
-  stack.defer(() => bot.stop());
+  await using bot = await startBot(database, discord);
   await discord.until('the commands are registered', ({ state }) =>
     state.commands.some(({ commands }) => commands.length > 0),
   );

@@ -10,8 +10,7 @@ const PROJECT = { id: 'bench', key: 'bench-key', secret: 'bench-secret' };
 /** The notification service and its node, until they are disposed of. */
 async function world(shape: Shape, { perSecond, pollMs = 100 }: { perSecond?: number; pollMs?: number } = {}) {
   await using stack = new AsyncDisposableStack();
-  const file = 'bench/chain-node.ts';
-  const { url } = stack.adopt(await start(file, [JSON.stringify(shape)]), (it) => it.stop());
+  const { url } = stack.use(await start('bench/chain-node.ts', [JSON.stringify(shape)]));
   const services = await startServices({
     dir: stack.use(newFolder()).path,
     chains: [{ nodes: [{ url }], ...(perSecond === undefined ? {} : { perSecond }) }],

@@ -19,24 +19,21 @@ async function read(began: number, pid: number) {
 }
 
 async function ours(discord: Discord) {
-  await using stack = new AsyncDisposableStack();
-  const database = databaseIn(stack.use(newFolder()).path);
+  using folder = newFolder();
+  const database = databaseIn(folder.path);
   await fill(database, ADDRESSES, [seed.harbor.alerts, seed.harbor.whales, seed.orchid.alerts]);
   const began = performance.now();
   const connected = Promise.withResolvers<void>();
-  const bot = await startBot(database, discord, {}, (line) => {
+  await using bot = await startBot(database, discord, {}, (line) => {
     if (line.includes('"connected to Discord"')) connected.resolve();
   });
-  stack.defer(() => bot.stop());
   await connected.promise;
   return await read(began, bot.pid);
 }
 
 async function bare({ apiUrl, token }: Discord) {
-  await using stack = new AsyncDisposableStack();
   const began = performance.now();
-  const client = await start('bench/login.js', [], { DISCORD_API_URL: apiUrl, DISCORD_TOKEN: token });
-  stack.defer(() => client.stop());
+  await using client = await start('bench/login.js', [], { DISCORD_API_URL: apiUrl, DISCORD_TOKEN: token });
   return await read(began, client.pid);
 }
 

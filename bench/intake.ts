@@ -16,11 +16,9 @@ const PLAN = [
 
 /** Runs load against one server, whose hot code is compiled after thousands of requests. */
 export async function measure(name: string, connections: number, env: Record<string, string> = {}): Promise<Load> {
-  const { url, stop } = await start('bench/servers.ts', [name], env);
-  await postTo(url, connections, connections === 1 ? 5 : 1);
-  const result = await postTo(url, connections, SECONDS);
-  await stop();
-  return result;
+  await using server = await start('bench/servers.ts', [name], env);
+  await postTo(server.url, connections, connections === 1 ? 5 : 1);
+  return await postTo(server.url, connections, SECONDS);
 }
 
 /** The environment in which every sync takes 2 ms longer; null without a C compiler. */

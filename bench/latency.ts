@@ -44,15 +44,13 @@ async function measure(url: string, stub: Stub) {
 
 /** From the request until Discord has the message, against a bot that posts from inside the request handler. */
 export async function latency(): Promise<void> {
-  await using stack = new AsyncDisposableStack();
-  const newStub = async () => stack.adopt(await startStub(), ({ close }) => close());
-  const [stub, naiveStub] = [await newStub(), await newStub()];
-  const database = databaseIn(stack.use(newFolder()).path);
+  using folder = newFolder();
+  const database = databaseIn(folder.path);
   await fill(database, CHANNELS.length, CHANNELS);
-  const bot = await startBot(database, stub, { EXPLORER_URL: 'http://explorer.example' });
-  stack.defer(() => bot.stop());
-  const naive = await start('bench/servers.ts', ['naive'], { DISCORD_API_URL: naiveStub.apiUrl });
-  stack.defer(() => naive.stop());
+  await using stub = await startStub();
+  await using bot = await startBot(database, stub, { EXPLORER_URL: 'http://explorer.example' });
+  await using naiveStub = await startStub();
+  await using naive = await start('bench/servers.ts', ['naive'], { DISCORD_API_URL: naiveStub.apiUrl });
   const subjects = [() => measure(bot.url, stub), () => measure(naive.url, naiveStub)];
   for (const warmUp of subjects) await warmUp();
   const [ours, theirs] = await inTurns(subjects);

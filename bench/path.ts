@@ -23,11 +23,10 @@ export async function path(): Promise<void> {
   const { id: guildId, alerts: channel } = seed.harbor;
   await fill(database, 1, [channel], guildId);
   const [port] = await freePorts(1);
-  const bot = await startBot(database, discord, {
+  await using bot = await startBot(database, discord, {
     NODE_OPTIONS: `--import=${resolve(ROOT, 'bench/coverage.ts')}`,
     COVERAGE_PORT: String(port),
   });
-  stack.defer(() => bot.stop());
   const called = async () => (await (await fetch(`http://127.0.0.1:${port}`)).json()) as Called[];
   let sent = 0;
   const body = () => bodyOf(sent++, addressOf(0));

@@ -5,7 +5,7 @@ import { startBullMq, VERSION } from './bullmq.ts';
 import { databaseIn, fill } from './database.ts';
 import { addressOf, bodyOf, hashesIn, hashOf } from './event.ts';
 import { many, postTo } from './load.ts';
-import { newFolder, type Running, start, startBot } from './processes.ts';
+import { newFolder, start, startBot } from './processes.ts';
 import { type Stub, startStub } from './stub.ts';
 import { type Row, report, short } from './table.ts';
 
@@ -19,24 +19,17 @@ const ROUNDS = 40;
 const PAUSE_MS = 250;
 const HEADERS = { 'content-type': 'application/json' };
 
-/** A program to measure. */
+/** A program that takes webhooks and posts to Discord. */
 interface Peer {
   name: string;
   /** How long after a start it may post nothing and still continue later. */
   patienceMs: number;
   /** Starts it with its data in this folder, which is empty at first; fails with the reason if that is not possible. */
-  start(folder: string, stub: Stub): Promise<Running>;
+  start(folder: string, stub: Stub): Promise<{ url: string; kill(): Promise<void> }>;
 }
 
 /** A Fastify that parses the body and responds: nothing is stored or posted. The bound for `acknowledged/s`. */
-const BARE: Peer = {
-  name: 'bare Fastify',
-  patienceMs: 0,
-  async start() {
-    const { url, stop } = await start('bench/servers.ts', ['bare']);
-    return { url, kill: stop };
-  },
-};
+const BARE: Peer = { name: 'bare Fastify', patienceMs: 0, start: () => start('bench/servers.ts', ['bare']) };
 
 /** This bot, with a subscription for each of the channels. */
 const OURS: Peer = {
@@ -150,8 +143,7 @@ async function crash(peer: Peer, stub: Stub): Promise<Row> {
 export async function peers(): Promise<void> {
   // Started programs must end with this process.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
-  await using stack = new AsyncDisposableStack();
-  const stub = stack.adopt(await startStub(), ({ close }) => close());
+  await using stub = await startStub();
   const bound = await load(BARE, stub);
   const rows: Row[] = [{ peer: BARE.name, ...bound }];
   for (const peer of [OURS, BULLMQ]) {

@@ -58,29 +58,18 @@ export async function launch(
   };
 }
 
-/** A running program that takes webhooks and posts to Discord. */
-export interface Running {
-  /** Where events are posted to. */
-  url: string;
-  /** Ends all its processes at once, with SIGKILL. */
-  kill(): Promise<void>;
-}
-
-/** Starts a file of the bench as a process, with a folder that is deleted when it stops. `url`: what it passed to {@link serve}. */
+/** Starts a file of the bench as a process, with a folder that is deleted with it. `url`: what it passed to {@link serve}. */
 export async function start(file: string, args: readonly string[] = [], env: Record<string, string> = {}) {
   const folder = newFolder();
   const { child, ready, end } = await launch(process.execPath, [file, ...args], {
     until: /^(http:\S+|ready)$/,
     env: { ...process.env, ...env, BENCH_FOLDER: folder.path },
   });
-  return {
-    pid: child.pid!,
-    url: ready[0],
-    async stop() {
-      await end('SIGKILL');
-      folder.remove();
-    },
+  const kill = async () => {
+    await end('SIGKILL');
+    folder.remove();
   };
+  return { pid: child.pid!, url: ready[0], kill, [Symbol.asyncDispose]: kill };
 }
 
 /** Runs within a measured process: reports that it is ready, and exits when its parent does. */
@@ -130,8 +119,8 @@ export async function startBot(
     /** Where deliveries are posted to. */
     url: `${receiver}/hooks/${TOKEN}`,
     waiting,
-    stop: () => stop('SIGTERM'),
     /** Ends it at once, like a crash. */
     kill: () => stop('SIGKILL'),
+    [Symbol.asyncDispose]: () => stop('SIGTERM'),
   };
 }

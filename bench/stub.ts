@@ -18,7 +18,7 @@ export async function startStub() {
     apiUrl: `${await app.listen({ host: '127.0.0.1', port: 0 })}/api`,
     /** Gets the body of each message as it arrives; the measurement sets it. */
     onMessage: (_body: string): void => undefined,
-    close: async () => app.close(),
+    [Symbol.asyncDispose]: async () => app.close(),
   };
   return stub;
 }

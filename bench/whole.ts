@@ -38,12 +38,10 @@ export async function postgres(): Promise<void> {
  */
 async function holdRates(database: string, rates: readonly number[]): Promise<Row[]> {
   await fill(database, SUBSCRIPTIONS, CHANNELS);
-  await using stack = new AsyncDisposableStack();
   let messages = 0;
-  const stub = stack.adopt(await startStub(), ({ close }) => close());
+  await using stub = await startStub();
   stub.onMessage = () => void messages++;
-  const bot = await startBot(database, stub, { SECRETS_KEY: Buffer.alloc(32, 7).toString('base64') });
-  stack.defer(() => bot.stop());
+  await using bot = await startBot(database, stub, { SECRETS_KEY: Buffer.alloc(32, 7).toString('base64') });
   await hold(bot.url, { rate: 100, requests: 200, body: nextBody });
   const rows: Row[] = [];
   for (const rate of rates) {
