@@ -24,11 +24,13 @@ export interface State {
   deliveries: number;
 }
 
-/** What is asked for, of logs and calls. */
-interface Filter {
-  blockHash?: string;
-  data?: string;
+interface Call {
+  id: number;
+  method: string;
+  params: [(string | { blockHash?: string; data?: string })?, boolean?];
 }
+
+type Method = (first: string, isFull: boolean) => unknown;
 
 /** Where watched transfers go. */
 export const WATCHED = Array.from(
@@ -47,8 +49,8 @@ const word = (value: number | string): string =>
 const hashOf = (number: number): string => word(number + 1);
 const numberOf = (hash: string): number => Number(hash) - 1;
 
-function createNode({ transfers, watched, hasBlockReceipts }: Shape) {
-  const state: State = { height: 0, calls: 0, deliveries: 0 };
+/** What the node has, by method: the result for the first parameter's text and the second parameter. */
+function createMethods({ transfers, watched, hasBlockReceipts }: Shape, state: State): Record<string, Method> {
   const isToken = (index: number): boolean => index % 4 >= 2;
   const txHash = (number: number, index: number): string => word(`0x7${hex(number * 2 ** 16 + index).slice(2)}`);
   const indexes = Array.from({ length: transfers }, (_, index) => index);
@@ -76,14 +78,6 @@ function createNode({ transfers, watched, hasBlockReceipts }: Shape) {
     transactionIndex: hex(index),
   });
 
-  const block = (number: number, isFull: boolean) => ({
-    number: hex(number),
-    hash: hashOf(number),
-    parentHash: hashOf(number - 1),
-    timestamp: hex(1_700_000_000 + number),
-    transactions: isFull ? indexes.map((index) => transaction(number, index)) : [],
-  });
-
   const log = (number: number, index: number) => ({
     address: TOKEN,
     topics: [TRANSFER, word(STRANGER), word(receiverOf(number, index))],
@@ -106,60 +100,53 @@ function createNode({ transfers, watched, hasBlockReceipts }: Shape) {
     logs: isToken(index) ? [log(number, index)] : [],
   });
 
-  const trace = (number: number, index: number) => ({
-    type: 'call',
-    action: { callType: 'call', from: STRANGER, to: receiverOf(number, index), value: '0x5' },
-    subtraces: 0,
-    traceAddress: [],
-    transactionHash: txHash(number, index),
-    transactionPosition: index,
-    blockHash: hashOf(number),
-  });
+  const receiptsOf = (number: number) => indexes.map((index) => receipt(number, index));
 
-  /** The result of a call; undefined: the node lacks the method. */
-  function answer(method: string, [first, isFull = false]: [(string | Filter)?, boolean?]): unknown {
-    const text = typeof first === 'string' ? first : (first?.blockHash ?? first?.data ?? '');
-    switch (method) {
-      case 'eth_chainId':
-        return '0x539ab';
-      case 'eth_getBlockByNumber': {
-        const number = text === 'latest' ? state.height : Number(text);
-        return number > state.height ? null : block(number, isFull);
-      }
-      case 'eth_getBlockReceipts': {
-        const number = text.length > 20 ? numberOf(text) : Number(text);
-        return hasBlockReceipts ? indexes.map((index) => receipt(number, index)) : undefined;
-      }
-      case 'eth_getLogs':
-        return indexes.filter(isToken).map((index) => log(numberOf(text), index));
-      case 'eth_getTransactionReceipt': {
-        const place = Number(`0x${text.replace(/^0x0*7/, '')}`);
-        return receipt(Math.floor(place / 2 ** 16), place % 2 ** 16);
-      }
-      case 'trace_block':
-        return indexes.map((index) => trace(Number(text), index));
-      case 'eth_call':
-        // A token's decimals, or its name or symbol.
-        return text === '0x313ce567' ? word(18) : `${word(32)}${word(4).slice(2)}${'42454c4c'.padEnd(64, '0')}`;
-    }
-    return undefined;
-  }
-
-  return { state, answer };
-}
-
-interface Call {
-  id: number;
-  method: string;
-  params: never;
+  return {
+    ...(hasBlockReceipts && {
+      eth_getBlockReceipts: (block) => receiptsOf(block.length > 20 ? numberOf(block) : Number(block)),
+    }),
+    eth_chainId: () => '0x539ab',
+    eth_getBlockByNumber(block, isFull) {
+      const number = block === 'latest' ? state.height : Number(block);
+      if (number > state.height) return null;
+      return {
+        number: hex(number),
+        hash: hashOf(number),
+        parentHash: hashOf(number - 1),
+        timestamp: hex(1_700_000_000 + number),
+        transactions: isFull ? indexes.map((index) => transaction(number, index)) : [],
+      };
+    },
+    eth_getLogs: (hash) => indexes.filter(isToken).map((index) => log(numberOf(hash), index)),
+    eth_getTransactionReceipt(hash) {
+      const place = Number(`0x${hash.replace(/^0x0*7/, '')}`);
+      return receipt(Math.floor(place / 2 ** 16), place % 2 ** 16);
+    },
+    trace_block: (block) =>
+      indexes.map((index) => ({
+        type: 'call',
+        action: { callType: 'call', from: STRANGER, to: receiverOf(Number(block), index), value: '0x5' },
+        subtraces: 0,
+        traceAddress: [],
+        transactionHash: txHash(Number(block), index),
+        transactionPosition: index,
+        blockHash: hashOf(Number(block)),
+      })),
+    // A token's decimals, or its name or symbol.
+    eth_call: (data) =>
+      data === '0x313ce567' ? word(18) : `${word(32)}${word(4).slice(2)}${'42454c4c'.padEnd(64, '0')}`,
+  };
 }
 
 async function run(shape: Shape): Promise<void> {
-  const { state, answer } = createNode(shape);
-  const answerTo = ({ id, method, params }: Call) => {
-    const result = answer(method, params);
-    const error = { code: -32601, message: `the method ${method} is not available` };
-    return { jsonrpc: '2.0', id, ...(result === undefined ? { error } : { result }) };
+  const state: State = { height: 0, calls: 0, deliveries: 0 };
+  const methods = createMethods(shape, state);
+  const answerTo = ({ id, method, params: [first, isFull = false] }: Call) => {
+    const text = typeof first === 'string' ? first : (first?.blockHash ?? first?.data ?? '');
+    const known = methods[method];
+    if (known) return { jsonrpc: '2.0', id, result: known(text, isFull) };
+    return { jsonrpc: '2.0', id, error: { code: -32601, message: `the method ${method} is not available` } };
   };
   const app = fastify();
   app.post<{ Body: Call | Call[] }>('/', async ({ body }) => {

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import { Session } from 'node:inspector/promises';
+import { fileURLToPath } from 'node:url';
 import { BroadcastChannel, isMainThread } from 'node:worker_threads';
 
 /**
@@ -21,11 +22,16 @@ await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed:
 
 async function take(): Promise<Called[]> {
   const { result } = await session.post('Profiler.takePreciseCoverage');
-  return result.flatMap(({ url, functions }) =>
+  const files = result.filter(({ url }) => url.startsWith('file:'));
+  return files.flatMap(({ url, functions }) =>
     functions
       // The first function of a file that begins at 0 is the module itself.
       .filter(({ ranges: [range] }) => range!.count > 0 && range!.startOffset > 0)
-      .map(({ functionName: name, ranges: [range] }) => ({ file: url, name, offset: range!.startOffset })),
+      .map(({ functionName: name, ranges: [range] }) => ({
+        file: fileURLToPath(url),
+        name,
+        offset: range!.startOffset,
+      })),
   );
 }
 

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { seed, startDiscord } from '../sandbox/discord/index.ts';
 import { freePorts } from '../sandbox/ports.ts';
 import type { Called } from './coverage.ts';
@@ -42,24 +41,22 @@ export async function path(): Promise<void> {
 }
 
 function show(called: readonly Called[]): void {
-  const files = new Map<string, Map<number, string>>();
-  for (const { file, name, offset } of called) {
-    const from = file.startsWith('file:') ? relative(ROOT, fileURLToPath(file)) : file;
-    if (!/^(src|commands)\//.test(from)) continue;
-    const functions = files.get(from) ?? new Map<number, string>();
-    files.set(from, functions.set(offset, name));
-  }
+  const ours = called.map((one) => ({ ...one, file: relative(ROOT, one.file) }));
   const placeOf = (file: string) => ORDER.findIndex((folder) => file.startsWith(folder));
+  const files = [...Map.groupBy(ours, ({ file }) => file)]
+    .filter(([file]) => /^(src|commands)\//.test(file))
+    .toSorted(([a], [b]) => placeOf(a) - placeOf(b) || a.localeCompare(b));
   let total = 0;
-  for (const file of [...files.keys()].toSorted((a, b) => placeOf(a) - placeOf(b) || a.localeCompare(b))) {
-    const functions = [...files.get(file)!].toSorted(([a], [b]) => a - b);
-    total += functions.length;
+  for (const [file, calls] of files) {
     const text = readFileSync(resolve(ROOT, file), 'utf8');
+    // Several threads may have called the same function.
+    const functions = new Map(calls.toSorted((a, b) => a.offset - b.offset).map(({ offset, name }) => [offset, name]));
+    total += functions.size;
     process.stdout.write(`\n${file}\n`);
     for (const [offset, name] of functions) {
       const line = text.slice(0, offset).split('\n').length;
       process.stdout.write(`  ${String(line).padStart(4)} ${name || '(anonymous)'}\n`);
     }
   }
-  process.stdout.write(`\n${total} functions in ${files.size} files\n`);
+  process.stdout.write(`\n${total} functions in ${files.length} files\n`);
 }
