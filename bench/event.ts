@@ -19,13 +19,14 @@ const BASE = {
 /** The n-th address. */
 export const addressOf = (n: number): string => `0xa${(n + 1).toString(16).padStart(39, '0')}`;
 
-/** The n-th address that nobody watches; in no order, like real ones. */
-export const strangerOf = (n: number): string =>
-  `0xb${(Math.imul(n + 1, 2_654_435_761) >>> 0).toString(16).padStart(8, '0')}${n.toString(16).padStart(31, '0')}`;
+/** Eight digits that begin the n-th of values in no order, like real ones. */
+const scattered = (n: number): string => (Math.imul(n + 1, 2_654_435_761) >>> 0).toString(16).padStart(8, '0');
 
-/** The hash of the n-th transfer's transaction; in no order, like real ones. */
-export const hashOf = (n: number): string =>
-  `0x${(Math.imul(n + 1, 2_654_435_761) >>> 0).toString(16).padStart(8, '0')}${n.toString(16).padStart(56, 'b')}`;
+/** The n-th address that nobody watches. */
+export const strangerOf = (n: number): string => `0xb${scattered(n)}${n.toString(16).padStart(31, '0')}`;
+
+/** The hash of the n-th transfer's transaction. */
+export const hashOf = (n: number): string => `0x${scattered(n)}${n.toString(16).padStart(56, 'b')}`;
 
 /** The n-th transfer. */
 export const transferOf = (n: number, to: string, from = BASE.from) => ({
