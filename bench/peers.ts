@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { request } from 'undici';
@@ -52,27 +53,15 @@ const BULLMQ: Peer = {
 
 type Tally = ReturnType<typeof newTally>;
 
-/** How often each transaction was posted to Discord and shown: a repeated nonce shows nothing new. */
-const newTally = () => ({
-  posted: new Map<string, number>(),
-  shown: new Map<string, number>(),
-  nonces: new Set<string>(),
-  last: performance.now(),
-});
+/** The nonces of all messages with a transaction: Discord shows a message whose nonce it knows no second time. */
+const newTally = () => ({ nonces: new Map<string, string[]>(), last: performance.now() });
 
 function count(tally: Tally, message: string): void {
   tally.last = performance.now();
-  const nonce = message.includes('"enforce_nonce":true') ? /"nonce":"([^"]+)"/.exec(message)?.[1] : undefined;
-  const isNew = nonce === undefined || !tally.nonces.has(nonce);
-  if (nonce !== undefined) tally.nonces.add(nonce);
-  for (const hash of hashesIn(message)) {
-    tally.posted.set(hash, (tally.posted.get(hash) ?? 0) + 1);
-    if (isNew) tally.shown.set(hash, (tally.shown.get(hash) ?? 0) + 1);
-  }
+  const enforced = message.includes('"enforce_nonce":true') ? /"nonce":"([^"]+)"/.exec(message)?.[1] : undefined;
+  const nonce = enforced ?? randomUUID();
+  for (const hash of hashesIn(message)) tally.nonces.set(hash, [...(tally.nonces.get(hash) ?? []), nonce]);
 }
-
-/** How many transactions were counted more than once. */
-const repeated = (counts: Map<string, number>): number => [...counts.values()].filter((times) => times > 1).length;
 
 /** The n-th event, to one of the channels in turn. */
 const nthBody = (n: number): string => bodyOf(n, addressOf(n % CHANNELS.length));
@@ -99,7 +88,7 @@ async function load(peer: Peer, stub: Stub): Promise<Row> {
   const tally = newTally();
   stub.onMessage = (message) => count(tally, message);
   const { rate, failed } = await postTo(url, CONNECTIONS, LOAD_SECONDS, nextBody);
-  return { 'acknowledged/s': short(rate), 'not 2xx': failed, 'shown/s': short(tally.shown.size / LOAD_SECONDS) };
+  return { 'acknowledged/s': short(rate), 'not 2xx': failed, 'shown/s': short(tally.nonces.size / LOAD_SECONDS) };
 }
 
 /** The losses after a kill in the middle of a burst, when the sender retries all unacknowledged events. */
@@ -126,12 +115,13 @@ async function crash(peer: Peer, stub: Stub): Promise<Row> {
   }
   tally.last = performance.now();
   while (performance.now() - tally.last < peer.patienceMs) await wait(100);
-  const lost = [...acknowledged].filter((n) => !tally.shown.has(hashOf(n)));
+  const lost = [...acknowledged].filter((n) => !tally.nonces.has(hashOf(n)));
+  const posted = [...tally.nonces.values()];
   return {
     'acknowledged at the kill': before,
     lost: lost.length,
-    'shown twice': repeated(tally.shown),
-    'posted twice': repeated(tally.posted),
+    'shown twice': posted.filter((nonces) => new Set(nonces).size > 1).length,
+    'posted twice': posted.filter((nonces) => nonces.length > 1).length,
     ...(acknowledged.size < BURST ? { 'never acknowledged': BURST - acknowledged.size } : {}),
   };
 }
