@@ -63,6 +63,16 @@ export function routingContract(it: StoreTest): void {
       expect(await channelsWithWork(store)).toEqual([]);
     });
 
+    it('returns what is next in the inbox after a commit, without what it took out', async ({ store }) => {
+      const [first, ...others] = await store.inbox.append(['a', 'b', 'c', 'd'].map((text) => received(text)));
+      const { next } = await store.routing.commit(routed({ done: [first!] }), { limit: 2, bytes: 99 });
+      expect(next).toMatchObject([
+        { id: others[0], body: 'b' },
+        { id: others[1], body: 'c' },
+      ]);
+      expect((await store.routing.commit(routed({ done: [others[0]!] }))).next).toEqual([]);
+    });
+
     it('stores nothing about deliveries that an earlier commit took out of the inbox', async ({ store }) => {
       const bodies = ['first', 'second'].map((text) => received(text));
       const [first, second] = await store.inbox.append(bodies);
