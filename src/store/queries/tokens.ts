@@ -11,7 +11,8 @@ import {
 } from '../../domain/routing.ts';
 import type { Watcher } from '../../domain/subscription.ts';
 import { type KnownToken, MAX_LISTED, MAX_TOKEN_DECISIONS } from '../../domain/token.ts';
-import { insertAll, type QueriesOf, raw, report, rows, type Sql, upsertAll } from '../sql.ts';
+import type { Engine } from '../schema.ts';
+import { insertAll, part, type QueriesOf, raw, report, rows, type Sql, upsertAll } from '../sql.ts';
 import type { Tokens } from '../store.ts';
 import { nativeSymbolKey, putValue, valuesOf } from './meta.ts';
 
@@ -75,10 +76,16 @@ async function namedLike(sql: Sql, parties: readonly GuildParty[]): Promise<Toke
     const { from: lowest, to: highest, last } = rangeOf(party);
     return { guildId: party.guildId, lowest, highest, last };
   });
-  const within = (table: string, label: string) => sql.all<TokenKnowledge['named'][number]>`
-    SELECT DISTINCT p.guild_id, n.address, ${raw(label)} AS label
-    FROM ${rows(asked, 'p (guild_id text, lowest text, highest text, last text)')} CROSS JOIN ${raw(table)} n
-    WHERE n.guild_id = p.guild_id AND n.address BETWEEN p.lowest AND p.highest AND substr(n.address, 39) = p.last`;
+  const alike = part`n.guild_id = p.guild_id AND n.address BETWEEN p.lowest AND p.highest AND substr(n.address, 39) = p.last`;
+  const within = (table: string, label: string) => {
+    // Of servers with 50,000 subscriptions Postgres would rather read all: a quarter of a second for each commit.
+    const named = (engine: Engine) =>
+      engine === 'postgres' ? part`LATERAL (SELECT * FROM ${raw(table)} n WHERE ${alike} OFFSET 0)` : raw(table);
+    return sql.all<TokenKnowledge['named'][number]>`
+      SELECT DISTINCT p.guild_id, n.address, ${raw(label)} AS label
+      FROM ${rows(asked, 'p (guild_id text, lowest text, highest text, last text)')} CROSS JOIN ${named} AS n
+      WHERE ${alike}`;
+  };
   const [labeled, watched] = [await within('labels', 'n.name'), await within('subscriptions', 'NULL')];
   return namedOnce([...labeled, ...watched]);
 }
