@@ -2,15 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import pino from 'pino';
-import { databaseFile } from '../src/config.ts';
+import { databaseFile, isPostgres } from '../src/config.ts';
 import { DAY, systemClock } from '../src/domain/clock.ts';
 import { startRouter } from '../src/routing/router.ts';
 import { openSqlite } from '../src/store/sqlite/open.ts';
 import type { Store } from '../src/store/store.ts';
+import { openForTest } from '../test/store/postgres/opened.ts';
+import { startPostgres } from '../test/store/postgres/server.ts';
 import { databaseIn, fill, insertRows } from './database.ts';
 import { addressOf, bodyOf, hashOf, strangerOf, transferOf } from './event.ts';
 import { newFolder } from './processes.ts';
-import { compare, inTurns, report } from './table.ts';
+import { compare, inTurns, type Row, report } from './table.ts';
 
 /** What is in the databases at first; the others are compared with the first one. */
 const PLAN = [
@@ -37,25 +39,34 @@ let sent = 0;
  */
 export async function growth(): Promise<void> {
   await using stack = new AsyncDisposableStack();
+  report('growth', await grow(async () => databaseIn(stack.use(newFolder()).path)));
+  const server = stack.use(await startPostgres());
+  report('growth on Postgres', await grow(() => server.createDatabase()));
+}
+
+async function grow(create: () => Promise<string>): Promise<Row[]> {
+  await using stack = new AsyncDisposableStack();
   const runs: (() => Promise<number>)[] = [];
   for (const { subscriptions, seen } of PLAN) {
-    const url = databaseIn(stack.use(newFolder()).path);
+    const url = await create();
     await fill(url, subscriptions, CHANNELS);
     await fillSeen(url, seen);
-    const { store, close } = await openSqlite(databaseFile({ DATABASE_URL: url }), { clock: systemClock });
+    const { store, close } = await open(url);
     stack.defer(close);
     runs.push(() => route(store, subscriptions));
   }
   await untilIdle();
   for (const warmUp of runs) await warmUp();
   const [few, ...others] = (await inTurns(runs)) as [number[], ...number[][]];
-  const rows = others.map((times, n) => ({
+  return others.map((times, n) => ({
     ...PLAN[n + 1]!,
     wanted: 1.5,
     ...compare('µs an event', times, few, 'µs with few'),
   }));
-  report('growth', rows);
 }
+
+const open = (url: string) =>
+  isPostgres(url) ? openForTest(url) : openSqlite(databaseFile({ DATABASE_URL: url }), { clock: systemClock });
 
 /** Adds transfers of the last 30 days that nobody watched, each with a delivery. */
 function fillSeen(url: string, count: number): Promise<void> {
@@ -64,7 +75,6 @@ function fillSeen(url: string, count: number): Promise<void> {
   const key = () => randomBytes(16).toString('hex');
   return insertRows(url, count, {
     transfers: (n) => ({
-      id: n + 1,
       key: key(),
       scope: 0,
       network: 0,
