@@ -1,5 +1,5 @@
 import fastify from 'fastify';
-import { HEADERS } from './server.ts';
+import { HEADERS, NO_SCHEMAS } from './server.ts';
 
 /** Connections at the same time, at most: a few scrapers and probes. */
 const MAX_CONNECTIONS = 100;
@@ -21,6 +21,7 @@ export function createOps({
   role(): Role;
 }) {
   const app = fastify({
+    ...NO_SCHEMAS,
     logger: false,
     exposeHeadRoutes: true,
     http: HEADERS,
