@@ -31,7 +31,7 @@ class SlowestFirst extends BaseSequencer {
 
 const isSlow = ({ moduleId }: TestSpecification): boolean => SLOW.test(moduleId);
 
-// Each store opens two threads, which compile what they import. With a cache on the disk they take a third of the time.
+// Each store opens threads, which compile what they import. With a cache on the disk they take a third of the time.
 process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'ledgerbell-test-compile-cache');
 
 export default defineConfig({

@@ -1,5 +1,5 @@
 import { TABLES } from '../schema.ts';
-import { type QueriesOf, raw, remove, report, type Sql, unsynced, upsertAll, write } from '../sql.ts';
+import { type QueriesOf, raw, read, remove, report, type Sql, unsynced, upsertAll, write } from '../sql.ts';
 import type { Erasure } from '../store.ts';
 
 /** How many rows of a table one step deletes, at most. */
@@ -58,7 +58,7 @@ export const erasure: QueriesOf<Erasure> = {
     return false;
   }),
 
-  begun: report((sql) => sql.list`SELECT guild_id FROM erasures ORDER BY guild_id`),
+  begun: read((sql) => sql.list`SELECT guild_id FROM erasures ORDER BY guild_id`),
 };
 
 const removedBefore = (sql: Sql, before: number) =>

@@ -1,5 +1,5 @@
 import { type InboxRow, type NewDelivery, storedBytes, takenInTurn } from '../../domain/inbox.ts';
-import { insertAll, isIn, type QueriesOf, read, receive, report, type Sql } from '../sql.ts';
+import { insertAll, isIn, type QueriesOf, read, receive, type Sql } from '../sql.ts';
 import type { Inbox } from '../store.ts';
 import { scopesIn } from './projects.ts';
 
@@ -13,7 +13,7 @@ export const inbox: QueriesOf<Inbox> = {
 
   next: read(nextRows),
 
-  usage: report(
+  usage: read(
     (sql) =>
       sql.all`
         WITH waits AS (

@@ -1,7 +1,7 @@
 import type { Pause } from '../../domain/clock.ts';
 import type { CheckProgress } from '../../domain/completeness.ts';
 import { FIRST_NETWORK } from '../../domain/network.ts';
-import { type QueriesOf, report, type Sql, unsynced, upsertAll } from '../sql.ts';
+import { type QueriesOf, read, type Sql, unsynced, upsertAll } from '../sql.ts';
 import type { Uptime } from '../store.ts';
 
 /** The single values in `meta`, by their keys. */
@@ -44,7 +44,7 @@ export async function putValue(sql: Sql, key: string, value: string): Promise<vo
 }
 
 export const uptime: QueriesOf<Uptime> = {
-  read: report(async (sql) => {
+  read: read(async (sql) => {
     const latest = await sql.value<number>`
       SELECT max(at) AS at FROM (
         SELECT CAST(value AS BIGINT) AS at FROM meta WHERE key = ${META_KEYS.worked}

@@ -1,6 +1,6 @@
 import { FIRST_NETWORK } from '../../domain/network.ts';
 import { networkOfOperator, operatorScope, type StoredProject } from '../../domain/project.ts';
-import { insertAll, type QueriesOf, raw, remove, report, type Sql, update, upsertAll, write } from '../sql.ts';
+import { insertAll, type QueriesOf, raw, read, remove, report, type Sql, update, upsertAll, write } from '../sql.ts';
 import type { Projects } from '../store.ts';
 import { META_KEYS, putValue, valueAt } from './meta.ts';
 
@@ -20,7 +20,7 @@ export const projects: QueriesOf<Projects> = {
       (await sql.get<StoredProject>`${SELECT} WHERE guild_id = ${guildId} AND network = ${network}`) ?? null,
   ),
 
-  all: report((sql) => sql.all`${SELECT} ORDER BY id`),
+  all: read((sql) => sql.all`${SELECT} ORDER BY id`),
 
   save: write(async (sql, { guildId, network = FIRST_NETWORK, projectId, sealed, signed = false }, token) => {
     const saved = { guildId, network, projectId, sealed, signed };
@@ -44,7 +44,7 @@ export const projects: QueriesOf<Projects> = {
     return true;
   }),
 
-  tokens: report(
+  tokens: read(
     (sql) =>
       sql.all`
         SELECT token, scope, coalesce(network, -scope) AS network, retiring AS retiring_flag

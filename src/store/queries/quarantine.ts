@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Quarantined } from '../../domain/inbox.ts';
-import { isIn, part, type QueriesOf, raw, report, update, write } from '../sql.ts';
+import { isIn, part, type QueriesOf, raw, read, report, update, write } from '../sql.ts';
 import type { Quarantine } from '../store.ts';
 
 /** How many deliveries one step lets give up their bytes, at most. */
@@ -13,7 +13,7 @@ const select = (columns: string) =>
 const KEPT = raw('scope, received_at, run, run_ms, identity, body');
 
 export const quarantine: QueriesOf<Quarantine> = {
-  sizes: report(
+  sizes: read(
     (sql) =>
       sql.all`
         SELECT scope, count(*) FILTER (WHERE hash IS NULL) AS rows,

@@ -1,4 +1,4 @@
-import { isIn, type QueriesOf, report, type Sql, unsynced } from '../sql.ts';
+import { isIn, type QueriesOf, read, report, type Sql, unsynced } from '../sql.ts';
 import type { Retention } from '../store.ts';
 import { comparedUpTo, META_KEYS, putValue, valueAt } from './meta.ts';
 import { pruneKnowledge } from './tokens.ts';
@@ -66,7 +66,7 @@ export const retention: QueriesOf<Retention> = {
     return { deleted, next: old.length === MAX_ROWS ? old.at(-1)!.id : null };
   }),
 
-  reusableBytes: report(async (sql) => {
+  reusableBytes: read(async (sql) => {
     if (sql.engine === 'postgres') return 0;
     return (await sql.value`SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size`)!;
   }),

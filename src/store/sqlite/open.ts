@@ -11,7 +11,7 @@ import type { Store } from '../store.ts';
 import { connectExisting, disposable, openDatabase, takeLock, versionOf } from './database.ts';
 import { damageMessage, isDamage, REPLACED, whereBackups } from './files.ts';
 import { transactions } from './sql.ts';
-import { startThread } from './thread.ts';
+import { startThread, type Thread } from './thread.ts';
 
 /** How often it is looked whether the files on disk are those that are open, though nothing happens. */
 const CHECK_MS = 3 * SECOND;
@@ -24,8 +24,13 @@ export async function openSqlite(
   await using stack = new AsyncDisposableStack();
   // The last connection to close writes the log back to the file, so the writer closes last.
   const writer = stack.adopt(await startThread({ file, isReader: false }, report), ({ close }) => close());
-  // Nobody waits for it at the start.
-  const reader = stack.adopt(startThread({ file, isReader: true }, report), async (started) => (await started).close());
+  let reader: Promise<Thread> | null = null;
+  stack.defer(async () => {
+    const started = reader;
+    // The writer refuses what is asked later.
+    reader = Promise.resolve(writer);
+    await (await started)?.close();
+  });
   const failed = Promise.withResolvers<Error>();
   let fault: Error | null = null;
 
@@ -46,10 +51,19 @@ export async function openSqlite(
       );
   }
 
+  /** The thread for reports starts with the first of them: an idle bot does without its 20 MiB. */
+  function readerThread(): Promise<Thread> {
+    if (reader) return reader;
+    reader = startThread({ file, isReader: true }, report);
+    void reader.then(({ lost }) => lost.then(fail), fail);
+    return reader;
+  }
+
   async function make(call: Call, mode: Mode): Promise<unknown> {
     if (fault !== null) throw new StoreError(fault.message, REPLACED);
     try {
-      return await (mode === 'report' ? await reader : writer).call(call, mode);
+      const thread = mode === 'report' ? await readerThread() : writer;
+      return await thread.call(call, mode);
     } catch (error) {
       note(error as StoreError);
       throw error;
@@ -57,7 +71,6 @@ export async function openSqlite(
   }
 
   void writer.lost.then(fail);
-  void reader.then(({ lost }) => lost.then(fail), fail);
   const store = portOver(make);
   // Each call compares the files on disk with those that are open.
   stack.defer(repeat(clock, CHECK_MS, () => store.inbox.next(1).catch(() => undefined)));
