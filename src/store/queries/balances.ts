@@ -1,6 +1,6 @@
 import type { LeftBalance } from '../../domain/balance.ts';
 import type { Transfer } from '../../domain/transfer.ts';
-import { insertAll, isIn, type QueriesOf, report, update, upsertAll, write } from '../sql.ts';
+import { insertAll, isIn, type QueriesOf, read, report, update, upsertAll, write } from '../sql.ts';
 import type { BalanceFacts, ConcernedBalance } from '../store.ts';
 import { placeForNotices, writeNotice } from './channels.ts';
 import { requestChanges } from './edits.ts';
@@ -12,7 +12,7 @@ const MAX_CONCERNED = 500;
 
 /** What transfers left, and who wants to know. */
 export const balances: QueriesOf<BalanceFacts> = {
-  concerned: report(async (sql, after) => {
+  concerned: read(async (sql, after) => {
     const last = (await sql.value<number>`SELECT max(id) FROM decisions`) ?? 0;
     if (after === null || last <= after) return { last, concerned: [] };
     const found = await sql.all<ConcernedBalance & { id: number }>`

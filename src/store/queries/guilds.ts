@@ -17,7 +17,7 @@ const settingsOf = async (sql: Sql, guildId: string): Promise<GuildSettings> =>
     WHERE guild_id = ${guildId}`) ?? NO_SETTINGS;
 
 export const guilds: QueriesOf<Guilds> = {
-  settings: report(settingsOf),
+  settings: read(settingsOf),
 
   changeSettings: write(async (sql, guildId, changed) => {
     const before = await settingsOf(sql, guildId);
