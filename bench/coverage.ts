@@ -49,4 +49,8 @@ if (isMainThread) {
   })
     .listen(Number(process.env.COVERAGE_PORT), '127.0.0.1')
     .unref();
-} else channel.onmessage = () => void take().then((called) => channel.postMessage(called));
+} else
+  channel.onmessage = ({ data }: { data: unknown }) => {
+    // What other threads reply comes here, too.
+    if (data === null) void take().then((called) => channel.postMessage(called));
+  };
