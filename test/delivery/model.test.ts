@@ -1,3 +1,3 @@
 import { modelTest } from './model.ts';
 
-modelTest({ numRuns: 30 });
+modelTest({ numRuns: 20 });

@@ -67,7 +67,7 @@ it.each(['blocks', 'receipts'] as const)(
       return arrived().sort((a, b) => a - b);
     };
     await expect
-      .poll(repeated, { message: 'every payment is delivered', interval: 1_000, timeout: 60_000 })
+      .poll(repeated, { message: 'every payment is delivered', interval: 100, timeout: 60_000 })
       .toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
   },
 );

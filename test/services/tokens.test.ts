@@ -112,7 +112,7 @@ it.each([429, { code: -32000, message: 'Too many requests, please retry' }])(
   async (refusal) => {
     await pay('dollar', 1n);
     here.node.refuse('eth_call', refusal);
-    for (let times = 0; times < 3; times++) {
+    for (let times = 0; times < 2; times++) {
       await scan();
       here.advance(PATIENCE_MS);
     }
