@@ -1,7 +1,6 @@
 import type { Button, Command, Reply } from '../src/discord/command.ts';
-import type { AddressText } from '../src/domain/address.ts';
+import { type AddressText, shortAddress } from '../src/domain/address.ts';
 import { DAY } from '../src/domain/clock.ts';
-import { shortAddress } from '../src/domain/typed-address.ts';
 import { UserError } from '../src/errors.ts';
 import {
   type NamedRequest,

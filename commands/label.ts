@@ -1,7 +1,6 @@
 import type { AutocompleteUse, ButtonUse, Choice, Command, CommandUse, Reply } from '../src/discord/command.ts';
-import { type AddressText, toAddress } from '../src/domain/address.ts';
+import { type AddressText, checksumAddress, toAddress } from '../src/domain/address.ts';
 import type { Label } from '../src/domain/guild.ts';
-import { checksumAddress } from '../src/domain/typed-address.ts';
 import { UserError } from '../src/errors.ts';
 import type { Translate } from '../src/languages/index.ts';
 import { seenBy } from './shared/channels.ts';

@@ -1,13 +1,18 @@
 import { ButtonStyle } from 'discord.js';
 import type { Command, Reply } from '../src/discord/command.ts';
-import { type AddressText, NATIVE_SENTINEL } from '../src/domain/address.ts';
+import {
+  type AddressText,
+  checksumAddress,
+  NATIVE_SENTINEL,
+  parseAddress,
+  parseWatchable,
+} from '../src/domain/address.ts';
 import { inUnits, wholeDigits } from '../src/domain/amount.ts';
 import { addressPage } from '../src/domain/explorer.ts';
 import { imitatedBy } from '../src/domain/guard.ts';
 import { type Asset, DEFAULT_CHOICES } from '../src/domain/subscription.ts';
 import { asName, asSymbol } from '../src/domain/text.ts';
 import type { Token } from '../src/domain/token.ts';
-import { checksumAddress, parseAddress, parseWatchable } from '../src/domain/typed-address.ts';
 import { UserError } from '../src/errors.ts';
 import type { Translate } from '../src/languages/index.ts';
 import { type Language, writeNumber } from '../src/languages/languages.ts';

@@ -1,12 +1,11 @@
 import type { Command, Reply } from '../src/discord/command.ts';
 import { replyHeadline } from '../src/discord/render/compact.ts';
 import { whatMoved } from '../src/discord/render/wording.ts';
-import type { AddressText } from '../src/domain/address.ts';
+import { type AddressText, shortAddress } from '../src/domain/address.ts';
 import { transactionPage } from '../src/domain/explorer.ts';
 import type { MessageTransaction, TransferHistory } from '../src/domain/history.ts';
 import { plainText } from '../src/domain/text.ts';
 import type { KnownToken } from '../src/domain/token.ts';
-import { shortAddress } from '../src/domain/typed-address.ts';
 import { UserError } from '../src/errors.ts';
 import { sightOf } from './shared/channels.ts';
 import { MAX_MENU_OPTIONS, menuRow, pager, rows } from './shared/components.ts';

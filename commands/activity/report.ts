@@ -3,19 +3,25 @@ import type { Reply } from '../../src/discord/command.ts';
 import { activityCsv } from '../../src/discord/render/csv.ts';
 import { balanceRows, blocksLine, sumLine } from '../../src/discord/render/statement.ts';
 import { assetName, number, transactionUrl, whatMoved, worthLine } from '../../src/discord/render/wording.ts';
-import { type Activity, type AssetTotal, type Direction, isNoise, summarize } from '../../src/domain/activity.ts';
-import type { AddressText } from '../../src/domain/address.ts';
+import {
+  type Activity,
+  type ActivityQuery,
+  type AssetTotal,
+  type Direction,
+  isNoise,
+  type PostedIn,
+  readMovements,
+  summarize,
+} from '../../src/domain/activity.ts';
+import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
 import { countedAssets, type StatementOutcome } from '../../src/domain/balance.ts';
 import { inTime, SECOND } from '../../src/domain/clock.ts';
 import { addressPage } from '../../src/domain/explorer.ts';
 import type { HiddenReason } from '../../src/domain/match.ts';
-import { type ActivityQuery, type PostedIn, readMovements } from '../../src/domain/movements.ts';
 import type { Network } from '../../src/domain/network.ts';
-import { inDollars, worthOf } from '../../src/domain/price.ts';
 import { linkText } from '../../src/domain/text.ts';
 import type { KnownToken } from '../../src/domain/token.ts';
-import { isItem } from '../../src/domain/transfer.ts';
-import { checksumAddress } from '../../src/domain/typed-address.ts';
+import { inDollars, isItem, worthOf } from '../../src/domain/transfer.ts';
 import { writeWorth } from '../../src/languages/languages.ts';
 import type { Store } from '../../src/store/store.ts';
 import { button, linkButton, rows } from '../shared/components.ts';

@@ -1,9 +1,8 @@
 import type { Reply, Use } from '../../src/discord/command.ts';
-import type { AddressText } from '../../src/domain/address.ts';
+import { type AddressText, parseAddress, shortAddress } from '../../src/domain/address.ts';
 import type { AuditEntry } from '../../src/domain/guild.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
-import { parseAddress, shortAddress } from '../../src/domain/typed-address.ts';
 import { nameIn, wordingsOf } from '../../src/languages/index.ts';
 import { LANGUAGES, type Language } from '../../src/languages/languages.ts';
 import { hasManageServer } from '../shared/channels.ts';

@@ -1,15 +1,15 @@
-import type { AddressText } from '../../src/domain/address.ts';
-import type { ExplorerRoot } from '../../src/domain/explorer.ts';
-import { type LabelRefusal, MAX_LABELS } from '../../src/domain/guild.ts';
-import type { Subscription } from '../../src/domain/subscription.ts';
-import { asLabel, labelLooksLikeLink, plainText } from '../../src/domain/text.ts';
 import {
   type AddressFault,
+  type AddressText,
   addressesIn,
   bareDigits,
   parseAddress,
   shortAddress,
-} from '../../src/domain/typed-address.ts';
+} from '../../src/domain/address.ts';
+import type { ExplorerRoot } from '../../src/domain/explorer.ts';
+import { type LabelRefusal, MAX_LABELS } from '../../src/domain/guild.ts';
+import type { Subscription } from '../../src/domain/subscription.ts';
+import { asLabel, labelLooksLikeLink, plainText } from '../../src/domain/text.ts';
 import { ifRefused, UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { fullAddress, withInput } from './reply.ts';

@@ -1,10 +1,10 @@
 import type { APIButtonComponent } from 'discord.js';
 import { namesOfFile } from '../../src/config/networks.ts';
 import type { AutocompleteUse, Choice, Command, CommandUse, Form, FormData, Reply } from '../../src/discord/command.ts';
+import { chainsIn } from '../../src/domain/address.ts';
 import { chainTitle } from '../../src/domain/network.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { cutTo } from '../../src/domain/text.ts';
-import { chainsIn } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import { row } from './components.ts';
 import { text } from './define.ts';

@@ -1,7 +1,6 @@
 import type { Choice } from '../../src/discord/command.ts';
-import type { AddressText } from '../../src/domain/address.ts';
+import { type AddressText, checksumAddress, shortAddress } from '../../src/domain/address.ts';
 import { editDistance, isolate } from '../../src/domain/text.ts';
-import { checksumAddress, shortAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import { nameIn, type Translate } from '../../src/languages/index.ts';
 import { listInCode, quoted, withInput } from './reply.ts';

@@ -1,12 +1,17 @@
 import type { AutocompleteUse, Choice } from '../../src/discord/command.ts';
 import type { RenderContext } from '../../src/discord/render/wording.ts';
-import { type AddressText, NATIVE_SENTINEL } from '../../src/domain/address.ts';
+import {
+  type AddressText,
+  checksumAddress,
+  NATIVE_SENTINEL,
+  parseAddress,
+  shortAddress,
+} from '../../src/domain/address.ts';
 import { inTime } from '../../src/domain/clock.ts';
 import { skeleton } from '../../src/domain/guard.ts';
 import type { Asset, Choices } from '../../src/domain/subscription.ts';
 import { asSymbol, isolate, looksLikeLink, plainText } from '../../src/domain/text.ts';
 import { catalogedAmong, type KnownToken } from '../../src/domain/token.ts';
-import { checksumAddress, parseAddress, shortAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { nameIn } from '../../src/languages/index.ts';

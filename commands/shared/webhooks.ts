@@ -1,7 +1,6 @@
 import { type APIButtonComponent, ButtonStyle } from 'discord.js';
-import type { AddressText } from '../../src/domain/address.ts';
+import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
 import { inCode } from '../../src/domain/text.ts';
-import { checksumAddress } from '../../src/domain/typed-address.ts';
 import type { UpstreamFailure } from '../../src/domain/upstream.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';

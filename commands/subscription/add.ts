@@ -1,8 +1,7 @@
 import type { APIEmbedField } from 'discord.js';
 import type { CommandUse, Reply } from '../../src/discord/command.ts';
-import { toAddress } from '../../src/domain/address.ts';
+import { addressesIn, parseWatchable, toAddress } from '../../src/domain/address.ts';
 import { DEFAULT_CHOICES, type Subscription } from '../../src/domain/subscription.ts';
-import { addressesIn, parseWatchable } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import { hiddenFrom, isGone, outsideLine, refuseUnseen, visibleTo } from '../shared/channels.ts';
 import { button, row } from '../shared/components.ts';

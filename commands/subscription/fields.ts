@@ -1,4 +1,5 @@
 import type { APIApplicationCommandOptionChoice } from 'discord.js';
+import { checksumAddress } from '../../src/domain/address.ts';
 import { amountOfToken, typedAmount } from '../../src/domain/amount.ts';
 import {
   type Asset,
@@ -10,7 +11,6 @@ import {
   type Subscription,
 } from '../../src/domain/subscription.ts';
 import { halfWidth } from '../../src/domain/text.ts';
-import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { ifRefused, UserError } from '../../src/errors.ts';
 import type { English } from '../../src/languages/english.ts';
 import { type Language, type Translate, wordingsOf } from '../../src/languages/index.ts';

@@ -1,9 +1,8 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type { CommandUse, Reply } from '../../src/discord/command.ts';
-import type { AddressText } from '../../src/domain/address.ts';
+import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
 import { csvLine, MAX_FILE_BYTES } from '../../src/domain/csv.ts';
 import { type Choices, isMuted, type Subscription } from '../../src/domain/subscription.ts';
-import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { KIB } from '../../src/domain/units.ts';
 import { UserError } from '../../src/errors.ts';
 import { seenBy, unseenLine } from '../shared/channels.ts';

@@ -1,7 +1,7 @@
 import type { AutocompleteUse, Button, Choice, CommandUse, Reply } from '../../src/discord/command.ts';
+import { parseAddress, shortAddress } from '../../src/domain/address.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { isolate } from '../../src/domain/text.ts';
-import { parseAddress, shortAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import { nameIn } from '../../src/languages/index.ts';
 import { hiddenFrom, visibleTo } from '../shared/channels.ts';

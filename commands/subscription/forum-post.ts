@@ -1,7 +1,6 @@
 import { ChannelFlags, ChannelType, DiscordAPIError, type ForumChannel, ThreadAutoArchiveDuration } from 'discord.js';
-import type { AddressText } from '../../src/domain/address.ts';
+import { type AddressText, checksumAddress, shortAddress } from '../../src/domain/address.ts';
 import { cutTo } from '../../src/domain/text.ts';
-import { checksumAddress, shortAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import { languageOf, translator } from '../../src/languages/index.ts';
 import { checkTarget, type PickedChannel, TARGET_TYPES } from '../shared/channels.ts';

@@ -1,9 +1,14 @@
 import { ButtonStyle } from 'discord.js';
 import type { Button, Menu, Reply } from '../../src/discord/command.ts';
-import type { AddressText } from '../../src/domain/address.ts';
+import {
+  type AddressFault,
+  type AddressText,
+  addressList,
+  checksumAddress,
+  parseWatchable,
+} from '../../src/domain/address.ts';
 import { nameKey, type Questions } from '../../src/domain/guild.ts';
 import { type Choices, DEFAULT_CHOICES, type Subscription } from '../../src/domain/subscription.ts';
-import { type AddressFault, addressList, checksumAddress, parseWatchable } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { outsideLine } from '../shared/channels.ts';

@@ -1,9 +1,8 @@
 import { ButtonStyle } from 'discord.js';
 import type { Button, CommandUse, Menu, Reply } from '../../src/discord/command.ts';
-import type { AddressText } from '../../src/domain/address.ts';
+import { type AddressText, shortAddress } from '../../src/domain/address.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { isolate } from '../../src/domain/text.ts';
-import { shortAddress } from '../../src/domain/typed-address.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { visibleTo } from '../shared/channels.ts';
 import { button, type MenuRow, menuRow, pager, row, rows } from '../shared/components.ts';

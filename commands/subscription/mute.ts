@@ -1,8 +1,8 @@
 import type { Button, CommandUse, Reply } from '../../src/discord/command.ts';
+import { shortAddress } from '../../src/domain/address.ts';
 import { DAY, HOUR } from '../../src/domain/clock.ts';
 import { FOREVER, isMuted, type Subscription } from '../../src/domain/subscription.ts';
 import { cutTo, isolate } from '../../src/domain/text.ts';
-import { shortAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import { type Translate, wordingsOf } from '../../src/languages/index.ts';
 import { seenBy, unseenLine } from '../shared/channels.ts';

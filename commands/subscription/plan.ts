@@ -1,10 +1,9 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type { GuildBasedChannel } from 'discord.js';
-import type { AddressText } from '../../src/domain/address.ts';
+import { type AddressText, chainsIn, parseAddress, parseWatchable } from '../../src/domain/address.ts';
 import { type Label, nameKey } from '../../src/domain/guild.ts';
 import { chainOf } from '../../src/domain/network.ts';
 import { type ImportedSubscription, isMuted, type Subscription } from '../../src/domain/subscription.ts';
-import { chainsIn, parseAddress, parseWatchable } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { checkKnown, refuseUnseen } from '../shared/channels.ts';

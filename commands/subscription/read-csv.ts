@@ -1,7 +1,7 @@
 import { CsvError, parse } from 'csv-parse/sync';
+import { addressesIn, addressList, type ListedAddress } from '../../src/domain/address.ts';
 import { FORMULA } from '../../src/domain/csv.ts';
 import { chainOf } from '../../src/domain/network.ts';
-import { addressesIn, addressList, type ListedAddress } from '../../src/domain/typed-address.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { listInCode, quoted } from '../shared/reply.ts';
 import { closestMatch, withSuggestion } from '../shared/suggestions.ts';

@@ -1,6 +1,6 @@
 import type { Button, ButtonUse, Reply } from '../../src/discord/command.ts';
+import { checksumAddress } from '../../src/domain/address.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
-import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import { MAX_ROW_BUTTONS, question, rows } from '../shared/components.ts';
 import { nameOf } from '../shared/names.ts';

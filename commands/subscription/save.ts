@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { GuildMember, PermissionFlagsBits } from 'discord.js';
+import { checksumAddress } from '../../src/domain/address.ts';
 import type {
   Choices,
   Filters,
@@ -7,7 +8,6 @@ import type {
   Subscription,
   SubscriptionChange,
 } from '../../src/domain/subscription.ts';
-import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import type { Asker } from '../shared/channels.ts';

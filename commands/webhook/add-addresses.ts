@@ -1,9 +1,8 @@
 import type { Command, Reply } from '../../src/discord/command.ts';
 import { whole } from '../../src/discord/reply.ts';
-import type { AddressText } from '../../src/domain/address.ts';
+import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
 import { addressesOf, type Subscription } from '../../src/domain/subscription.ts';
 import { plainText } from '../../src/domain/text.ts';
-import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Webhook } from '../../src/upstream/notification.ts';
 import { visibleTo } from '../shared/channels.ts';

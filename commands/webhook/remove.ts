@@ -1,10 +1,9 @@
 import { type APIButtonComponent, ButtonStyle } from 'discord.js';
 import type { Button, ButtonUse, CommandUse, Reply } from '../../src/discord/command.ts';
-import type { AddressText } from '../../src/domain/address.ts';
+import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
 import { operatorScope } from '../../src/domain/project.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
-import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import type { RemovalResult } from '../../src/upstream/notification.ts';

@@ -1,7 +1,7 @@
 import { type APIEmbed, messageLink } from 'discord.js';
 import { MAX_TITLE } from '../../src/discord/command.ts';
 import { feeText, MAX_TOKEN_ID, number, type RenderContext, whatMoved } from '../../src/discord/render/wording.ts';
-import type { AddressText } from '../../src/domain/address.ts';
+import { type AddressText, shortAddress } from '../../src/domain/address.ts';
 import type { Warning } from '../../src/domain/alert.ts';
 import { leftBy } from '../../src/domain/balance.ts';
 import { ChainError } from '../../src/domain/chain-node.ts';
@@ -9,10 +9,8 @@ import { inTime, MINUTE, SECOND } from '../../src/domain/clock.ts';
 import { transactionPage } from '../../src/domain/explorer.ts';
 import type { RecordedAlert, RecordedDecision, TransferHistory } from '../../src/domain/history.ts';
 import type { HiddenReason } from '../../src/domain/match.ts';
-import { inDollars, worthOf } from '../../src/domain/price.ts';
 import { cutTo, inCode } from '../../src/domain/text.ts';
-import type { Transfer } from '../../src/domain/transfer.ts';
-import { shortAddress } from '../../src/domain/typed-address.ts';
+import { inDollars, type Transfer, worthOf } from '../../src/domain/transfer.ts';
 import { writeWorth } from '../../src/languages/languages.ts';
 import { titleName } from '../shared/names.ts';
 import {

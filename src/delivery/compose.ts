@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { type Alert, type DigestReason, transactionOf } from '../domain/alert.ts';
 import {
   type DueAlerts,
+  digestReason,
   type Joinable,
   type Lane,
   MAX_ALERTS,
@@ -10,8 +11,7 @@ import {
   type ShownDeliveries,
   shownDeliveries,
 } from '../domain/batch.ts';
-import { digestReason } from '../domain/burst.ts';
-import { mentionsOf } from '../domain/mention.ts';
+import { mentionsOf } from '../domain/significance.ts';
 import type { Store } from '../store/store.ts';
 import type { Channel } from './schedule.ts';
 

@@ -1,8 +1,8 @@
 import type { AddressText } from '../domain/address.ts';
 import type { AlertTarget } from '../domain/alert.ts';
 import { MAX_ALERTS } from '../domain/batch.ts';
-import type { ChannelHead, Shard } from '../domain/channel.ts';
 import { DAY, HOUR, inTime, SECOND } from '../domain/clock.ts';
+import type { ChannelHead, Shard } from '../domain/guild.ts';
 import type { GuildPause, Outbox, SendingPause } from '../domain/sender.ts';
 import { createLimits, type RequestSlot } from './limits.ts';
 import { createMembership, type MembershipOptions } from './membership.ts';

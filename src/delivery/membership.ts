@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import { GONE, type Shard } from '../domain/channel.ts';
 import type { Clock } from '../domain/clock.ts';
+import { GONE, type Shard } from '../domain/guild.ts';
 import type { Store } from '../store/store.ts';
 import { newReference, nonceOf } from './compose.ts';
 import { type Block, FIRST_RETRY_MS } from './outcome.ts';

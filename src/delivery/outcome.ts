@@ -1,6 +1,6 @@
 import { type Batch, MAX_ALERTS, type ShownDeliveries } from '../domain/batch.ts';
-import { type ChannelHead, type ChannelState, GONE } from '../domain/channel.ts';
 import { type BackOff, backOff, DAY, HOUR, MINUTE, SECOND } from '../domain/clock.ts';
+import { type ChannelHead, type ChannelState, GONE } from '../domain/guild.ts';
 import type { SendOutcome } from '../domain/sender.ts';
 
 /** Decides from Discord's response what is stored about a message and what its channel does next. */

@@ -12,7 +12,7 @@ import {
   SimpleShardingStrategy,
 } from 'discord.js';
 import type { Logger } from 'pino';
-import type { Shard } from '../domain/channel.ts';
+import type { Shard } from '../domain/guild.ts';
 import { reasonOf } from '../errors.ts';
 
 /** Gets what Discord reports about the servers that the bot is in, and about the token. */

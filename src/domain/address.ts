@@ -1,3 +1,7 @@
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { chainOf } from './network.ts';
+
 /** A 20-byte address as lower-case hex with 0x; the only form that is stored and compared. */
 export type AddressText = `0x${string}`;
 
@@ -11,4 +15,171 @@ export function toAddress(text: unknown): AddressText | null {
   if (typeof text !== 'string') return null;
   const trimmed = text.trim();
   return /^0x[0-9a-f]{40}$/i.test(trimmed) ? (trimmed.toLowerCase() as AddressText) : null;
+}
+
+/**
+ * Why a text is not a usable address: it contains no `0x` and 40 hexadecimal digits (`bare`: only the digits;
+ * `transaction`: as many as a transaction's hash has; `foreign`: an address as chains of other kinds have it), or several,
+ * capitals that contradict EIP-55, or (only where something is to be watched) an address that nearly everything would
+ * match. The texts `address.…` explain it to people.
+ */
+export type AddressFault = 'form' | 'bare' | 'several' | 'transaction' | 'foreign' | 'checksum' | 'zero' | 'sentinel';
+
+/**
+ * What a person typed as an address: its stored form, and the chain if the text names one (`matic:0x…`); or why it is
+ * not an address.
+ */
+export type ParsedAddress = { ok: true; address: AddressText; chainId?: number } | { ok: false; fault: AddressFault };
+
+/** Invisible characters that people copy from a page. */
+const UNSEEN = /\p{Cf}/gu;
+
+/** An address in a text, where it stands alone: in a hash there are 40 digits as well. */
+const WITHIN = /(?<![0-9a-z])0x[0-9a-f]{40}(?![0-9a-z])/gi;
+/** Base58 and Bech32, which Solana, Tron, Bitcoin and Cosmos use. */
+const FOREIGN = /^(?![0-9a-fA-F]+$)(?:[1-9A-HJ-NP-Za-km-z]{32,44}|[a-z]{2,12}1[02-9ac-hj-np-z]{38,})$/;
+
+/** The addresses that a text names, as they are written there, each once. */
+export const addressesIn = (text: string): string[] => [...new Set(text.match(WITHIN))];
+
+/**
+ * Reads the one address that a typed text carries: alone, in a link, after a name, in quotes, or as EIP-3770 (`eth:0x…`),
+ * CAIP-10 (`eip155:1:0x…`) and ERC-681 (`ethereum:0x…@1`) write it. Mixed case must carry a right EIP-55 checksum.
+ */
+export function parseAddress(text: string): ParsedAddress {
+  const typed = text.replace(UNSEEN, '').trim();
+  const written = addressesIn(typed);
+  // A page of two addresses, such as a holder's balance of a token, may be meant for either.
+  if (new Set(written.map(toAddress)).size > 1) return { ok: false, fault: 'several' };
+  const [only] = written;
+  const address = toAddress(only);
+  if (only === undefined || address === null) return { ok: false, fault: faultOf(typed) };
+  const digits = only.slice(2);
+  const mixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
+  if (mixed && checksumAddress(address) !== `0x${digits}`) return { ok: false, fault: 'checksum' };
+  const chainId = chainNamed(typed, typed.indexOf(only), only.length);
+  return { ok: true, address, ...(chainId !== null && { chainId }) };
+}
+
+/** The chains that the addresses of a text name, each once. */
+export function chainsIn(text: string): number[] {
+  const seen = text.replace(UNSEEN, '');
+  return [
+    ...new Set([...seen.matchAll(WITHIN)].flatMap(({ index, 0: one }) => chainNamed(seen, index, one.length) ?? [])),
+  ];
+}
+
+/** The chain that is named right before or after the address at a place; null: none. */
+function chainNamed(text: string, at: number, length: number): number | null {
+  const after = /^@(0x[\da-f]{1,12}|\d{1,15})(?![\da-z])/i.exec(text.slice(at + length))?.[1];
+  const before = /(?<![\p{L}\d-])(?:eip155:(?<id>\d{1,15})(?:\/[a-z\d-]+)?|(?<name>[a-z][a-z\d-]*)):(?:pay-)?$/iu.exec(
+    text.slice(0, at),
+  );
+  const number = after ?? before?.groups?.id;
+  if (number !== undefined) return Number(number);
+  const { name } = before?.groups ?? {};
+  // Without `@`, a payment request means the chain that the wallet is on.
+  return name === undefined || name.toLowerCase() === 'ethereum' ? null : (chainOf(name) ?? null);
+}
+
+function faultOf(text: string): AddressFault {
+  if (/(?<![0-9a-z])(0x)?[0-9a-f]{64}(?![0-9a-z])/i.test(text)) return 'transaction';
+  if (bareDigits(text) !== null) return 'bare';
+  return FOREIGN.test(text) ? 'foreign' : 'form';
+}
+
+/** The 40 hexadecimal digits of an address that is written without `0x`; null: there are none, or several. */
+export function bareDigits(text: string): string | null {
+  const [only, ...others] = text.match(/(?<![0-9a-z])[0-9a-f]{40}(?![0-9a-z])/gi) ?? [];
+  return only !== undefined && others.length === 0 ? only : null;
+}
+
+/** Like {@link parseAddress} for an address to watch: the zero address and the native sentinel are refused. */
+export function parseWatchable(text: string): ParsedAddress {
+  const parsed = parseAddress(text);
+  if (parsed.ok && parsed.address === ZERO_ADDRESS) return { ok: false, fault: 'zero' };
+  if (parsed.ok && parsed.address === NATIVE_SENTINEL) return { ok: false, fault: 'sentinel' };
+  return parsed;
+}
+
+/**
+ * The EIP-55 form of an address, as people see it: a letter is a capital where the digit of its hash is 8 or more. (A
+ * library for it would take 20 ms of each start.)
+ */
+export function checksumAddress(address: AddressText): string {
+  const digits = address.slice(2);
+  const hashed = bytesToHex(keccak_256(utf8ToBytes(digits)));
+  return `0x${digits.replace(/./g, (digit, at: number) => (hashed[at]! >= '8' ? digit.toUpperCase() : digit))}`;
+}
+
+/** A shortened address, for places without room; the full one must be shown elsewhere. */
+export function shortAddress(address: AddressText): string {
+  const text = checksumAddress(address);
+  return `${text.slice(0, 6)}…${text.slice(-4)}`;
+}
+
+/** An address of a pasted text as it is written there, what the text calls it, and the chain that it names. */
+export interface ListedAddress {
+  text: string;
+  label: string | null;
+  chainId: number | null;
+}
+
+/** A short name of a chain right before an address. */
+const PREFIX = /(?<![\p{L}\d-])(?<name>eip155:\d{1,15}(?:\/[a-z\d-]+)?|[a-z][a-z\d-]*):(?:pay-)?$/iu;
+/** A link or payment request that has not ended yet. */
+const IN_LINK = /(?:https?:\/\/|ethereum:)\S*$/i;
+/** What follows an address in it, such as `#tokentxns`, and a chain after any address. */
+const REST_OF_LINK = /^[^\s,;|()[\]<>"'`]*/;
+const CHAIN_AFTER = /^@[\w:-]+/;
+/** How many characters beside an address are read: more are no name. */
+const MAX_BETWEEN = 500;
+const MARKUP = /[\s"'`“”„«»*_~()[\]<>]+$/u;
+const MARK = /[:=|→–—-]$/u;
+const AROUND = /^(?:[\s\-*•·>#|,;:=→–—"'`“”„«»~_()[\]]|@\d+|\d{1,4}[.)](?=\s))+|[\s\-*•·|,;:=→–—"'`“”„«»~_()[\]<>]+$/gu;
+
+/** The name in the text before an address; `isMarked`: a sign or a link separates them. */
+function nameBefore(before: string): { name: string; isMarked: boolean } {
+  const unlinked = before.replace(/https?:\/\/\S*$/i, '');
+  const bare = unlinked.replace(PREFIX, (whole, name: string) =>
+    /^(eip155:.+|ethereum)$/i.test(name) || chainOf(name) !== undefined ? '' : whole,
+  );
+  const linked = /\[([^[\]]*)\]\($/.exec(bare)?.[1];
+  const text = bare.replace(MARKUP, '');
+  const isMarked = linked !== undefined || /\t\s*$/.test(bare) || MARK.test(text);
+  return { name: (linked ?? text).replace(AROUND, ''), isMarked };
+}
+
+/**
+ * The addresses of a text, each once, with the text before each as its label, or the text after each if nothing stands
+ * before the first one. In a sentence a word before an address is no label: a sign must separate them, or each of
+ * several lines has one address. `isList`: it is a list also without line breaks, which Discord removes from options.
+ */
+export function addressList(text: string, isList = false): ListedAddress[] {
+  const lines = text.split(/\r\n|[\r\n]/).map((line) => ({ line, written: [...line.matchAll(WITHIN)] }));
+  const isColumn = isList || lines.filter(({ written }) => written.length === 1).length > 1;
+  const found = new Map<string, ListedAddress>();
+  for (const { line, written } of lines) {
+    const ends = written.map(({ index, 0: one }) => index + one.length);
+    const linked = (end: number) => IN_LINK.test(line.slice(Math.max(0, end - MAX_BETWEEN), end));
+    const after = (end: number, until?: number) =>
+      line.slice(end, until).replace(linked(end) ? REST_OF_LINK : CHAIN_AFTER, '');
+    const between = [
+      line.slice(0, written[0]?.index),
+      ...ends.map((end, at) => after(end, written[at + 1]?.index)),
+    ].map((text, at) => (at === written.length ? text.slice(0, MAX_BETWEEN) : text.slice(-MAX_BETWEEN)));
+    const names = between.map(nameBefore);
+    const isAfter = isColumn && names[0]?.name === '' && names.at(-1)?.name !== '';
+    for (const [at, { index, 0: one }] of written.entries()) {
+      const { name, isMarked } = names[isAfter ? at + 1 : at]!;
+      const isLabel = isMarked || isList || (isColumn && written.length === 1);
+      const known = found.get(one.toLowerCase());
+      const label = isLabel && name !== '' ? name : null;
+      // It is valid if any of its spellings is.
+      const spelling = known && parseAddress(known.text).ok ? known.text : one;
+      const chainId = known ? known.chainId : chainNamed(line, index, one.length);
+      found.set(one.toLowerCase(), { text: spelling, label: known?.label ?? label, chainId });
+    }
+  }
+  return [...found.values()];
 }

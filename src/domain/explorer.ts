@@ -1,5 +1,4 @@
-import type { AddressText } from './address.ts';
-import { checksumAddress } from './typed-address.ts';
+import { type AddressText, checksumAddress } from './address.ts';
 
 /** The explorer's web root, without a slash at its end; undefined: there is no explorer. */
 export interface ExplorerRoot {

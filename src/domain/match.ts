@@ -1,9 +1,8 @@
 import type { AddressText } from './address.ts';
 import { isLure } from './guard.ts';
-import { isWorthLess } from './price.ts';
 import { isKnownAsset, isSignificant, leaves, minimumFor, type TokenTrust } from './significance.ts';
 import { type Asset, asksFor, isMuted, type Perspective, type Watcher } from './subscription.ts';
-import { isLessThan, isZero, mergedKind, type Transfer } from './transfer.ts';
+import { isLessThan, isWorthLess, isZero, mergedKind, type Transfer } from './transfer.ts';
 
 /** Whether a subscription gets an alert for a transfer. */
 export type Match =

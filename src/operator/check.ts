@@ -1,9 +1,9 @@
 import { namesOfFile } from '../config/networks.ts';
 import { type Config, databaseFile, isPostgres, type NetworkConfig, shownUrl } from '../config.ts';
 import { invitation } from '../discord/register.ts';
+import { parseAddress } from '../domain/address.ts';
 import { systemClock } from '../domain/clock.ts';
 import type { UNREACHABLE } from '../domain/inbox.ts';
-import { parseAddress } from '../domain/typed-address.ts';
 import { MIB } from '../domain/units.ts';
 import type { UpstreamFailure } from '../domain/upstream.ts';
 import { freeBytes } from '../limits.ts';

@@ -1,3 +1,4 @@
+import type { ActivityQuery, DecidedTransfer, PostedIn } from '../domain/activity.ts';
 import type { AddressText } from '../domain/address.ts';
 import type { Alert, RenderedAlert } from '../domain/alert.ts';
 import type {
@@ -18,7 +19,6 @@ import type {
   NextMessage,
   Notice,
 } from '../domain/batch.ts';
-import type { ChannelHead, ChannelState, Shard } from '../domain/channel.ts';
 import type { Pause } from '../domain/clock.ts';
 import type {
   Balances,
@@ -28,11 +28,12 @@ import type {
   StoredTransfer,
   WatchedAddress,
 } from '../domain/completeness.ts';
-import type { RecentQuery, RecentTransfers } from '../domain/dry-run.ts';
 import type {
   Action,
   AuditEntry,
   Backlog,
+  ChannelHead,
+  ChannelState,
   Confirmation,
   GuildOverview,
   GuildSettings,
@@ -41,11 +42,17 @@ import type {
   LabelRefusal,
   NewConfirmation,
   Questions,
+  Shard,
   StoredCounts,
 } from '../domain/guild.ts';
-import type { HistoryQuery, MessageTransaction, TransferHistory } from '../domain/history.ts';
+import type {
+  HistoryQuery,
+  MessageTransaction,
+  RecentQuery,
+  RecentTransfers,
+  TransferHistory,
+} from '../domain/history.ts';
 import type { InboxRow, InboxUsage, NewDelivery, Quarantined } from '../domain/inbox.ts';
-import type { ActivityQuery, DecidedTransfer, PostedIn } from '../domain/movements.ts';
 import type { NewProject, ReceiverToken, StoredProject } from '../domain/project.ts';
 import type { RoutingContext, RoutingQuery, RoutingResult } from '../domain/routing.ts';
 import type { Silence } from '../domain/silence.ts';

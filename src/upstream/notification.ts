@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { AddressText } from '../domain/address.ts';
-import { parseAddress } from '../domain/typed-address.ts';
+import { type AddressText, parseAddress } from '../domain/address.ts';
 import type { UpstreamFailure } from '../domain/upstream.ts';
 import { call, jsonOf } from './http.ts';
 

@@ -5,7 +5,7 @@ import { afterAll, expect, it } from 'vitest';
 import { startChain } from '../../sandbox/chain/index.ts';
 import { createWebhook } from '../../sandbox/webhook.ts';
 import { startServices } from '../../services/start.ts';
-import { checksumAddress } from '../../src/domain/typed-address.ts';
+import { checksumAddress } from '../../src/domain/address.ts';
 import { forFile } from '../for-file.ts';
 import { linksOf, lower, RECEIVER_URL, startWorld, textOf } from './world.ts';
 

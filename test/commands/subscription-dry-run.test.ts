@@ -1,6 +1,6 @@
 import { afterEach, expect, it, onTestFinished } from 'vitest';
 import type { OptionInput } from '../../sandbox/discord/index.ts';
-import { dryRun } from '../../src/domain/dry-run.ts';
+import { dryRun } from '../../src/domain/history.ts';
 import { DEFAULT_CHOICES } from '../../src/domain/subscription.ts';
 import { wordingsOf } from '../../src/languages/index.ts';
 import { forFile } from '../for-file.ts';

@@ -8,8 +8,8 @@ import {
   type Situation,
   widened,
 } from '../../src/delivery/outcome.ts';
-import type { ChannelHead } from '../../src/domain/channel.ts';
 import { DAY, HOUR, MINUTE } from '../../src/domain/clock.ts';
+import type { ChannelHead } from '../../src/domain/guild.ts';
 import type { SendOutcome } from '../../src/domain/sender.ts';
 
 const NOW = 1_700_000_000_000;

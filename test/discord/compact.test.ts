@@ -1,10 +1,9 @@
 import { type APISectionComponent, type APITextDisplayComponent, MessageFlags } from 'discord.js';
 import { describe, expect, it } from 'vitest';
 import { createRenderers } from '../../src/app/sending.ts';
-import { type AddressText, ZERO_ADDRESS } from '../../src/domain/address.ts';
+import { type AddressText, checksumAddress, ZERO_ADDRESS } from '../../src/domain/address.ts';
 import type { Alert, Warning } from '../../src/domain/alert.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
-import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { ALICE, alertOf, BOB, COIN, key, matchOf, PAYROLL, SETTINGS, TREASURY, USDC } from './alerts.ts';
 import { plain, textsOf } from './shown.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { renderDigest } from '../../src/discord/render/digest.ts';
 import type { RenderSettings } from '../../src/discord/render/wording.ts';
+import { checksumAddress } from '../../src/domain/address.ts';
 import type { Alert, DigestReason, Warning } from '../../src/domain/alert.ts';
-import { checksumAddress } from '../../src/domain/typed-address.ts';
 import { ALICE, alertOf, BOB, COIN, KEYS, key, PAYROLL, read, SETTINGS, TREASURY, USDC } from './alerts.ts';
 import { plain } from './shown.ts';
 

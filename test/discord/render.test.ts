@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { renderAgain, renderAlerts, renderPlain } from '../../src/discord/render/alert.ts';
 import { renderDigest } from '../../src/discord/render/digest.ts';
 import { sampleMessage } from '../../src/discord/render/sample.ts';
+import { checksumAddress } from '../../src/domain/address.ts';
 import type { Alert, Warning } from '../../src/domain/alert.ts';
 import { DEFAULT_CHOICES, type Subscription } from '../../src/domain/subscription.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
-import { checksumAddress } from '../../src/domain/typed-address.ts';
 import type { Language } from '../../src/languages/index.ts';
 import { ALICE, alertOf, BOB, COIN, KEYS, key, matchOf, PAYROLL, read, SETTINGS, TREASURY, USDC } from './alerts.ts';
 

@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
-import { summarize } from '../../src/domain/activity.ts';
+import { type Movement, summarize } from '../../src/domain/activity.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import { DAY, HOUR } from '../../src/domain/clock.ts';
-import type { Movement } from '../../src/domain/movements.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
 import { transfer as transferOf } from '../store/contract/given.ts';
 

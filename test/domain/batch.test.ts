@@ -1,8 +1,14 @@
 import { expect, it } from 'vitest';
-import { sendingOrder, shownDeliveries } from '../../src/domain/batch.ts';
-import { burstUntil, collectedFor, digestReason, nextDueAt } from '../../src/domain/burst.ts';
-import { channelForNotices, type UsedChannel } from '../../src/domain/channel.ts';
+import {
+  burstUntil,
+  collectedFor,
+  digestReason,
+  nextDueAt,
+  sendingOrder,
+  shownDeliveries,
+} from '../../src/domain/batch.ts';
 import { MINUTE } from '../../src/domain/clock.ts';
+import { channelForNotices, type UsedChannel } from '../../src/domain/guild.ts';
 import { transfer, txHash } from '../store/contract/given.ts';
 
 const NONE = { message: null, change: null, label: null };

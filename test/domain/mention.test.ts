@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { DAY, MINUTE } from '../../src/domain/clock.ts';
-import { mentionsOf } from '../../src/domain/mention.ts';
+import { mentionsOf } from '../../src/domain/significance.ts';
 
 const NOW = 1_000_000_000;
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
+import { type Movement, readMovements } from '../../src/domain/activity.ts';
 import { MINUTE } from '../../src/domain/clock.ts';
-import { dryRun, type RecentTransfers } from '../../src/domain/dry-run.ts';
-import { type Movement, readMovements } from '../../src/domain/movements.ts';
+import { dryRun, type RecentTransfers } from '../../src/domain/history.ts';
 import { isNextHead, latenessOf, type RoutingQuery, watchedQueries } from '../../src/domain/routing.ts';
 import { GUILD, newSubscription, TREASURY, transfer } from '../store/contract/given.ts';
 

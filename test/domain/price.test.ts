@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { inDollars, isFarFrom, isWorthLess, plainDecimal, worthOf } from '../../src/domain/price.ts';
-import type { Transfer } from '../../src/domain/transfer.ts';
+import { inDollars, isFarFrom, isWorthLess, plainDecimal, type Transfer, worthOf } from '../../src/domain/transfer.ts';
 
 const of = (value: string | null, price: string | null, change: Partial<Transfer> = {}) =>
   ({ kind: 'erc20', value, decimals: 6, tokenId: null, price, ...change }) as const;

@@ -7,13 +7,12 @@ import {
   MessageFlags,
   type RESTPostAPIChannelMessageJSONBody,
 } from 'discord.js';
-import type { AddressText } from '../../domain/address.ts';
+import { type AddressText, checksumAddress } from '../../domain/address.ts';
 import { type Alert, transactionOf } from '../../domain/alert.ts';
 import { MAX_OF_ONE_TRANSACTION } from '../../domain/batch.ts';
-import { mentionsOf } from '../../domain/mention.ts';
+import { mentionsOf } from '../../domain/significance.ts';
 import type { AlertStyle } from '../../domain/subscription.ts';
 import { isSuspect, isWorthless, viewOf } from '../../domain/transaction-parts.ts';
-import { checksumAddress } from '../../domain/typed-address.ts';
 import { MAX_CONTENT, MAX_DESCRIPTION, MAX_EMBEDS, MAX_FIELDS } from '../command.ts';
 import { transactionEmbed } from './card.ts';
 import { compactLines, headlineAbove, titleOnly } from './compact.ts';

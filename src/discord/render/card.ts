@@ -1,9 +1,8 @@
 import type { APIEmbed, APIEmbedField } from 'discord.js';
-import { type AddressText, ZERO_ADDRESS } from '../../domain/address.ts';
+import { type AddressText, shortAddress, ZERO_ADDRESS } from '../../domain/address.ts';
 import type { Alert } from '../../domain/alert.ts';
 import type { Perspective } from '../../domain/subscription.ts';
 import { asName, inCode } from '../../domain/text.ts';
-import { shortAddress } from '../../domain/typed-address.ts';
 import { MAX_TITLE } from '../command.ts';
 import { compactLines } from './compact.ts';
 import {

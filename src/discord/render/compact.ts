@@ -1,4 +1,4 @@
-import { type AddressText, ZERO_ADDRESS } from '../../domain/address.ts';
+import { type AddressText, checksumAddress, ZERO_ADDRESS } from '../../domain/address.ts';
 import type { Alert } from '../../domain/alert.ts';
 import { isDifference } from '../../domain/completeness.ts';
 import { addressPage } from '../../domain/explorer.ts';
@@ -6,7 +6,6 @@ import { seenFrom } from '../../domain/match.ts';
 import { linkText } from '../../domain/text.ts';
 import { isKnown, isWorthless, partsOf, type View } from '../../domain/transaction-parts.ts';
 import type { Transfer } from '../../domain/transfer.ts';
-import { checksumAddress } from '../../domain/typed-address.ts';
 import {
   type AlertPart,
   type Alerts,

@@ -1,11 +1,9 @@
 import { type APIEmbed, type RESTPostAPIChannelMessageJSONBody, TimestampStyles, time } from 'discord.js';
 import { type Alert, type DigestReason, transactionOf } from '../../domain/alert.ts';
 import { MINUTE } from '../../domain/clock.ts';
-import { mentionsOf } from '../../domain/mention.ts';
-import { byWorth, inDollars, worthOf } from '../../domain/price.ts';
-import { leaves } from '../../domain/significance.ts';
+import { leaves, mentionsOf } from '../../domain/significance.ts';
 import { isForgeable, isKnown, isSuspect, isWorthless } from '../../domain/transaction-parts.ts';
-import { amountOf, isItem, isZero } from '../../domain/transfer.ts';
+import { amountOf, byWorth, inDollars, isItem, isZero, worthOf } from '../../domain/transfer.ts';
 import { writeWorth } from '../../languages/languages.ts';
 import { MAX_DESCRIPTION, MAX_FIELD } from '../command.ts';
 import { cardMessage, MAX_HEADLINES } from './alert.ts';

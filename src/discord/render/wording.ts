@@ -1,14 +1,12 @@
-import type { AddressText } from '../../domain/address.ts';
+import { type AddressText, checksumAddress } from '../../domain/address.ts';
 import type { Alert } from '../../domain/alert.ts';
 import { FEE_DIGITS, inUnits, rounded } from '../../domain/amount.ts';
 import type { AssetWords } from '../../domain/balance.ts';
 import { DAY, HOUR, MINUTE } from '../../domain/clock.ts';
 import { addressPage, type ExplorerRoot, transactionPage } from '../../domain/explorer.ts';
 import type { Network } from '../../domain/network.ts';
-import { inDollars, worthOf } from '../../domain/price.ts';
 import { asLabel, asName, asSymbol, inCode, linkText } from '../../domain/text.ts';
-import { amountOf, isItem, mergedKind, type Transfer } from '../../domain/transfer.ts';
-import { checksumAddress } from '../../domain/typed-address.ts';
+import { amountOf, inDollars, isItem, mergedKind, type Transfer, worthOf } from '../../domain/transfer.ts';
 import { type Language, languageOf, type Translate, translator } from '../../languages/index.ts';
 import { writeNumber, writeWorth } from '../../languages/languages.ts';
 

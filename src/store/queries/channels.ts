@@ -1,5 +1,5 @@
 import type { Notice } from '../../domain/batch.ts';
-import { channelForNotices, compareGuilds, GONE, type KnownGuild, type UsedChannel } from '../../domain/channel.ts';
+import { channelForNotices, compareGuilds, GONE, type KnownGuild, type UsedChannel } from '../../domain/guild.ts';
 import {
   insert,
   insertAll,

@@ -9,7 +9,7 @@ import {
   sendingOrder,
   shownDeliveries,
 } from '../../domain/batch.ts';
-import type { ChannelHead } from '../../domain/channel.ts';
+import type { ChannelHead } from '../../domain/guild.ts';
 import { part, raw, type Sql } from '../sql.ts';
 import { alertsOfBatch } from './alerts.ts';
 import { nextDue } from './due.ts';

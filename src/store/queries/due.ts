@@ -1,14 +1,17 @@
 import type { Alert } from '../../domain/alert.ts';
-import { type ClaimOptions, type DueAlerts, type Lane, MAX_OF_ONE_TRANSACTION } from '../../domain/batch.ts';
 import {
   BACKLOG_TRANSACTIONS,
   BURST_ALERTS,
   BURST_DIGESTS_MS,
   BURST_WINDOW_MS,
   burstUntil,
+  type ClaimOptions,
   collectedFor,
+  type DueAlerts,
+  type Lane,
+  MAX_OF_ONE_TRANSACTION,
   nextDueAt,
-} from '../../domain/burst.ts';
+} from '../../domain/batch.ts';
 import { type Part, part, type Sql } from '../sql.ts';
 import { alertsById, byTransaction, ofSameTransactions, readAlerts } from './alerts.ts';
 

@@ -1,8 +1,7 @@
+import type { ActivityQuery, DecidedTransfer, PostedIn } from '../../domain/activity.ts';
 import type { AddressText } from '../../domain/address.ts';
 import type { StoredMatch, Warning } from '../../domain/alert.ts';
-import type { RecentQuery, RecentTransfers } from '../../domain/dry-run.ts';
-import type { MessageTransaction } from '../../domain/history.ts';
-import type { ActivityQuery, DecidedTransfer, PostedIn } from '../../domain/movements.ts';
+import type { MessageTransaction, RecentQuery, RecentTransfers } from '../../domain/history.ts';
 import { alsoIs, isIn, part, type QueriesOf, report, type Sql } from '../sql.ts';
 import type { History } from '../store.ts';
 import { scopesOf } from './projects.ts';

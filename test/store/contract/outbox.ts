@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { BURST_ALERTS } from '../../../src/domain/burst.ts';
+import { BURST_ALERTS } from '../../../src/domain/batch.ts';
 import { DAY, SECOND } from '../../../src/domain/clock.ts';
 import {
   CHANNEL,

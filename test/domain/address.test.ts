@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
-import { toAddress } from '../../src/domain/address.ts';
 import {
   addressList,
   chainsIn,
   checksumAddress,
   parseAddress,
   parseWatchable,
-} from '../../src/domain/typed-address.ts';
+  toAddress,
+} from '../../src/domain/address.ts';
 
 const RIGHT = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 
