@@ -1,22 +1,17 @@
 import type { Mode, QueriesOf, Query, Sql } from '../sql.ts';
 import type { Store } from '../store.ts';
-import { balances } from './balances.ts';
-import { chainChecks } from './chain-checks.ts';
 import { channels } from './channels.ts';
-import { deadLetters } from './dead-letters.ts';
-import { erasure } from './erasure.ts';
+import { balances, chainChecks } from './completeness.ts';
 import { audit, confirmations, guilds, labels } from './guilds.ts';
 import { history } from './history.ts';
-import { inbox } from './inbox.ts';
+import { inbox, quarantine } from './inbox.ts';
 import { uptime } from './meta.ts';
 import { metrics } from './metrics.ts';
-import { outbox } from './outbox.ts';
+import { deadLetters, outbox } from './outbox.ts';
 import { projects } from './projects.ts';
-import { quarantine } from './quarantine.ts';
-import { retention } from './retention.ts';
+import { erasure, retention } from './retention.ts';
 import { routing } from './routing.ts';
-import { silence } from './silence.ts';
-import { subscriptions } from './subscriptions.ts';
+import { silence, subscriptions } from './subscriptions.ts';
 import { tokens } from './tokens.ts';
 
 /** The port's methods, written once for all engines. */

@@ -1,23 +1,24 @@
 import { MAX_HOLD_MS } from '../../domain/alert.ts';
-import type { NewBatch } from '../../domain/batch.ts';
+import type { DeadLetter, MessageRef, NewBatch } from '../../domain/batch.ts';
 import {
   insert,
+  isIn,
   type Part,
   part,
   type QueriesOf,
   raw,
   read,
   remove,
+  report,
   type Sql,
   unsynced,
   update,
   write,
 } from '../sql.ts';
-import type { Outbox } from '../store.ts';
+import type { DeadLetters, Outbox } from '../store.ts';
 import { alertsById, areAsRendered } from './alerts.ts';
-import { channelsWithWork, claim, countAttempt } from './claims.ts';
-import { pageOfDue } from './due.ts';
-import { assign, edited, editFailed, join, requestRerender } from './edits.ts';
+import { channelsWithWork, claim, countAttempt, pageOfDue } from './claims.ts';
+import { addEdit, assign, edited, editFailed, join, requestRerender } from './edits.ts';
 
 /** Since when an alert counts as waiting; a held one does not age. */
 export const WAITING_SINCE = raw('CASE WHEN due_at > created_at THEN due_at ELSE created_at END');
@@ -139,4 +140,40 @@ async function deadLetterWaiting(sql: Sql, which: Part, reason: string, now: num
     SELECT 'alert', id, channel_id, CAST(${reason} AS TEXT), CAST(${now} AS BIGINT) FROM alerts
     WHERE state = 'waiting' AND ${which} ORDER BY id`;
   await sql.run`UPDATE alerts SET state = 'dead' WHERE state = 'waiting' AND ${which}`;
+}
+
+const SELECT = part`SELECT d.id, d.kind, d.alert_id, d.channel_id, d.reason, d.payload, d.at, t.data AS transfer_json
+  FROM dead_letters d JOIN alerts a ON a.id = d.alert_id JOIN transfers t ON t.id = a.transfer_id`;
+
+/** Alerts and edits that could not be posted, until somebody replays or discards them. */
+export const deadLetters: QueriesOf<DeadLetters> = {
+  list: report((sql, limit) => sql.all`${SELECT} ORDER BY d.id LIMIT ${limit}`),
+
+  replay: write(async (sql, id, now) => {
+    const found = await sql.get<DeadLetter>`${SELECT} WHERE d.id = ${id}`;
+    if (!found || !(await putBack(sql, found, now))) return false;
+    await remove(sql, 'dead_letters', { id });
+    await sql.run`UPDATE channels SET due_at = ${now} WHERE channel_id = ${found.channelId} AND due_at > ${now}`;
+    return true;
+  }),
+
+  discard: write(async (sql, ids, now) => {
+    await sql.run`
+      UPDATE alerts SET discarded_at = ${now} WHERE state = 'dead'
+        AND id IN (SELECT alert_id FROM dead_letters WHERE id ${isIn(ids)})`;
+    return sql.run`DELETE FROM dead_letters WHERE id ${isIn(ids)}`;
+  }),
+};
+
+/** A message that was sent is edited, not posted again. */
+async function putBack(sql: Sql, { kind, alertId }: DeadLetter, now: number): Promise<boolean> {
+  if (kind === 'alert') {
+    const waiting = { state: 'waiting', batchId: null, hold: null, dueAt: 0 };
+    return (await update(sql, 'alerts', { id: alertId }, waiting)) > 0;
+  }
+  const message = await sql.get<MessageRef>`
+    SELECT channel_id, reference FROM batches WHERE id = (SELECT batch_id FROM alerts WHERE id = ${alertId})`;
+  if (!message) return false;
+  await addEdit(sql, { ...message, editKind: 'change', payload: null, attempts: 0, now });
+  return true;
 }

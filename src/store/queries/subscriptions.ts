@@ -2,6 +2,7 @@ import type { AddressText } from '../../domain/address.ts';
 import type { StoredMatch } from '../../domain/alert.ts';
 import { nameIn } from '../../domain/guild.ts';
 import { leaves } from '../../domain/significance.ts';
+import { BUSY, deservesNotice, isSilent, type Silence } from '../../domain/silence.ts';
 import {
   DEFAULT_CHOICES,
   DEFAULT_FILTERS,
@@ -32,8 +33,10 @@ import {
   update,
   write,
 } from '../sql.ts';
-import type { Subscriptions } from '../store.ts';
+import type { Silences, Subscriptions } from '../store.ts';
+import { writeNotice } from './channels.ts';
 import { bookOf, putLabels, removeLabels } from './guilds.ts';
+import { scopesOf } from './projects.ts';
 
 /** A subscription's label, in a statement that reads `subscriptions`. */
 export const LABEL_OF_SUBSCRIPTION = part`(SELECT name FROM labels
@@ -221,4 +224,45 @@ function subscriptionsTo(
     part`WHERE (address, channel_id, coalesce(network, -1)) IN (
       SELECT * FROM ${rows(places, 'w (address text, channel_id text, network bigint)')})`,
   );
+}
+
+type Busy = Omit<Silence, 'feedAt'> & { network: number | null };
+
+export const silence: QueriesOf<Silences> = {
+  current: report((sql, guildId, now) =>
+    silences(sql, part`AND guild_id = ${guildId} ORDER BY last_event_at`, (busy) => isSilent(busy, now)),
+  ),
+
+  unreported: report((sql, now) =>
+    silences(sql, part`AND watch_silence = 1 AND silence_reported_at IS NULL ORDER BY id`, (busy) =>
+      deservesNotice(busy, now),
+    ),
+  ),
+
+  report: write(async (sql, notice, subscriptions) => {
+    const reported = await sql.run`
+      UPDATE activity_stats SET silence_reported_at = ${notice.now}
+      WHERE subscription_id ${isIn(subscriptions)} AND silence_reported_at IS NULL`;
+    if (reported > 0) await writeNotice(sql, notice);
+    return reported > 0;
+  }),
+};
+
+/** Those busy addresses that `isSought` picks, with when the projects of each one's guild last brought an event. */
+async function silences(sql: Sql, rest: Part, isSought: (busy: Busy) => boolean): Promise<Silence[]> {
+  const busy = await sql.all<Busy>`
+    SELECT id AS subscription, guild_id, channel_id, address, network, ${LABEL_OF_SUBSCRIPTION} AS label, muted_until,
+      last_event_at, gap_ms
+    FROM activity_stats JOIN subscriptions ON id = subscription_id
+    WHERE paused = 0 AND events >= ${BUSY.events} AND gap_ms <= ${BUSY.gapMs} ${rest}`;
+  const silent: Silence[] = [];
+  for (const { network, ...each } of busy.filter(isSought)) {
+    const seen: number[] = [];
+    for (const scope of await scopesOf(sql, each.guildId, network)) {
+      const last = await sql.value<number>`SELECT max(seen_at) FROM transfers WHERE scope = ${scope}`;
+      if (last !== null) seen.push(last);
+    }
+    silent.push({ ...each, feedAt: seen.length === 0 ? null : Math.max(...seen) });
+  }
+  return silent;
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { systemClock } from '../../../src/domain/clock.ts';
-import { BY_SCOPE } from '../../../src/store/queries/erasure.ts';
+import { BY_SCOPE } from '../../../src/store/queries/retention.ts';
 import { MIGRATIONS } from '../../../src/store/schema.ts';
 import { connectExisting, disposable, openDatabase } from '../../../src/store/sqlite/database.ts';
 import { openExisting, openSqlite } from '../../../src/store/sqlite/open.ts';
