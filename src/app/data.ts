@@ -10,7 +10,7 @@ import { openPathTokens, type PathTokens } from '../receiver/path-tokens.ts';
 import { assertListenable } from '../receiver/server.ts';
 import type { OpenStore } from '../store/open.ts';
 import { SCHEMA_VERSION } from '../store/schema.ts';
-import { startDailyBackups } from '../store/sqlite/daily-backups.ts';
+import { startDailyBackups } from '../store/sqlite/backup.ts';
 import { prepareFolder } from '../store/sqlite/files.ts';
 import { openSqlite } from '../store/sqlite/open.ts';
 import type { Store } from '../store/store.ts';

@@ -11,7 +11,7 @@ import type { Network } from '../domain/network.ts';
 import { isLinkable } from '../domain/text.ts';
 import type { AppContext, AppOverrides } from './context.ts';
 import type { Data } from './data.ts';
-import type { Uptime } from './uptime.ts';
+import type { Uptime } from './maintenance.ts';
 
 export type Sending = ReturnType<typeof startSending>;
 

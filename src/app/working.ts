@@ -15,10 +15,9 @@ import type { AppContext, AppOverrides } from './context.ts';
 import type { Data } from './data.ts';
 import { watchGaps } from './gap-notices.ts';
 import type { Interfaces } from './interfaces.ts';
-import { startMaintenance } from './maintenance.ts';
+import { openUptime, startMaintenance } from './maintenance.ts';
 import type { Receiving } from './receiving.ts';
 import { type Sending, startSending } from './sending.ts';
-import { openUptime } from './uptime.ts';
 
 /** What one process at a time does: it routes, sends, serves commands, and deletes old data. */
 export type Working = Awaited<ReturnType<typeof startWorking>>;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { DAY } from '../../src/domain/clock.ts';
 import type { QuotaLimits } from '../../src/domain/inbox.ts';
-import { createQuotas } from '../../src/receiver/quotas.ts';
+import { createQuotas } from '../../src/receiver/admission.ts';
 import { OTHER_SCOPE, OTHER_TOKEN, startReceiver, TOKEN } from './harness.ts';
 
 const LIMITS: QuotaLimits = { rate: 2, burst: 3, waiting: 5, waitingBytes: 100, dayBytes: 1_000, operatorRate: null };

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { createManualClock } from '../../sandbox/discord/index.ts';
-import { limitQuarantine } from '../../src/routing/quarantine.ts';
+import { limitQuarantine } from '../../src/routing/router.ts';
 import { readLog } from '../app.ts';
 import { quarantine } from '../store/contract/given.ts';
 import { takeStore } from '../store/sqlite/reused.ts';
