@@ -243,13 +243,13 @@ const LISTS = ['result', 'rows', 'data', 'items', 'results'];
 const CATEGORY_LISTS = ['availableCategories', 'categories', ...LISTS.toReversed()];
 
 /** The keys of the categories in a response; empty: there are none. */
-export function readCategories(json: unknown): string[] {
+function readCategories(json: unknown): string[] {
   const list = (findList(json, null) ?? []).filter((entry) => !isFields(entry) || entry.active !== false);
   const keys = list.map((entry) => (isFields(entry) ? (entry.key ?? entry.category ?? entry.id ?? entry.slug) : entry));
   return [...new Set(keys.filter((key): key is string => typeof key === 'string' && /^[\w-]{1,50}$/.test(key)))];
 }
 
-export function readPage(response: HttpResult, category: string): Page | UpstreamFailure {
+function readPage(response: HttpResult, category: string): Page | UpstreamFailure {
   const read = jsonOf(response);
   if (read.status !== 'ok') return read;
   const rows = findList(read.json, category);
@@ -284,7 +284,7 @@ function findTotal(json: unknown, depth = 0): number | null {
 }
 
 /** A row as texts; null: not a row. */
-export function toRow(row: unknown): ProviderRow | null {
+function toRow(row: unknown): ProviderRow | null {
   if (!isFields(row)) return null;
   const columns: Record<string, string> = {};
   for (const [name, value] of Object.entries(row)) {

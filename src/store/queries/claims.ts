@@ -54,7 +54,7 @@ export const pageOfDue = (
  * The channel's next alerts, the significant ones first; if none are due, when the next ones are (null: none wait). Beyond
  * `limit` it adds the other alerts of the same transactions, unless `alone` is set.
  */
-export async function nextDue(
+async function nextDue(
   sql: Sql,
   channelId: string,
   options: ClaimOptions,

@@ -156,7 +156,7 @@ type TransferRow = Omit<TransferHistory, 'deliveries' | 'decisions' | 'alerts' |
 type Of<Row> = Row & { transferId: number };
 
 /** What happened to a transaction's transfers that concern a guild: how many there are, and `max` of them. */
-export async function transfers(
+async function transfers(
   sql: Sql,
   { guildId, txHash, ownScopes = [], network = null, channelId = null, skip = 0 }: HistoryQuery,
   now: number,

@@ -211,7 +211,7 @@ async function watchersOf(sql: Sql, asked: readonly object[]): Promise<Map<strin
 }
 
 /** Stores what was decided about deliveries; returns the channels in which sent messages must change. */
-export async function storeRouted(sql: Sql, result: RoutingResult): Promise<string[]> {
+async function storeRouted(sql: Sql, result: RoutingResult): Promise<string[]> {
   await takeFromInbox(sql, result);
   const routed = withoutRemoved(result, await putStats(sql, result));
   const { now } = routed;
