@@ -2,6 +2,7 @@ import { ButtonStyle } from 'discord.js';
 import type { Command, Reply } from '../src/discord/command.ts';
 import {
   type AddressText,
+  type Asset,
   checksumAddress,
   NATIVE_SENTINEL,
   parseAddress,
@@ -10,7 +11,7 @@ import {
 import { inUnits, wholeDigits } from '../src/domain/amount.ts';
 import { addressPage } from '../src/domain/explorer.ts';
 import { imitatedBy } from '../src/domain/guard.ts';
-import { type Asset, DEFAULT_CHOICES } from '../src/domain/subscription.ts';
+import { DEFAULT_CHOICES } from '../src/domain/subscription.ts';
 import { asName, asSymbol } from '../src/domain/text.ts';
 import type { Token } from '../src/domain/token.ts';
 import { UserError } from '../src/errors.ts';

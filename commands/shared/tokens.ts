@@ -2,6 +2,7 @@ import type { AutocompleteUse, Choice } from '../../src/discord/command.ts';
 import type { RenderContext } from '../../src/discord/render/wording.ts';
 import {
   type AddressText,
+  type Asset,
   checksumAddress,
   NATIVE_SENTINEL,
   parseAddress,
@@ -9,7 +10,7 @@ import {
 } from '../../src/domain/address.ts';
 import { inTime } from '../../src/domain/clock.ts';
 import { skeleton } from '../../src/domain/guard.ts';
-import type { Asset, Choices } from '../../src/domain/subscription.ts';
+import type { Choices } from '../../src/domain/subscription.ts';
 import { asSymbol, isolate, looksLikeLink, plainText } from '../../src/domain/text.ts';
 import { catalogedAmong, type KnownToken } from '../../src/domain/token.ts';
 import { UserError } from '../../src/errors.ts';

@@ -1,6 +1,5 @@
-import type { AddressText } from '../../src/domain/address.ts';
+import type { AddressText, Asset } from '../../src/domain/address.ts';
 import {
-  type Asset,
   type Choices,
   DEFAULT_CHOICES,
   FOREVER,

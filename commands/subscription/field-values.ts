@@ -1,6 +1,6 @@
-import type { AddressText } from '../../src/domain/address.ts';
+import type { AddressText, Asset } from '../../src/domain/address.ts';
 import { amountOfToken, isAmount, typedAmount } from '../../src/domain/amount.ts';
-import { type Asset, type Filters, FOREVER, type KindFilter, thresholdOf } from '../../src/domain/subscription.ts';
+import { type Filters, FOREVER, type KindFilter, thresholdOf } from '../../src/domain/subscription.ts';
 import { ifRefused, type OtherText, UserError } from '../../src/errors.ts';
 import type { Language, Translate } from '../../src/languages/index.ts';
 import { mayBeThousands, writeNumber } from '../../src/languages/languages.ts';

@@ -1,8 +1,7 @@
 import type { APIApplicationCommandOptionChoice } from 'discord.js';
-import { checksumAddress } from '../../src/domain/address.ts';
+import { type Asset, checksumAddress } from '../../src/domain/address.ts';
 import { amountOfToken, typedAmount } from '../../src/domain/amount.ts';
 import {
-  type Asset,
   type Choices,
   DEFAULT_CHOICES,
   DEFAULT_FILTERS,

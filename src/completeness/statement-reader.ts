@@ -1,4 +1,4 @@
-import type { AddressText } from '../domain/address.ts';
+import type { AddressText, Asset } from '../domain/address.ts';
 import {
   type AssetSum,
   type AssetWords,
@@ -10,7 +10,6 @@ import {
 } from '../domain/balance.ts';
 import { blockBefore, ChainError, type ChainNode, refusalOf } from '../domain/chain-node.ts';
 import type { BlockRange } from '../domain/completeness.ts';
-import type { Asset } from '../domain/subscription.ts';
 import type { Store } from '../store/store.ts';
 import { feeOf } from './movements.ts';
 

@@ -5,6 +5,9 @@ import { chainOf } from './network.ts';
 /** A 20-byte address as lower-case hex with 0x; the only form that is stored and compared. */
 export type AddressText = `0x${string}`;
 
+/** A token's contract, or the native coin. */
+export type Asset = AddressText | 'native';
+
 /** What notification services put in `tokenAddress` for the native coin. */
 export const NATIVE_SENTINEL: AddressText = '0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee';
 /** The other end of a mint or a burn. */

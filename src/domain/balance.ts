@@ -1,8 +1,8 @@
 import { Temporal } from 'temporal-polyfill';
-import type { AddressText } from './address.ts';
+import type { AddressText, Asset } from './address.ts';
 import type { BlockRange } from './completeness.ts';
 import type { StatementPeriod } from './guild.ts';
-import type { Asset, Subscription } from './subscription.ts';
+import type { Subscription } from './subscription.ts';
 import { catalogedAmong, type KnownToken } from './token.ts';
 import type { Transfer } from './transfer.ts';
 

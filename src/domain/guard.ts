@@ -1,6 +1,5 @@
-import type { AddressText } from './address.ts';
+import type { AddressText, Asset } from './address.ts';
 import { DAY } from './clock.ts';
-import type { Asset } from './subscription.ts';
 import { looksLikeLink } from './text.ts';
 import type { KnownToken } from './token.ts';
 import type { Transfer } from './transfer.ts';

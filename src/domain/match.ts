@@ -1,7 +1,7 @@
-import type { AddressText } from './address.ts';
+import type { AddressText, Asset } from './address.ts';
 import { isLure } from './guard.ts';
 import { isKnownAsset, isSignificant, leaves, minimumFor, type TokenTrust } from './significance.ts';
-import { type Asset, asksFor, isMuted, type Perspective, type Watcher } from './subscription.ts';
+import { asksFor, isMuted, type Perspective, type Watcher } from './subscription.ts';
 import { isLessThan, isWorthLess, isZero, mergedKind, type Transfer } from './transfer.ts';
 
 /** Whether a subscription gets an alert for a transfer. */

@@ -1,11 +1,11 @@
-import type { AddressText } from './address.ts';
+import type { AddressText, Asset } from './address.ts';
 import type { NewAlert } from './alert.ts';
 import { DAY, MINUTE } from './clock.ts';
 import type { CheckProgress } from './completeness.ts';
 import type { SeenDelivery, SeenTransfer } from './identity.ts';
 import type { HiddenReason } from './match.ts';
 import type { ActivityStats } from './silence.ts';
-import type { Asset, Watcher } from './subscription.ts';
+import type { Watcher } from './subscription.ts';
 import type { Transfer, TransferEvent } from './transfer.ts';
 
 export interface Decision {

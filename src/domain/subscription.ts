@@ -1,13 +1,10 @@
-import type { AddressText } from './address.ts';
+import type { AddressText, Asset } from './address.ts';
 import type { Transfer } from './transfer.ts';
 
 /** Which way a transfer must go, seen from the watched address. */
 export type DirectionFilter = 'any' | 'incoming' | 'outgoing';
 /** Which kinds of transfer are posted; `nft` covers ERC-721 and ERC-1155. */
 export type KindFilter = 'any' | 'native' | 'erc20' | 'nft';
-
-/** A token's contract, or the native coin. */
-export type Asset = AddressText | 'native';
 
 /** Filters beyond direction, kind, minimum and token. */
 export interface Filters {

@@ -1,5 +1,4 @@
-import type { AddressText } from './address.ts';
-import type { Asset } from './subscription.ts';
+import type { AddressText, Asset } from './address.ts';
 import type { UpstreamFailure } from './upstream.ts';
 
 /** A token that a guild may mean by its symbol. Names are from the chain: hostile text. */

@@ -1,7 +1,7 @@
-import { type AddressText, ZERO_ADDRESS } from './address.ts';
+import { type AddressText, type Asset, ZERO_ADDRESS } from './address.ts';
 import type { Warning } from './alert.ts';
 import { leaves } from './significance.ts';
-import type { Asset, Perspective } from './subscription.ts';
+import type { Perspective } from './subscription.ts';
 import { amountOf, isItem, type Transfer } from './transfer.ts';
 
 export interface GroupedAlert {

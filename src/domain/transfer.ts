@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
-import type { AddressText } from './address.ts';
+import type { AddressText, Asset } from './address.ts';
 import { inUnits, isBelow } from './amount.ts';
-import type { Asset } from './subscription.ts';
 
 /** What moved. `unknown`: a token type that this version does not know; it is still posted. */
 export type TransferKind = 'native' | 'erc20' | 'erc721' | 'erc1155' | 'unknown';

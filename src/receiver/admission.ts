@@ -6,9 +6,9 @@ import type { InboxUsage, NewDelivery, QuotaLimits, QuotaReason, RefusedSource, 
 import { isOperatorScope } from '../domain/project.ts';
 import { MIB } from '../domain/units.ts';
 import type { StorageFault } from './disk.ts';
-import type { Run } from './intake.ts';
 import type { ScopeOf } from './path-tokens.ts';
 import type { Refusal, Refusals } from './refusals.ts';
+import type { Run } from './run.ts';
 
 const METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 /**

@@ -11,9 +11,10 @@ import { startError } from '../errors.ts';
 import type { Store } from '../store/store.ts';
 import { type Admission, createAdmission, createQuotas, plainIp, type Ticket } from './admission.ts';
 import { createStorageFault, type StorageFault, watchDisk } from './disk.ts';
-import { createIntake, type Intake, startRun } from './intake.ts';
+import { createIntake, type Intake } from './intake.ts';
 import type { ScopeOf } from './path-tokens.ts';
 import { createRefusals, type Refusal, type RefusalReason, type Refusals } from './refusals.ts';
+import { startRun } from './run.ts';
 import type { CheckSignature } from './signature.ts';
 
 const MAX_BODY_BYTES = MIB;

@@ -1,4 +1,4 @@
-import type { AddressText } from '../domain/address.ts';
+import type { AddressText, Asset } from '../domain/address.ts';
 import type { CheckProgress } from '../domain/completeness.ts';
 import { outerDigitsOf } from '../domain/guard.ts';
 import type { SeenDelivery, SeenTransfer } from '../domain/identity.ts';
@@ -8,7 +8,6 @@ import { FIRST_NETWORK, type Network } from '../domain/network.ts';
 import { isOperatorScope, operatorScope } from '../domain/project.ts';
 import type { Learned, RoutingQuery, WatchedTransfer } from '../domain/routing.ts';
 import type { ActivityStats } from '../domain/silence.ts';
-import type { Asset } from '../domain/subscription.ts';
 import { type ChainPrices, isItem, type Transfer, type TransferEvent } from '../domain/transfer.ts';
 import type { Store } from '../store/store.ts';
 import { addCatalog, type ScamSignals, tokensLike, toScamSignals } from './scam.ts';

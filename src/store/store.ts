@@ -1,5 +1,5 @@
 import type { ActivityQuery, DecidedTransfer, PostedIn } from '../domain/activity.ts';
-import type { AddressText } from '../domain/address.ts';
+import type { AddressText, Asset } from '../domain/address.ts';
 import type { Alert, RenderedAlert } from '../domain/alert.ts';
 import type {
   BalanceState,
@@ -57,7 +57,6 @@ import type { NewProject, ReceiverToken, StoredProject } from '../domain/project
 import type { RoutingContext, RoutingQuery, RoutingResult } from '../domain/routing.ts';
 import type { Silence } from '../domain/silence.ts';
 import type {
-  Asset,
   ImportLimits,
   NewSubscription,
   Subscription,

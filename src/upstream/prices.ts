@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { ZERO_ADDRESS } from '../domain/address.ts';
+import { type Asset, ZERO_ADDRESS } from '../domain/address.ts';
 import { type Clock, HOUR, inTime, MINUTE, repeat, SECOND } from '../domain/clock.ts';
-import type { Asset } from '../domain/subscription.ts';
 import { type ChainPrices, isFarFrom, plainDecimal } from '../domain/transfer.ts';
 import type { UpstreamFailure } from '../domain/upstream.ts';
 import { call, jsonOf } from './http.ts';

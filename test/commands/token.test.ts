@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Asset } from '../../src/domain/subscription.ts';
+import type { Asset } from '../../src/domain/address.ts';
 import { forFile } from '../for-file.ts';
 import { type Given, startUpstream } from '../upstream/server.ts';
 import { storeTransfers } from './stored.ts';

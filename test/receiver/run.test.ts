@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { createManualClock } from '../../sandbox/discord/index.ts';
-import { startRun } from '../../src/receiver/intake.ts';
+import { startRun } from '../../src/receiver/run.ts';
 
 function watch() {
   const clock = createManualClock(0);

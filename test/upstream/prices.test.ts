@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { createManualClock, type ManualClock } from '../../sandbox/discord/index.ts';
+import type { Asset } from '../../src/domain/address.ts';
 import { HOUR, MINUTE, SECOND } from '../../src/domain/clock.ts';
-import type { Asset } from '../../src/domain/subscription.ts';
 import type { UpstreamFailure } from '../../src/domain/upstream.ts';
 import { createPrices } from '../../src/upstream/prices.ts';
 import { type Given, HTML, startUpstream } from './server.ts';

@@ -1,0 +1,47 @@
+import { randomBytes } from 'node:crypto';
+import { type Clock, repeat, SECOND } from '../domain/clock.ts';
+import type { NewDelivery } from '../domain/inbox.ts';
+
+/** A process that did nothing for this long was suspended: a sender waits for 3 s, a load balancer for less. */
+const MIN_SUSPENDED_MS = 1.5 * SECOND;
+/** How often it checks whether it was; the check itself stores and sends nothing. */
+export const CHECK_MS = SECOND / 4;
+/** How long it takes to read all requests that arrived in the meantime. */
+const READ_MS = SECOND;
+
+/** Names this run of the process, by which equal transfers are told from repeats. */
+export type Run = ReturnType<typeof startRun>;
+
+const makeName = (): string => randomBytes(12).toString('base64url');
+
+/**
+ * Begins a run. Requests that arrived while the process was suspended look new, but their senders gave up and come again:
+ * stored now, they would look like second transfers.
+ */
+export function startRun({ now, elapsed, after }: Clock) {
+  let name = makeName();
+  let checkedAt = elapsed();
+  let wallAt = now();
+  let resumedAt = Number.NEGATIVE_INFINITY;
+
+  function check(): void {
+    const [at, wall] = [elapsed(), now()];
+    const passed = at - checkedAt;
+    if (passed > MIN_SUSPENDED_MS) resumedAt = at;
+    // A suspended machine's elapsed time stands still.
+    if (wall - wallAt - passed > MIN_SUSPENDED_MS) name = makeName();
+    checkedAt = at;
+    wallAt = wall;
+  }
+
+  const close = repeat({ after }, CHECK_MS, check);
+  return {
+    wasSuspended(): boolean {
+      check();
+      return checkedAt - resumedAt < READ_MS;
+    },
+    /** The run of what arrives now, and the time in it. */
+    stamp: (): Pick<NewDelivery, 'run' | 'runMs'> => ({ run: name, runMs: Math.floor(elapsed()) }),
+    close,
+  };
+}
