@@ -2,10 +2,21 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { afterFile } from './for-file.ts';
 
 /** A folder that is deleted after the test. */
 export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'ledgerbell-test-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = make();
+  onTestFinished(() => remove(folder));
   return folder;
 }
+
+/** A folder that is deleted after the tests of the present file. */
+export function folderOfFile(): string {
+  const folder = make();
+  afterFile(async () => remove(folder));
+  return folder;
+}
+
+const make = () => mkdtempSync(join(tmpdir(), 'ledgerbell-test-'));
+const remove = (folder: string) => rmSync(folder, { recursive: true, force: true });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { writeDirectory } from '../../sandbox/directory.ts';
 import { readCategories } from '../../services/discovery/providers.ts';
 import { type Services, startServices } from '../../services/start.ts';
-import { temporaryFolder } from './harness.ts';
+import { folderOfFile } from '../folder.ts';
 
 const KEYS = [
   'mcpservers',
@@ -20,17 +20,14 @@ const KEYS = [
 ];
 
 let services: Services;
-const folder = temporaryFolder();
+const folder = folderOfFile();
 
 beforeAll(async () => {
-  const providersFile = writeDirectory(folder.dir);
+  const providersFile = writeDirectory(folder);
   const nowhere = { rpcUrl: 'http://127.0.0.1:1', dir: '', projects: [] };
   services = await startServices({ ...nowhere, only: 'discovery', providersFile });
 });
-afterAll(async () => {
-  await services.close();
-  folder.remove();
-});
+afterAll(() => services.close());
 
 interface Page {
   rows: Record<string, unknown>[];

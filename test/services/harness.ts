@@ -1,12 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { type Chain, startChain } from '../../sandbox/chain/index.ts';
 import { createManualClock } from '../../sandbox/discord/clock.ts';
 import type { Webhook } from '../../services/notification/store/webhooks.ts';
 import type { DeliveryProgress, Project } from '../../services/notification/types.ts';
 import { type ServicesOptions, startServices } from '../../services/start.ts';
+import { temporaryFolder } from '../folder.ts';
 import { inTime } from '../until.ts';
 import { type LimitedNode, startLimitedNode } from './limited-node.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
@@ -15,30 +13,19 @@ import { type Receiver, startReceiver } from './receiver.ts';
 export const HARBOR: Project = { id: 'harbor', key: 'harbor-key', secret: 'harbor-secret' };
 export const OTHER: Project = { id: 'other', key: 'other-key', secret: 'other-secret' };
 
-/** Makes a folder, and what removes it. */
-export function temporaryFolder(): { dir: string; remove: () => void } {
-  const dir = mkdtempSync(join(tmpdir(), 'services-'));
-  return { dir, remove: () => rmSync(dir, { recursive: true, force: true }) };
-}
-
 /** Gives the tests of the file, or of the `describe` that calls it, a chain, and each of them a receiver and a folder. */
 export function surroundings() {
   // `chain` is one for all tests; the others are new for each.
   const here = {} as { chain: Chain; receiver: Receiver; dir: string };
-  let folder: ReturnType<typeof temporaryFolder>;
   beforeAll(async () => {
     here.chain = await startChain();
   });
   afterAll(() => here.chain.close());
   beforeEach(async () => {
-    folder = temporaryFolder();
-    here.dir = folder.dir;
+    here.dir = temporaryFolder();
     here.receiver = await startReceiver();
   });
-  afterEach(async () => {
-    await here.receiver.close();
-    folder.remove();
-  });
+  afterEach(() => here.receiver.close());
   return here;
 }
 

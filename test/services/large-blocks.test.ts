@@ -1,26 +1,23 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { ReadBlock } from '../../services/notification/store/chain.ts';
 import { type NotificationStore, openStore } from '../../services/notification/store/index.ts';
-import { temporaryFolder } from './harness.ts';
+import { temporaryFolder } from '../folder.ts';
 import { newDelivery, WEBHOOK } from './new-delivery.ts';
 
 /** Blocks with more deliveries than one transaction stores. */
 
 const COUNT = 1_200;
-let folder: ReturnType<typeof temporaryFolder>;
+let folder: string;
 let store: NotificationStore;
 let webhookId: string;
 
 beforeEach(() => {
   folder = temporaryFolder();
-  store = openStore(folder.dir);
+  store = openStore(folder);
   webhookId = store.webhooks.create(WEBHOOK).id;
   store.chain.begin({ chainId: '1', genesis: null }, 3, { number: 2, hash: 'two', time: 0 });
 });
-afterEach(() => {
-  store.close();
-  folder.remove();
-});
+afterEach(() => store.close());
 
 const blockOf = (hash: string, more: Partial<ReadBlock['deliveries'][number]> = {}): ReadBlock => ({
   number: 3,
@@ -50,7 +47,7 @@ it('lets other work run while it stores thousands of deliveries', async () => {
 it('stores the rest of a block after a kill, each event once', async () => {
   void store.chain.record(blockOf('three'), 0).catch(() => undefined);
   store.close();
-  store = openStore(folder.dir);
+  store = openStore(folder);
   expect(states().pending).toBeLessThan(COUNT);
   expect(store.chain.state()).toMatchObject({ nextBlock: 3 });
   await store.chain.record(blockOf('three'), 0);
@@ -60,7 +57,7 @@ it('stores the rest of a block after a kill, each event once', async () => {
 it('sends nothing of a block that was stored in part and left the chain before it was read again', async () => {
   void store.chain.record(blockOf('three'), 0).catch(() => undefined);
   store.close();
-  store = openStore(folder.dir);
+  store = openStore(folder);
   const part = states().pending!;
   await store.chain.record(blockOf('other three'), 0);
   expect(states()).toEqual({ dropped: part, pending: COUNT });

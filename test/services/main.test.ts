@@ -8,22 +8,19 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Chain, startChain } from '../../sandbox/chain/index.ts';
 import { openStore } from '../../services/notification/store/index.ts';
 import { BARE_ENVIRONMENT } from '../bare-environment.ts';
+import { folderOfFile } from '../folder.ts';
 import { inTime } from '../until.ts';
-import { HARBOR, temporaryFolder } from './harness.ts';
+import { HARBOR } from './harness.ts';
 import { MAIN, startProcess } from './process.ts';
 import { startReceiver } from './receiver.ts';
 
 let chain: Chain;
-let folder: ReturnType<typeof temporaryFolder>;
+const folder = folderOfFile();
 
 beforeAll(async () => {
-  folder = temporaryFolder();
   chain = await startChain();
 });
-afterAll(async () => {
-  await chain.close();
-  folder.remove();
-});
+afterAll(() => chain.close());
 
 function run(environment: Record<string, string>, ...args: string[]): ChildProcess {
   return spawn(process.execPath, [MAIN, ...args], { env: { ...BARE_ENVIRONMENT, ...environment } });
@@ -39,7 +36,7 @@ async function ended(child: ChildProcess): Promise<{ code: number | null; output
 }
 
 const start = (environment: Record<string, string> = {}) =>
-  startProcess({ RPC_URL: chain.rpcUrl, DATA_DIR: folder.dir, ...environment });
+  startProcess({ RPC_URL: chain.rpcUrl, DATA_DIR: folder, ...environment });
 
 it('names every fault and exits with 78 without configuration', async () => {
   const { code, output } = await ended(
@@ -68,7 +65,7 @@ it.each([
   { variable: 'HOST', value: '192.0.2.1' },
 ])('names $variable and exits with 78 when its value is invalid', async ({ variable, value }) => {
   const { code, output } = await ended(
-    run({ RPC_URL: chain.rpcUrl, PORT: '0', DATA_DIR: `${folder.dir}/unused`, [variable]: value }),
+    run({ RPC_URL: chain.rpcUrl, PORT: '0', DATA_DIR: `${folder}/unused`, [variable]: value }),
   );
   expect(code).toBe(78);
   expect(output).toContain(`${variable} ${value}`);
@@ -86,7 +83,7 @@ it.each([
     message: /notification\.sqlite .*malformed/,
   },
 ])('reports a state file that was $what, and exits with 78', async ({ what, change, message }) => {
-  const dir = join(folder.dir, what);
+  const dir = join(folder, what);
   const file = join(dir, 'notification.sqlite');
   openStore(dir).close();
   writeFileSync(file, change(readFileSync(file)));
@@ -99,7 +96,7 @@ it('exits with 0 on SIGTERM while it still waits for its node', async () => {
   const node = createServer();
   await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve));
   const { port } = node.address() as AddressInfo;
-  const child = run({ RPC_URL: `http://127.0.0.1:${port}`, PORT: '0', DATA_DIR: join(folder.dir, 'waiting') });
+  const child = run({ RPC_URL: `http://127.0.0.1:${port}`, PORT: '0', DATA_DIR: join(folder, 'waiting') });
   const over = ended(child);
   await inTime('the services call their node', once(node, 'request'));
   child.kill('SIGTERM');
@@ -118,7 +115,7 @@ it('exits with 0 on SIGTERM while its modules still load', async () => {
     });`;
   const hook = `data:text/javascript,${encodeURIComponent(preload)}`;
   const child = spawn(process.execPath, ['--import', hook, MAIN], {
-    env: { ...BARE_ENVIRONMENT, RPC_URL: chain.rpcUrl, PORT: '0', DATA_DIR: join(folder.dir, 'loading') },
+    env: { ...BARE_ENVIRONMENT, RPC_URL: chain.rpcUrl, PORT: '0', DATA_DIR: join(folder, 'loading') },
   });
   expect(await ended(child)).toEqual({ code: 0, output: '' });
 });
@@ -138,9 +135,9 @@ it('refuses to start an unknown service', async () => {
 });
 
 it('delivers accepted events after a kill, from a file that nobody else may read', async () => {
-  const state = join(folder.dir, 'notification.sqlite');
-  const made = () => readdirSync(folder.dir).filter((name) => name.startsWith('notification.sqlite'));
-  const modes = () => new Set(made().map((name) => (statSync(join(folder.dir, name)).mode & 0o777).toString(8)));
+  const state = join(folder, 'notification.sqlite');
+  const made = () => readdirSync(folder).filter((name) => name.startsWith('notification.sqlite'));
+  const modes = () => new Set(made().map((name) => (statSync(join(folder, name)).mode & 0o777).toString(8)));
 
   const receiver = await startReceiver();
   const first = await start();
@@ -170,12 +167,12 @@ it('delivers accepted events after a kill, from a file that nobody else may read
 });
 
 it('follows PROJECTS_FILE: secrets rotate, a broken file changes nothing, and a removed project is not served', async () => {
-  const file = join(folder.dir, 'projects.json');
+  const file = join(folder, 'projects.json');
   const [early, late] = ['e', 'l'].map((letter) => `whsec_${Buffer.from(letter.repeat(32)).toString('base64')}`);
   const write = (...projects: object[]) =>
     writeFileSync(file, JSON.stringify(projects.map((one) => ({ id: HARBOR.id, key: HARBOR.key, ...one }))));
   write({ secret: 'old', signingSecrets: [early] });
-  const { child, url, output, call } = await start({ PROJECTS_FILE: file, DATA_DIR: join(folder.dir, 'followed') });
+  const { child, url, output, call } = await start({ PROJECTS_FILE: file, DATA_DIR: join(folder, 'followed') });
   const status = async (secret: string) =>
     (await call('GET', `/webhooks/${HARBOR.id}`, undefined, { ...HARBOR, secret })).status;
   const becomes = (secret: string, code: number) =>

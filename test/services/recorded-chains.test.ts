@@ -1,8 +1,9 @@
 import { type Hex, numberToHex } from 'viem';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { NodeBlock, NodeReceipt } from '../../services/chain/node.ts';
+import { temporaryFolder } from '../folder.ts';
 import { type FakeNode, startFakeNode } from './fake-node.ts';
-import { type Harness, startHarness, temporaryFolder } from './harness.ts';
+import { type Harness, startHarness } from './harness.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { ARBITRUM_DEPOSIT, BASE_DEPOSIT, DEGEN_RETRYABLE, POLYGON_STATE_SYNC, ZKSYNC_PAYMENT } from './records.ts';
 
@@ -11,7 +12,7 @@ import { ARBITRUM_DEPOSIT, BASE_DEPOSIT, DEGEN_RETRYABLE, POLYGON_STATE_SYNC, ZK
 const ZERO: Hex = '0x0000000000000000000000000000000000000000';
 const HASH: Hex = `0x${'a'.repeat(64)}`;
 
-let folder: ReturnType<typeof temporaryFolder>;
+let folder: string;
 let receiver: Receiver;
 let services: Harness;
 let node: FakeNode;
@@ -23,7 +24,6 @@ afterEach(async () => {
   await services.close();
   node.close();
   await receiver.close();
-  folder.remove();
 });
 
 interface RecordedChain {
@@ -56,7 +56,7 @@ async function postedOf({ chainId, block, receipts, traces }: RecordedChain, wat
     if (method === 'debug_traceBlockByNumber' && traces) return { result: traces };
     return { error: { code: -32601, message: 'the method is not available' } } as never;
   });
-  services = await startHarness({ rpcUrl: node.url, dir: folder.dir });
+  services = await startHarness({ rpcUrl: node.url, dir: folder });
   await services.watch(receiver.url, [watched]);
   await services.notification.scan();
   height = number;
