@@ -65,8 +65,7 @@ async function grow(create: () => Promise<string>): Promise<Row[]> {
   }));
 }
 
-const open = (url: string) =>
-  isPostgres(url) ? openForTest(url) : openSqlite(databaseFile({ DATABASE_URL: url }), { clock: systemClock });
+const open = (url: string) => (isPostgres(url) ? openForTest(url) : openSqlite(databaseFile({ DATABASE_URL: url })));
 
 /** Adds transfers of the last 30 days that nobody watched, each with a delivery. */
 function fillSeen(url: string, count: number): Promise<void> {

@@ -18,7 +18,7 @@ const SERVERS: Record<string, (folder: string) => Promise<string>> = { receiver,
  * of the bot, whose work is not measured here.
  */
 async function receiver(folder: string): Promise<string> {
-  const { store } = await openSqlite(join(folder, 'bench.sqlite'), { clock: systemClock });
+  const { store } = await openSqlite(join(folder, 'bench.sqlite'));
   const config = readConfig({ DISCORD_TOKEN: 'none', PORT: '0', RECEIVER_SOURCES: '127.0.0.1' });
   const { url } = await startReceiver({
     config,

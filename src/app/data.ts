@@ -71,7 +71,7 @@ async function identify(networks: readonly NetworkConfig[], { projects }: Store)
 }
 
 async function openDatabase(context: AppContext, file: string | null): Promise<OpenStore> {
-  const { config, log, clock } = context;
+  const { config, log } = context;
   if (file === null) {
     // Only here, because most installations have no Postgres.
     const { openPostgres } = await import('../store/postgres/open.ts');
@@ -81,7 +81,7 @@ async function openDatabase(context: AppContext, file: string | null): Promise<O
   // Checks what can be checked before an empty database is created: a failed start leaves nothing behind.
   if (isNew) await assertStartable(config);
   prepareFolder(file);
-  const database = await openSqlite(file, { clock, report: (details, message) => log.info(details, message) });
+  const database = await openSqlite(file, (details, message) => log.info(details, message));
   // With a wrong path the bot would run without any subscription: it would accept every delivery and alert nobody.
   if (isNew)
     log.warn({ database: file }, 'no database found, creating an empty one; if you expected one, check DATABASE_URL');

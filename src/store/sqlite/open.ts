@@ -1,6 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { type Clock, repeat, SECOND } from '../../domain/clock.ts';
 import { ConfigError, StoreError } from '../../errors.ts';
 import type { Copyable } from '../copy.ts';
 import type { OpenStore } from '../open.ts';
@@ -13,14 +12,8 @@ import { damageMessage, isDamage, REPLACED, whereBackups } from './files.ts';
 import { transactions } from './sql.ts';
 import { startThread, type Thread } from './thread.ts';
 
-/** How often it is looked whether the files on disk are those that are open, though nothing happens. */
-const CHECK_MS = 3 * SECOND;
-
 /** Opens a database file in threads of its own; rejects with a message for the operator when it cannot be opened. */
-export async function openSqlite(
-  file: string,
-  { clock, report = () => undefined }: { clock: Clock; report?: MigrationReport },
-): Promise<OpenStore> {
+export async function openSqlite(file: string, report: MigrationReport = () => undefined): Promise<OpenStore> {
   await using stack = new AsyncDisposableStack();
   // The last connection to close writes the log back to the file, so the writer closes last.
   const writer = stack.adopt(await startThread({ file, isReader: false }, report), ({ close }) => close());
@@ -70,10 +63,11 @@ export async function openSqlite(
     }
   }
 
-  void writer.lost.then(fail);
+  void writer.lost.then((error) => {
+    note(error);
+    fail(error);
+  });
   const store = portOver(make);
-  // Each call compares the files on disk with those that are open.
-  stack.defer(repeat(clock, CHECK_MS, () => store.inbox.next(1).catch(() => undefined)));
   const opened = stack.move();
   return {
     store,

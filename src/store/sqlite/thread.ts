@@ -3,6 +3,7 @@ import { ConfigError, StoreError } from '../../errors.ts';
 import type { Call } from '../queries/index.ts';
 import type { MigrationReport } from '../schema.ts';
 import type { Mode } from '../sql.ts';
+import { REPLACED } from './files.ts';
 import type { Post } from './worker.ts';
 
 /** A thread that owns one connection and runs one call at a time. */
@@ -10,7 +11,7 @@ export interface Thread {
   call(call: Call, mode: Mode): Promise<unknown>;
   /** How long the disk took for the last durable commit, or the present call has taken until now; in milliseconds. */
   syncMs(): number;
-  /** Resolves with the reason when the thread ends without being closed; every call fails from then on. */
+  /** Resolves with the reason when the thread ends without being closed, or its files were removed or replaced. */
   lost: Promise<StoreError>;
   /** Runs the calls made before, then closes the connection. */
   close(): Promise<void>;
@@ -66,6 +67,7 @@ export async function startThread(
   worker.on('message', (message: Post) => {
     if ('ready' in message) return ready.resolve();
     if ('details' in message) return report(message.details, message.message);
+    if ('change' in message) return lost.resolve(new StoreError(message.change, REPLACED));
     const { resolve, reject } = running!;
     running = null;
     lastSyncMs = message.syncMs;

@@ -10,10 +10,11 @@ import { transactions } from './sql.ts';
  * no delivery waits for a report that takes seconds.
  */
 
-/** What the thread posts: that it is open, how a migration proceeds, or a call's result. */
+/** What the thread posts: that it is open, how a migration proceeds, what happened to its files, or a call's result. */
 export type Post =
   | { ready: true }
   | { details: object; message: string }
+  | { change: string }
   | { result: unknown; syncMs: number }
   | { error: { message: string; code?: string | undefined }; syncMs: number };
 
@@ -41,12 +42,14 @@ async function answer(call: Call, mode: Mode): Promise<void> {
   }
 }
 
-/** How often the writer looks whether Litestream has begun to copy the database. */
+/** How often the writer looks whether its files are still there, and whether Litestream has begun to copy them. */
 const LOOK_MS = 2_000;
 if (!isReader) setInterval(look, LOOK_MS).unref();
 
 function look(): void {
   try {
+    const change = findChange(opened);
+    if (change !== null) post({ change });
     setCheckpoints(db);
   } catch {
     // The next call reports what is wrong with the file.

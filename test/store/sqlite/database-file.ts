@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { systemClock } from '../../../src/domain/clock.ts';
 import { BY_SCOPE } from '../../../src/store/queries/retention.ts';
 import { MIGRATIONS } from '../../../src/store/schema.ts';
 import { connectExisting, disposable, openDatabase } from '../../../src/store/sqlite/database.ts';
@@ -10,7 +9,7 @@ import type { Store } from '../../../src/store/store.ts';
 /** What tests of other rooms read from the database's file and do to it, also while a bot has it open. */
 
 /** Opens a database in threads of its own, as the bot does; creates it if there is none. */
-export const openStore = (file: string) => openSqlite(file, { clock: systemClock });
+export const openStore = (file: string) => openSqlite(file);
 
 /** Opens a database through the port in this thread while a bot may be running; creates it if there is none. */
 export function openExistingStore(file: string): { store: Store; close(): void } {
