@@ -135,6 +135,10 @@ export function startRouter(options: RouterOptions) {
     /** Routes what waits in the inbox, also what other processes stored or replayed. */
     ...({ wake } satisfies Inbox),
     measureQuarantine: quarantine.measure,
+    /** Resolves once no delivery is being routed. */
+    idle: async (): Promise<void> => {
+      while (running) await running;
+    },
     async close(): Promise<void> {
       isClosing = true;
       cancelRetry();
