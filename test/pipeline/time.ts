@@ -99,7 +99,11 @@ export function createTime(bot: RestartableApp, clock: ManualClock, machine: Mac
     routed,
     idle,
     turnUntil,
-    turnUntilSettled: (seconds?: number) => turnUntil('every alert is posted or given up', settled, seconds),
+    async turnUntilSettled(seconds?: number): Promise<void> {
+      // A change to a posted message is no alert that waits.
+      await worked();
+      await turnUntil('every alert is posted or given up', settled, seconds);
+    },
     /** Turns the clock from timer to timer, by `step` at least; what is due is done after each. */
     async pass(ms: number, step = 1_000): Promise<void> {
       for (let left = ms; left > 0; ) {
