@@ -1,6 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { QuotaReason } from '../../src/domain/inbox.ts';
 import { createAdmission, type Ticket } from '../../src/receiver/admission.ts';
 import { createStorageFault } from '../../src/receiver/disk.ts';
 import { createIntake } from '../../src/receiver/intake.ts';
@@ -12,11 +11,7 @@ const MIB = 1024 * 1024;
 
 /** An admission on a clock that stands still, for URLs within their quotas. */
 function open() {
-  const state = {
-    time: 0,
-    wasSuspended: false,
-    quota: null as QuotaReason | null,
-  };
+  const state = { time: 0, wasSuspended: false };
   const elapsed = () => state.time;
   const storage = createStorageFault({ elapsed, syncMs: () => 0, log: testLog() });
   const config = configOf({ token: 'x', apiUrl: 'http://127.0.0.1:9/api' }, 'x.sqlite', {});
@@ -25,7 +20,7 @@ function open() {
     sourcesOf: () => config.networks[0]!.RECEIVER_SOURCES,
     scopeOf: () => OPERATOR,
     run: { wasSuspended: () => state.wasSuspended, stamp: () => ({ run: 'a run', runMs: state.time }) },
-    quotas: { admit: () => state.quota },
+    quotas: { admit: () => null },
     refusals: { record: () => 0 },
     storage,
     clock: { now: elapsed, elapsed },
@@ -68,12 +63,6 @@ describe('the verdict', () => {
     const { state, verdict } = open();
     state.wasSuspended = true;
     expect(verdict(OPERATOR)).toBe('late');
-  });
-
-  it('reports a quota that is used up', () => {
-    const { state, verdict } = open();
-    state.quota = 'rate';
-    expect(verdict(OWN)).toBe('rate');
   });
 
   it.each([

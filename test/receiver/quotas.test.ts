@@ -10,14 +10,12 @@ const [OPERATOR, OWN, OTHER] = [0, 3, 4];
 function open(limits: Partial<QuotaLimits> = {}) {
   let time = 20_000 * DAY;
   const now = () => time;
-  const disk = { isLow: false };
-  const isDiskLow = () => disk.isLow;
-  const quotas = createQuotas({ limits: { ...LIMITS, ...limits }, isDiskLow, now, elapsed: now });
+  const quotas = createQuotas({ limits: { ...LIMITS, ...limits }, isDiskLow: () => false, now, elapsed: now });
   const times = (count: number, scope: number) => Array.from({ length: count }, () => quotas.admit(scope));
   const pass = (ms: number) => {
     time += ms;
   };
-  return { ...quotas, disk, times, pass, now };
+  return { ...quotas, times, pass, now };
 }
 
 it('accepts a burst and then the rate at one URL, without an effect on others', () => {
@@ -28,13 +26,6 @@ it('accepts a burst and then the rate at one URL, without an effect on others', 
   expect(times(3, OWN)).toEqual([null, null, 'rate']);
   expect(usage(OWN).refused).toEqual({ reason: 'rate', count: 3, at: now() });
   expect(usage(OTHER).refused).toBeNull();
-});
-
-it('keeps a disk that is almost full for the operator’s URL', () => {
-  const { admit, disk, usage } = open();
-  disk.isLow = true;
-  expect([admit(OWN), admit(OPERATOR)]).toEqual(['disk-reserve', null]);
-  expect(usage(OWN).refused).toMatchObject({ reason: 'disk-reserve', count: 1 });
 });
 
 it('limits the rate of the operator’s URL only if one is set', () => {
