@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { commandsFor } from '../../commands/index.ts';
 import { FORMS as FIELDS_OF } from '../../commands/subscription/panel.ts';
 import { translator } from '../../src/languages/index.ts';
 import { forFile } from '../for-file.ts';
@@ -15,17 +14,6 @@ const only = async () => (await world.store.subscriptions.list(harbor.id))[0]!;
 const FORMS = ['filters', 'lists', 'pings', 'schedule', 'balance'];
 
 describe('/subscription add', () => {
-  it('offers eight options and a preset for a new or an edited subscription', () => {
-    const { options = [] } = commandsFor(1).find(({ data }) => data.name === 'subscription')!.data as {
-      options?: { name: string; options?: { name: string }[] }[];
-    };
-    const namesOf = (name: string) => options.find((one) => one.name === name)!.options!.map((one) => one.name);
-    const eight = ['address', 'channel', 'label', 'direction', 'kind', 'minimum', 'token', 'mention'];
-    expect(namesOf('add')).toEqual([...eight, 'preset']);
-    expect(namesOf('edit').slice(0, 9)).toEqual(['subscription', ...eight.slice(1), 'preset']);
-    expect(namesOf('edit').length).toBeLessThanOrEqual(25);
-  });
-
   it.each([
     ['everything', { kind: 'any', filters: { zero: true, self: true, internal: true } }],
     ['large', { minimum: '1000', filters: { minimums: { native: '1' } } }],
