@@ -79,15 +79,6 @@ it('makes the bot reconnect and resume with op 7', async () => {
   expect(discord.state.sessions).toMatchObject([{ connected: true, resumed: 1 }]);
 });
 
-it('makes the bot identify again after its session was invalidated', async () => {
-  const discord = await standIn();
-  const client = await logIn(discord);
-  const ready = nextEvent(client, Events.ShardReady);
-  discord.act({ do: 'gateway.invalidate' });
-  await ready;
-  expect(discord.state.counters).toMatchObject({ identifies: 2, resumes: 0 });
-});
-
 it('sends the bot changes of servers, channels, roles and members', async () => {
   const discord = await standIn();
   const client = await logIn(discord);
