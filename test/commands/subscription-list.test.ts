@@ -163,20 +163,6 @@ describe('the manager role', () => {
     await world.use('label remove', { address: like.address });
   });
 
-  it('asks Discord about ten channels at a time, and never again about deleted ones', async () => {
-    await world.makeManager(seed.noa);
-    for (let n = 10; n < 22; n++) await world.subscribe({ channelId: `11000000000000777${n}` });
-    const from = world.discord.requests().at(-1)!.number;
-    const asked = () =>
-      world.discord.requests(from).filter(({ path }) => /channels\/11000000000000777\d\d$/.test(path));
-    const reported = [];
-    for (let use = 0; use < 3; use++) {
-      await world.use('subscription list', {}, { as: seed.noa });
-      reported.push(asked().length);
-    }
-    expect(reported).toEqual([10, 12, 12]);
-  });
-
   it('shows the manager role closed threads after a restart, but no private ones', async () => {
     const { discord } = world;
     const thread = (name: string, type: number) => {
