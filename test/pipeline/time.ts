@@ -40,11 +40,11 @@ export function createTime(bot: RestartableApp, clock: ManualClock, machine: Mac
     await bot.store.inbox.next(0);
     return read;
   }
-  /** Resolves once everything stored has been routed. Asks the writing thread: see `backlog`. */
+  /** Resolves once everything stored has been routed, and every call to the database that was made before is answered. */
   const routed = () =>
     until('each delivery in the inbox is routed', async () => {
       await bot.app.internals.working().router.idle();
-      return (await bot.store.inbox.next(1)).length === 0;
+      return (await backlog()).inbox.waiting === 0;
     });
   /** Resolves once everything stored has been routed and no request is under way; the clock stands still. */
   async function worked(): Promise<void> {
