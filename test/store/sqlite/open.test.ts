@@ -1,10 +1,10 @@
-import { statSync } from 'node:fs';
+import { renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, it, onTestFinished } from 'vitest';
 import { StoreError } from '../../../src/errors.ts';
 import { temporaryFolder } from '../../folder.ts';
-import { until } from '../../until.ts';
+import { inTime, until } from '../../until.ts';
 import { received } from '../contract/given.ts';
 import { openStore } from './database-file.ts';
 
@@ -26,6 +26,13 @@ it('notices while it runs that Litestream has begun to copy the database, and le
     await store.inbox.append([received(body)]);
     return statSync(`${file}-wal`).size > 8 * 2 ** 20;
   });
+});
+
+it('notices without a call that its file was removed', async () => {
+  const { file, failed } = await openHere();
+  renameSync(file, `${file}.away`);
+  const error = await inTime('the removed file is noticed', failed);
+  expect(error.message).toMatch(/bot\.sqlite was removed while the bot was running\. Put it back, or restore/);
 });
 
 it('rejects every call once the store is closed', async () => {
