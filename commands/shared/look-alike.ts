@@ -1,4 +1,4 @@
-import { differenceOf } from '../../src/discord/render/warnings.ts';
+import { differingDigits } from '../../src/discord/render/warnings.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import { outerDigitsOf } from '../../src/domain/guard.ts';
 import { visibleTo } from './channels.ts';
@@ -57,7 +57,7 @@ export function lookAlikeLines(found: Alike, { t }: Context): string[] {
       // No links: they must not invite a click.
       `-# ${addressInCode(address)}`,
       `-# ${full}`,
-      `-# ${t('alert.lookAlikeDifference', differenceOf(address, like))}`,
+      `-# ${t('alert.lookAlikeDifference', differingDigits(address, like))}`,
     ];
   });
 }

@@ -7,12 +7,12 @@ import {
   type Balances,
   type BlockRange,
   bodyOf,
+  type ChainMovement,
   type CheckProgress,
   type Completeness,
   compare,
   isDifference,
   isSameMovement,
-  type Movement,
   mentions,
   type StoredTransfer,
   type TokenFacts,
@@ -190,7 +190,7 @@ export function startChecker(options: CheckerOptions) {
     const heads = new Map<number, ChainHead>();
     for (const [scope, ofScope] of Map.groupBy(watched, (one) => one.scope)) {
       const since = new Map(ofScope.map((one) => [one.address, one.since]));
-      const concerned = ({ from, to, token }: Pick<Movement, 'from' | 'to' | 'token'>) =>
+      const concerned = ({ from, to, token }: Pick<ChainMovement, 'from' | 'to' | 'token'>) =>
         [from, to, token].flatMap((party) => (party === null ? [] : (since.get(party) ?? [])));
       const { missed, wrong } = compare(
         facts.movements.filter((movement) => concerned(movement).length > 0),
@@ -227,7 +227,7 @@ export function startChecker(options: CheckerOptions) {
 
   function deliveryOf(
     scope: number,
-    movement: Movement,
+    movement: ChainMovement,
     minedAt: number,
     token: TokenFacts | null,
     facts: ChainFacts,

@@ -12,9 +12,9 @@ import {
   type Balances,
   type BlockRange,
   type ChainLog,
+  type ChainMovement,
   difference,
   isSameMovement,
-  type Movement,
   movementsOf,
   netOf,
   SINGLE_TOPIC,
@@ -28,7 +28,7 @@ import {
 
 /** What the chain says about some addresses in a range of blocks. */
 export interface ChainFacts {
-  movements: Movement[];
+  movements: ChainMovement[];
   /** What transactions cost, by their hash. */
   fees: ReadonlyMap<string, bigint>;
   /** Why something could not be read; the coin's movements or those of tokens. */
@@ -83,7 +83,7 @@ async function tokenMovements(
   read: ReturnType<typeof createLogReader>,
   range: BlockRange,
   addresses: readonly AddressText[],
-): Promise<Movement[]> {
+): Promise<ChainMovement[]> {
   const topics = (some: readonly AddressText[]) => some.map(topicOf);
   const found = [
     ...(await read(range, addresses, (some) => ({ topics: [[TRANSFER_TOPIC], topics(some)] }))),
@@ -106,8 +106,8 @@ const coins = (
   from: string | null,
   to: string | null,
   value: bigint,
-  rest: Pick<Movement, 'txHash' | 'place' | 'blockNumber' | 'blockHash' | 'internal'>,
-): Movement => ({
+  rest: Pick<ChainMovement, 'txHash' | 'place' | 'blockNumber' | 'blockHash' | 'internal'>,
+): ChainMovement => ({
   kind: 'native',
   from: toAddress(from),
   to: toAddress(to),
@@ -137,9 +137,9 @@ export async function readFacts(
     return [];
   });
   /** By transaction and place. */
-  const payments = new Map<string, Movement>();
+  const payments = new Map<string, ChainMovement>();
   const fees = new Map<string, { payer: AddressText; block: number; amount: bigint }>();
-  const add = (movement: Movement) => payments.set(`${movement.txHash} ${movement.place}`, movement);
+  const add = (movement: ChainMovement) => payments.set(`${movement.txHash} ${movement.place}`, movement);
 
   /** Adds what a transaction itself paid, and its fee. Returns its sender and receiver. */
   async function addTransaction(transaction: ChainTransaction, needsReceipt: boolean): Promise<void> {
@@ -166,7 +166,7 @@ export async function readFacts(
     if (transaction?.blockNumber && isIn(Number(transaction.blockNumber))) await addTransaction(transaction, false);
   }
   /** Payments inside of transactions that were delivered: right if the balances add up. */
-  let claims: Movement[] = claimsOf(native, isIn);
+  let claims: ChainMovement[] = claimsOf(native, isIn);
   const all = () => [...payments.values(), ...claims];
   const net = (address: AddressText, of: BlockRange) => netOf(address, of, all(), fees.values());
 
@@ -184,7 +184,7 @@ export async function readFacts(
     addWithdrawals(block, odd, add);
     const left = ({ address, change }: Suspect) => change - net(address, whole);
     if (suspects.every((suspect) => left(suspect) === 0n)) return;
-    const isClaimed = ({ blockNumber: at, from, to }: Movement) =>
+    const isClaimed = ({ blockNumber: at, from, to }: ChainMovement) =>
       at === number && ((from !== null && odd.has(from)) || (to !== null && odd.has(to)));
     const traced = await chain.payments(block);
     hasTraces = traced !== null;
@@ -220,7 +220,8 @@ export async function readFacts(
       unchecked.coin = reasonOf(error);
     }
   }
-  const concerns = ({ from, to }: Movement) => (from !== null && watched.has(from)) || (to !== null && watched.has(to));
+  const concerns = ({ from, to }: ChainMovement) =>
+    (from !== null && watched.has(from)) || (to !== null && watched.has(to));
   return {
     movements: [...tokens, ...all().filter(concerns)],
     fees: new Map([...fees].map(([hash, { amount }]) => [hash, amount])),
@@ -234,11 +235,11 @@ export const reasonOf = (error: unknown): UncheckedReason =>
   refusalOf(error).failure === 'pruned' ? 'pruned' : 'refused';
 
 /** Each delivered payment inside of a transaction, as often as the scope says that has it most often. */
-function claimsOf(native: readonly StoredTransfer[], isIn: (block: number) => boolean): Movement[] {
+function claimsOf(native: readonly StoredTransfer[], isIn: (block: number) => boolean): ChainMovement[] {
   const inside = native.filter(
     ({ transfer: { internal, blockNumber } }) => internal && blockNumber !== null && isIn(blockNumber),
   );
-  const claims: Movement[] = [];
+  const claims: ChainMovement[] = [];
   for (const [scope, ofScope] of Map.groupBy(inside, (one) => one.scope)) {
     for (const { transfer, count } of ofScope) {
       const { txHash, from, to, value, blockNumber, blockHash } = transfer;
@@ -261,7 +262,7 @@ const GWEI = 10n ** 9n;
 function addWithdrawals(
   { hash, number, withdrawals = [] }: ChainBlock,
   odd: ReadonlySet<string>,
-  add: (movement: Movement) => void,
+  add: (movement: ChainMovement) => void,
 ): void {
   for (const { index, address, amount } of withdrawals) {
     const to = toAddress(address);

@@ -21,7 +21,7 @@ export interface ChainLog {
 }
 
 /** One movement on the chain; without a transaction that explains it, see {@link difference}. */
-export interface Movement extends Compared, Pick<Transfer, 'internal' | 'blockHash'> {
+export interface ChainMovement extends Compared, Pick<Transfer, 'internal' | 'blockHash'> {
   kind: Exclude<TransferKind, 'unknown'>;
   blockNumber: number;
   /** Where in its transaction: `transaction`, `log:5`, `trace:0.1`. Unique there. */
@@ -148,7 +148,7 @@ const MAX_BATCH = 10_000;
 const COIN_LOGGER = '0xfffffffffffffffffffffffffffffffffffffffe';
 
 /** The movements of tokens in a log; none in a malformed one, because a contract may write anything under a known topic. */
-export function movementsOf(log: ChainLog, blockHash: string | null = null): Movement[] {
+export function movementsOf(log: ChainLog, blockHash: string | null = null): ChainMovement[] {
   const token = toAddress(log.address);
   const [topic, first, second, third] = log.topics;
   if (token === null || token === COIN_LOGGER) return [];
@@ -203,7 +203,7 @@ export function difference(
   amount: bigint,
   blockNumber: number,
   blockHash: string | null,
-): Movement {
+): ChainMovement {
   return {
     kind: 'native',
     txHash: `block${blockNumber}`,
@@ -254,7 +254,7 @@ const exactName = (one: Compared): string | null =>
     : [one.txHash, one.token, one.from, one.to, one.tokenId ?? `value ${one.value}`].join(' ');
 
 interface Group {
-  chain: Movement[];
+  chain: ChainMovement[];
   stored: StoredTransfer[];
 }
 
@@ -266,7 +266,7 @@ function listIn<Item>(lists: Map<string, Item[]>, key: string): Item[] {
 
 /** What one scope lacks of the chain, and what it has that the chain lacks. */
 export interface Comparison {
-  missed: Movement[];
+  missed: ChainMovement[];
   /** How many of each the chain has; 0: none. */
   wrong: { stored: StoredTransfer; count: number }[];
 }
@@ -276,7 +276,7 @@ export interface Comparison {
  * `stored`, only what `isCovered` may be called wrong; `isHere`: the chain has it here, whatever block was named.
  */
 export function compare(
-  movements: readonly Movement[],
+  movements: readonly ChainMovement[],
   stored: readonly StoredTransfer[],
   isCovered: (stored: StoredTransfer, isHere: boolean) => boolean,
 ): Comparison {
@@ -360,7 +360,7 @@ export async function suspectsIn(
 export function netOf(
   address: AddressText,
   { after, upTo }: BlockRange,
-  payments: Iterable<Pick<Movement, 'from' | 'to' | 'value' | 'blockNumber'>>,
+  payments: Iterable<Pick<ChainMovement, 'from' | 'to' | 'value' | 'blockNumber'>>,
   fees: Iterable<{ payer: AddressText; block: number; amount: bigint }>,
 ): bigint {
   const isIn = (block: number) => block > after && block <= upTo;
@@ -379,7 +379,7 @@ export type TokenFacts = Pick<Token, 'name' | 'symbol' | 'decimals'>;
 
 /** The body of an event about a movement, as the notification service would write it. */
 export function bodyOf(
-  movement: Movement,
+  movement: ChainMovement,
   token: TokenFacts | null,
   symbol: string | null,
   fee: bigint | null,

@@ -66,7 +66,7 @@ export interface RoutingQuery extends ObservedTransfer {
 }
 
 /** The addresses of a transfer that somebody may watch. */
-export const addressesOf = ({ transfer: { from, to, token } }: ObservedTransfer): AddressText[] =>
+export const watchableAddresses = ({ transfer: { from, to, token } }: ObservedTransfer): AddressText[] =>
   [...new Set([from, to, token])].filter((address) => address !== null);
 
 /**

@@ -2,11 +2,11 @@ import { expect, it } from 'vitest';
 import {
   addUnchecked,
   BATCH_TOPIC,
+  type ChainMovement,
   compare,
   difference,
   isCompared,
   isSameMovement,
-  type Movement,
   movementsOf,
   type StoredTransfer,
   TRANSFER_TOPIC,
@@ -19,7 +19,7 @@ const [SENDER, RECEIVER, TOKEN] = ['1', '2', 'f'].map((digit) => `0x${digit.repe
   `0x${string}`,
 ];
 const HASH = `0x${'a'.repeat(64)}`;
-const movement: Movement = {
+const movement: ChainMovement = {
   kind: 'erc20',
   txHash: HASH,
   from: SENDER,
@@ -40,7 +40,7 @@ const delivered = (change: Partial<StoredTransfer['transfer']> = {}, count = 1):
 const coin = { kind: 'native', token: null } as const;
 const piece = { kind: 'erc1155', tokenId: '7' } as const;
 
-it.each<[string, Movement[], StoredTransfer[], missed: number, wrong: number[]]>([
+it.each<[string, ChainMovement[], StoredTransfer[], missed: number, wrong: number[]]>([
   ['one transfer, delivered', [movement], [delivered()], 0, []],
   // Each names its place: what was delivered is one of them.
   ['two equal ones, one delivered', [movement, { ...movement, place: 'log:1' }], [delivered()], 2, []],
@@ -111,7 +111,7 @@ it('finds the pieces that one transaction of a stranger moved without comparing 
   let looks = 0;
   const moved = Array.from(
     { length: 1_000 },
-    (_, index): Movement => ({
+    (_, index): ChainMovement => ({
       ...movement,
       kind: 'erc1155',
       place: `log:0:${index}`,
@@ -121,7 +121,7 @@ it('finds the pieces that one transaction of a stranger moved without comparing 
       },
     }),
   );
-  const inForm = ({ tokenId }: Movement, exact: boolean) =>
+  const inForm = ({ tokenId }: ChainMovement, exact: boolean) =>
     delivered({ ...piece, tokenId: exact ? tokenId : `${tokenId}.0`, tokenIdExact: exact });
   const stored = [...moved.slice(0, 500).map((one) => inForm(one, true)), inForm(moved[500]!, false)];
   const { missed, wrong } = compare(moved, stored, () => true);

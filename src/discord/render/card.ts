@@ -8,10 +8,10 @@ import { compactLines } from './compact.ts';
 import {
   type AlertPart,
   type Alerts,
-  addressesOf,
   countOf,
   idsOf,
   inTransfers,
+  partiesOn,
   partWords,
   type Shown,
   type Side,
@@ -91,7 +91,7 @@ function bodyOf({ alerts, parts, context }: Shown): string[] {
   }
   const plain = parts.every(({ kind }) => kind !== 'swap');
   // Facts that all transfers share are shown once, above them.
-  const shared = SIDES.filter((side) => plain && addressesOf(alerts, side).length === 1);
+  const shared = SIDES.filter((side) => plain && partiesOn(alerts, side).length === 1);
   const own = SIDES.filter((side) => !shared.includes(side));
   return [
     ...shared.flatMap((side) => sideLines(side, alerts, context)),
@@ -138,7 +138,7 @@ function contentOf(part: AlertPart, sides: readonly Side[], context: RenderConte
 /** The wallet and its counterparties. With several legs, or without amounts in the title, leg by leg. */
 function swapLines(part: Extract<AlertPart, { kind: 'swap' }>, context: RenderContext): string[] {
   const { wallet, gave, got, alerts } = part;
-  const others = [...new Set([...addressesOf(gave, 'to'), ...addressesOf(got, 'from')])];
+  const others = [...new Set([...partiesOn(gave, 'to'), ...partiesOn(got, 'from')])];
   const lines = partyLines('wallet', [wallet], alerts, context);
   if (others.length === 1 && alerts.length === 2 && swapWords(part, context) !== null)
     return [...lines, ...partyLines('with', others, alerts, context)];
@@ -154,7 +154,7 @@ function swapLines(part: Extract<AlertPart, { kind: 'swap' }>, context: RenderCo
 }
 
 const sideLines = (side: Side, alerts: readonly Alert[], context: RenderContext): string[] =>
-  partyLines(side, addressesOf(alerts, side), alerts, context);
+  partyLines(side, partiesOn(alerts, side), alerts, context);
 
 /** The word for a side, then each of its addresses in full below its name. */
 function partyLines(

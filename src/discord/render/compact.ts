@@ -9,10 +9,10 @@ import type { Transfer } from '../../domain/transfer.ts';
 import {
   type AlertPart,
   type Alerts,
-  addressesOf,
   countOf,
   idsOf,
   inTransfers,
+  partiesOn,
   partWords,
   type Shown,
   type Side,
@@ -22,7 +22,7 @@ import {
   VIEW_STYLES,
   worthlessCount,
 } from './transaction.ts';
-import { chainRemarks, differenceOf, likeOf, remarksOf, warnedTitle } from './warnings.ts';
+import { chainRemarks, differingDigits, likeOf, remarksOf, warnedTitle } from './warnings.ts';
 import {
   assetName,
   counted,
@@ -279,7 +279,7 @@ function factsOf(shown: Shown): string[] {
   if (parts.length > MAX_LEGS) return [...own, ...sums(shown)];
   if (parts.length > 1) return [...own, ...parts.flatMap((one) => legs(one, context))];
   if (part.kind !== 'swap') return [...own, ...worthOfAll(part.alerts, context), ...lineFacts(part, context)];
-  const others = new Set([...addressesOf(part.gave, 'to'), ...addressesOf(part.got, 'from')]);
+  const others = new Set([...partiesOn(part.gave, 'to'), ...partiesOn(part.got, 'from')]);
   if (others.size > 1 || part.alerts.length > 2 || swapWords(part, context) === null)
     return [...own, ...(part.alerts.length > MAX_LEGS ? sums(shown) : legs(part, context))];
   const [other] = others;
@@ -375,7 +375,7 @@ function sums(shown: Shown): string[] {
 
 /** The names on one side of some transfers, the first few. */
 function partiesOf(alerts: readonly Alert[], side: Side, context: RenderContext): string {
-  return firstOf(addressesOf(alerts, side), MAX_PARTIES, (party) => sideName(party, alerts, context), context);
+  return firstOf(partiesOn(alerts, side), MAX_PARTIES, (party) => sideName(party, alerts, context), context);
 }
 
 /** The names of the first few addresses, and how many more there are. */
@@ -403,7 +403,7 @@ function partyName(address: AddressText, alerts: readonly Alert[], context: Rend
   const label = labelOf(address, alerts);
   const like = likeOf(address, alerts);
   const ends = like
-    ? `${full.slice(0, 6)}${differenceOf(address, like).fake.slice(1, -1)}${full.slice(-4)}`
+    ? `${full.slice(0, 6)}${differingDigits(address, like).fake.slice(1, -1)}${full.slice(-4)}`
     : `${full.slice(0, 8)}…${full.slice(-6)}`;
   const name = label === null ? ends : named(label, context);
   // No link: it must not invite a click.

@@ -84,7 +84,7 @@ export function totalMoved(alerts: readonly Alert[], context: RenderContext): st
 }
 
 /** The addresses on one side of some transfers, each once. */
-export const addressesOf = (alerts: readonly Alert[], side: Side): (AddressText | null)[] => [
+export const partiesOn = (alerts: readonly Alert[], side: Side): (AddressText | null)[] => [
   ...new Set(alerts.map(({ transfer }) => transfer[side])),
 ];
 

@@ -46,12 +46,12 @@ function lookAlike(
     `-# \`${checksumAddress(address)}\``,
     label === null ? known : `${known} · ${named(label, context)}`,
     `-# ${linked(like, 'address', context)}`,
-    `-# ${t('alert.lookAlikeDifference', differenceOf(address, like))}`,
+    `-# ${t('alert.lookAlikeDifference', differingDigits(address, like))}`,
   ];
 }
 
 /** Where two look-alikes begin to differ: eight characters of each from there on, as inline code. */
-export function differenceOf(fake: AddressText, known: AddressText): { fake: string; known: string } {
+export function differingDigits(fake: AddressText, known: AddressText): { fake: string; known: string } {
   let start = 0;
   while (start < fake.length && fake[start] === known[start]) start++;
   const part = (address: AddressText) => `\`…${checksumAddress(address).slice(start, start + 8)}…\``;

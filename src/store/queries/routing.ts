@@ -3,11 +3,11 @@ import { isSameMovement } from '../../domain/completeness.ts';
 import type { SeenDelivery, SeenTransfer } from '../../domain/identity.ts';
 import { isOperatorScope, networkOfOperator } from '../../domain/project.ts';
 import {
-  addressesOf,
   type RoutingContext,
   type RoutingQuery,
   type RoutingResult,
   type WatchedTransfer,
+  watchableAddresses,
   watchedQueries,
 } from '../../domain/routing.ts';
 import type { Watcher } from '../../domain/subscription.ts';
@@ -175,7 +175,9 @@ async function newTransfers(
       const { scope } = query;
       const network = networks.get(scope);
       if (network === undefined) return [];
-      return addressesOf(query).map((address) => [`${scope} ${address}`, { scope, network, asked: address }] as const);
+      return watchableAddresses(query).map(
+        (address) => [`${scope} ${address}`, { scope, network, asked: address }] as const,
+      );
     });
     return [...new Map(places).values()];
   };
@@ -186,7 +188,8 @@ async function newTransfers(
   const { watched, covered } = watchedQueries(
     queries,
     (key) => known.has(key),
-    (query) => addressesOf(query).reduce((sum, address) => sum + (counts.get(`${query.scope} ${address}`) ?? 0), 0),
+    (query) =>
+      watchableAddresses(query).reduce((sum, address) => sum + (counts.get(`${query.scope} ${address}`) ?? 0), 0),
   );
   const byAddress = await watchersOf(sql, asked(watched));
   const times = await passedAt(sql, watched);
@@ -194,7 +197,7 @@ async function newTransfers(
     watched: watched.map((query, index) => ({
       ...query,
       network: networks.get(query.scope)!,
-      watchers: addressesOf(query).flatMap((address) => byAddress.get(`${query.scope} ${address}`) ?? []),
+      watchers: watchableAddresses(query).flatMap((address) => byAddress.get(`${query.scope} ${address}`) ?? []),
       passedAt: times[index]!,
     })),
     covered,
