@@ -15,29 +15,24 @@ import { REFUSAL_REASONS } from './receiver/refusals.ts';
 import type { Store } from './store/store.ts';
 
 export interface App {
-  /** Where the receiver listens, without the path. */
+  /** A URL without a path, like `ops`. */
   receiver: string;
-  /** Where the operator's server listens. */
   ops: string;
-  /** For tests that replace the network. */
+  /** For tests. */
   internals: {
     store: Store;
     receiver: Receiving['receiver'];
     working: Work['expected'];
   };
   /**
-   * Resolves with the reason once the process cannot go on: its database cannot be used, the lock of the working process is
-   * lost, or its work could not begin.
+   * Resolves when the process cannot go on: its database is unusable, its lock is lost, or its work could not begin.
    */
   failed: Promise<Error>;
   /** Stops receiving first; requests to Discord have 5 s to finish. */
   close(): Promise<void>;
 }
 
-/**
- * Starts the bot; the only function that knows every part: what is remembered, what receives, and the work on what was
- * received. They stop in the opposite order, also when a later part cannot start.
- */
+/** Starts the bot. Its parts stop in the opposite order, also when a later part cannot start. */
 export async function startApp(config: Config, overrides: AppOverrides = {}): Promise<App> {
   const { clock = systemClock, log = openLog(config.LOG_LEVEL), random = Math.random } = overrides;
   await using stack = new AsyncDisposableStack();
@@ -59,7 +54,7 @@ export async function startApp(config: Config, overrides: AppOverrides = {}): Pr
     import('./app/working.ts'),
   ]);
   const interfaces = await openInterfaces(context, data, overrides);
-  // Made first, so that it ends after the receiver; it begins later, because it reports what the receiver knows.
+  // Created before the receiver so that it is closed after it; what it begins needs the receiver.
   const work = createWork(context);
   const receiving = await startReceiving(context, data, interfaces, work, overrides);
   const { lock } = data.database;
@@ -117,7 +112,6 @@ export async function startApp(config: Config, overrides: AppOverrides = {}): Pr
 
 /** How often the inbox is read although this process stored nothing. */
 const POLL_MS = SECOND / 4;
-/** How often a process reads again what others change. */
 const REREAD_MS = 10 * SECOND;
 
 /** Follows what the other processes of a database store and change. */

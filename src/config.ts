@@ -33,7 +33,6 @@ import { ConfigError, UserError } from './errors.ts';
 /** The addresses of the notification service, from its specification. */
 const SOURCES = '35.191.17.80,35.191.17.87,35.191.17.84,35.191.24.103';
 
-/** Whether a database's URL is that of a Postgres. */
 export const isPostgres = (url: string): boolean => /^postgres(ql)?:/.test(url);
 
 /** A database's URL without its password and settings, for the log. */
@@ -122,10 +121,9 @@ const schema = z.object({
 
 type Values = z.output<typeof schema>;
 
-/** A network, with the values of the variables that describe it. */
 export type NetworkConfig = Omit<Network, 'id'> & Omit<Pick<Values, NetworkVariable>, 'NATIVE_SYMBOL' | 'EXPLORER_URL'>;
 
-/** The bot's configuration, checked. `networks`: at least one. */
+/** `networks` has at least one. */
 export type Config = Omit<Values, NetworkVariable> & { networks: NetworkConfig[] };
 
 export const CONFIG_KEYS = Object.keys(schema.shape);
@@ -174,7 +172,7 @@ export const quotaLimits = (config: Config): QuotaLimits => ({
 export const databaseFile = ({ DATABASE_URL }: Pick<Config, 'DATABASE_URL'>): string =>
   resolve(DATABASE_URL.replace(/^sqlite:/, ''));
 
-/** Reads the path of the database, for tools that need nothing else; throws when it is wrong or a Postgres. */
+/** Throws when the URL is wrong or names a Postgres. */
 export function readDatabaseFile(environment: Environment): string {
   const url = readDatabaseUrl(environment.DATABASE_URL, 'DATABASE_URL');
   if (!isPostgres(url)) return databaseFile({ DATABASE_URL: url });
@@ -184,21 +182,19 @@ export function readDatabaseFile(environment: Environment): string {
   );
 }
 
-/** Checks a database's URL; throws a {@link ConfigError} that calls it by `name` when it is wrong. */
 export function readDatabaseUrl(url: string | undefined, name: string): string {
   const { data, error } = schema.shape.DATABASE_URL.safeParse(url);
   if (data !== undefined) return data;
   throw new ConfigError(error!.issues.map(({ message }) => `${name}: ${message}`).join('\n'));
 }
 
-/** Reads the folder for backups, for tools that need nothing else; undefined: next to the database. */
+/** Undefined: next to the database. */
 export const readBackupFolder = ({ BACKUP_DIR }: Environment): string | undefined =>
   schema.shape.BACKUP_DIR.parse(BACKUP_DIR);
 
 /** `RECEIVER_SOURCES` holds for every network of the file without sources of its own. */
 const FILE_ONLY = NETWORK_VARIABLES.filter((variable) => variable !== 'RECEIVER_SOURCES');
 
-/** The networks of the file, or the one that the variables describe. */
 function readNetworks(
   environment: Environment,
   values: Values,
@@ -249,7 +245,6 @@ function toNetwork(network: Pick<Network, 'name' | 'title' | 'chainId'>, values:
 
 const PROJECT_KEYS = ['NOTIFICATION_PROJECT_ID', 'NOTIFICATION_API_KEY', 'NOTIFICATION_API_SECRET'] as const;
 
-/** The operator's project must be configured completely or not at all. */
 function halfProject(values: Environment, nameOf: (variable: NetworkVariable) => string): string[] {
   const missing = PROJECT_KEYS.filter((key) => !given(values[key]));
   if (missing.length === 0 || missing.length === PROJECT_KEYS.length) return [];
@@ -260,21 +255,19 @@ function halfProject(values: Environment, nameOf: (variable: NetworkVariable) =>
 /** Whether listening on a host includes the other host, because it means all addresses of this machine. */
 const includes = (host: string, other: string) => host === '::' || (host === '0.0.0.0' && !other.includes(':'));
 
-/** The receiver and the operator's server cannot share a port; with 0 each gets a free one. */
+/** With port 0 each server gets a free one. */
 function onePort({ HOST, PORT, OPS_HOST, OPS_PORT }: Values): string[] {
   const isOne = HOST === OPS_HOST || includes(HOST, OPS_HOST) || includes(OPS_HOST, HOST);
   if (!PORT || PORT !== OPS_PORT || !isOne) return [];
   return [`OPS_PORT: ${OPS_PORT} is also the receiver's PORT; set a different one`];
 }
 
-/** Prices need their source's name for at least one chain. */
 function pricedChain({ PRICES_URL: url, NETWORKS_FILE: file }: Values, networks: readonly NetworkConfig[]): string[] {
   if (!url || networks.length === 0 || networks.some((one) => one.PRICES_CHAIN)) return [];
   const name = file === undefined ? 'PRICES_CHAIN' : 'NETWORKS_FILE: pricesChain';
   return [`${name}: missing; PRICES_URL needs the price source’s name for the chain, like ethereum`];
 }
 
-/** With an SQLite file there is one process, which needs every role. */
 function oneRole({ DATABASE_URL, ROLES: own }: Partial<Values>): string[] {
   if (!DATABASE_URL || !own || isPostgres(DATABASE_URL) || ROLES.every((role) => own.includes(role))) return [];
   return [
@@ -282,7 +275,7 @@ function oneRole({ DATABASE_URL, ROLES: own }: Partial<Values>): string[] {
   ];
 }
 
-/** No proxy may be a source, too. If one of the lists is invalid, nothing is compared. */
+/** If one of the lists is invalid, nothing is compared. */
 function overlap(proxies: IpRanges | undefined, sources: IpRanges | undefined, name: string): string[] {
   if (!proxies || !sources) return [];
   const first = (entry: string) => entry.split('/')[0]!;
@@ -296,11 +289,9 @@ function overlap(proxies: IpRanges | undefined, sources: IpRanges | undefined, n
     : [`${name}: ${both.join(', ')} overlaps TRUSTED_PROXIES, ${todo}`];
 }
 
-/** Prefixes of variables that only this bot uses. */
 const OUR_NAMES =
   /^(LEDGERBELL|DISCORD|OPS|RECEIVER|NOTIFICATION|OPERATOR|EXPLORER|DISCOVERY|TRUSTED|SECRETS|BACKUP|RPC|PRICES)_/;
-/** Variables that do nothing without another one. */
-const NEEDED = [
+const NO_EFFECT_WITHOUT = [
   ['EXPLORER_API_KEY', 'EXPLORER_API_URL'],
   ['NOTIFICATION_PROJECT_ID', 'NOTIFICATION_URL'],
   ['PRICES_CHAIN', 'PRICES_URL'],
@@ -308,10 +299,9 @@ const NEEDED = [
 
 /** Shorter names are close to too many others to be compared. */
 const MIN_LETTERS = 6;
-/** Names that differ in more letters are different ones. */
 const MAX_TYPOS = 2;
 
-/** Variables that seem to be meant for the bot but have no effect, as messages with names and without values. */
+/** Messages about variables without an effect; they contain names and no values. */
 export function configWarnings(environment: Environment): string[] {
   const isSet = (name: string) => given(environment[name]) !== undefined;
   const file = given(environment.NETWORKS_FILE) as string | undefined;
@@ -322,12 +312,11 @@ export function configWarnings(environment: Environment): string[] {
     if (meant === undefined && !OUR_NAMES.test(name)) return [];
     return [`${name} is not a variable of Ledgerbell${meant === undefined ? '' : `; did you mean ${meant}?`}`];
   });
-  const halves = NEEDED.filter(([name, needed]) => isSet(name) && !isSet(needed)).map(
+  const halves = NO_EFFECT_WITHOUT.filter(([name, needed]) => isSet(name) && !isSet(needed)).map(
     ([name, needed]) => `${name} has no effect without ${needed}`,
   );
   return [...mistyped, ...halves];
 }
 
-/** Whether one name is probably the other, mistyped. */
 const isTypo = (one: string, other: string): boolean =>
   Math.min(one.length, other.length) >= MIN_LETTERS && editDistance(one, other, MAX_TYPOS) <= MAX_TYPOS;

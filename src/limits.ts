@@ -11,7 +11,6 @@ const MIN_FILES = 256;
 
 /** Open files that are kept for the database, the gateway and outgoing requests. */
 const OTHER_FILES = 128;
-/** Maximum number of connections, however many files may be open. */
 const MAX_CONNECTIONS = 10_000;
 
 export interface Limits {
@@ -34,17 +33,15 @@ function openFiles(): number | null {
   }
 }
 
-/** Free bytes on the disk of a file; rejects where the file system does not report them. */
+/** Rejects where the file system does not report them. */
 export async function freeBytes(file: string): Promise<number> {
   const { bavail, bsize } = await statfs(dirname(file));
   return bavail * bsize;
 }
 
-/** How many connections the receiver may hold at the same time. */
 export const maxConnections = ({ openFiles }: Pick<Limits, 'openFiles'>): number =>
   openFiles === null ? MAX_CONNECTIONS : Math.min(MAX_CONNECTIONS, openFiles - OTHER_FILES);
 
-/** Throws a {@link ConfigError} when the bot cannot work within these limits. */
 export function assertLimits({ memoryBytes, openFiles }: Limits): void {
   if (memoryBytes !== null && memoryBytes < MIN_MEMORY_BYTES) {
     throw new ConfigError(

@@ -1,16 +1,15 @@
 import pino, { type Logger } from 'pino';
 import { forLog } from './errors.ts';
 
-/** Maximum number of characters of log lines that wait to be read; beyond that, new lines are dropped. */
+/** Characters of log lines that wait to be read; further lines are dropped. */
 const MAX_WAITING = 4 * 1024 * 1024;
-/** How long the process waits at its end until its last lines are read. */
+/** How long the end of the process waits until its last lines are read. */
 const FLUSH_TIMEOUT_MS = 200;
 
 /** Characters that JSON allows unescaped, but that many programs read as the end of a line. */
 const LINE_ENDS: Record<string, string> = { '\u0085': '\\u0085', '\u2028': '\\u2028', '\u2029': '\\u2029' };
 const inOneLine = (line: string): string => line.replaceAll(/[\u0085\u2028\u2029]/g, (end) => LINE_ENDS[end]!);
 
-/** Errors are logged only as {@link forLog} reduces them. */
 const withoutFields = (error: unknown): unknown => (error instanceof Error ? forLog(error) : error);
 
 /**

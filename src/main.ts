@@ -6,10 +6,7 @@ import { HOUR } from './domain/units.ts';
 import { ConfigError, EX_CONFIG } from './errors.ts';
 import type { DeadLetterCommand } from './operator/deadletters.ts';
 
-/**
- * The one program: the bot (`npm start`), and what else operators do with an installation (`npm run ledgerbell --
- * <command>`). Each command loads its parts when it is used.
- */
+/** The bot (`npm start`) and the operator's commands (`npm run ledgerbell`). Each loads its parts when it runs. */
 
 const EXIT_CODES = `
 Exit codes:
@@ -20,14 +17,12 @@ Exit codes:
 
 const print = (text: string) => void process.stdout.write(`${text}\n`);
 
-/** Adds a command; `examples` are shown below the options in its `--help`. */
 const add = (parent: Command, usage: string, description: string, ...examples: string[]): Command =>
   withExamples(parent.command(usage).description(description), examples);
 
 const withExamples = (command: Command, examples: string[]): Command =>
   command.addHelpText('after', ['\nExamples:', ...examples.map((line) => `  npm run ${line}`), EXIT_CODES].join('\n'));
 
-/** Reads an option's value; throws an error for the terminal when it is not such a number. */
 function wholeNumber(value: string): number {
   if (!/^[1-9]\d{0,5}$/.test(value)) throw new InvalidArgumentError('It must be a number from 1 to 999999.');
   return Number(value);

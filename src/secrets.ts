@@ -3,14 +3,11 @@ import { chmodSync, existsSync, readFileSync, renameSync, statSync, writeFileSyn
 import type { Logger } from 'pino';
 import { ConfigError, startError } from './errors.ts';
 
-/** Seals the API keys that servers store, and keeps files of secrets closed to others. */
-
 const ALGORITHM = 'aes-256-gcm';
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Seals text so that it can be read with the key only, and only as what it was sealed for. */
 export interface Seal {
   /** `about` is bound to the text (a guild's ID): what is sealed for one does not open for another. */
   seal(text: string, about: string): Uint8Array;
@@ -53,14 +50,12 @@ export function createSeal(keys: readonly Uint8Array[]): Seal {
   };
 }
 
-/** Warns if every user of this machine may open a file of secrets. Does nothing if there is no such file. */
 export function warnIfOpen(file: string, log: Logger): void {
   const mode = statSync(file, { throwIfNoEntry: false })?.mode ?? 0;
   if ((mode & 0o007) !== 0)
     log.warn({ file }, 'every user of this machine may open a file of secrets: run chmod o= on it');
 }
 
-/** Lets only its owner open a file of secrets; warns if that is not possible and everybody may open it. */
 export function closeToOthers(file: string, log: Logger): void {
   try {
     if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
@@ -70,10 +65,7 @@ export function closeToOthers(file: string, log: Logger): void {
   }
 }
 
-/**
- * Reads the key from a file, or creates it there: base64, readable only by its owner. Throws an Error with a message
- * for the operator when the file holds something else or cannot be used.
- */
+/** Reads the key (base64) from a file, or creates it there. */
 export function keyFromFile(file: string): Uint8Array {
   const key = Buffer.from(readOrMake(file).trim(), 'base64');
   if (key.length === KEY_BYTES) return key;
@@ -97,7 +89,7 @@ function readOrMake(file: string): string {
   }
 }
 
-/** Creates a new key. After a power failure the file is complete or missing. */
+/** After a power failure the file is complete or missing. */
 function makeKey(file: string): void {
   const key = randomBytes(KEY_BYTES).toString('base64');
   writeFileSync(`${file}.new`, `${key}\n`, { mode: 0o600, flush: true });

@@ -14,7 +14,6 @@ const FAULT_SHOWN_MS = 10_000;
 /** The process ends by then, whatever hangs: unfinished work is on disk. */
 const STOP_TIMEOUT_MS = 7_500;
 
-/** Runs the bot in this process: environment → configuration → start; signals → stop. Rejects when it cannot start. */
 export async function start(overrides: AppOverrides = {}): Promise<void> {
   const config = readConfig(process.env);
   assertLimits(readLimits());
@@ -54,7 +53,6 @@ export async function start(overrides: AppOverrides = {}): Promise<void> {
   await starting;
 }
 
-/** Ends a process that cannot go on; its supervisor starts it again, unless a restart cannot help. */
 function fail(error: Error, log: Logger): void {
   const exit = (code: number) => {
     process.stderr.write(`Ledgerbell stopped: ${error.message}\n`);

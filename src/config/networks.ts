@@ -3,7 +3,7 @@ import { given } from './values.ts';
 
 type Environment = Record<string, string | undefined>;
 
-/** The fields of a network in the file, each with the variable that describes it where there is only one network. */
+/** The fields of a network in the file, and the variable that describes the same without a file. */
 const FIELDS = {
   nativeSymbol: 'NATIVE_SYMBOL',
   explorerUrl: 'EXPLORER_URL',
@@ -24,27 +24,24 @@ const FIELDS = {
   'notification.signingSecret': 'NOTIFICATION_SIGNING_SECRET',
 } as const;
 
-/** A variable that describes one network. */
 export type NetworkVariable = (typeof FIELDS)[keyof typeof FIELDS];
-/** Every {@link NetworkVariable}. */
 export const NETWORK_VARIABLES: readonly NetworkVariable[] = Object.values(FIELDS);
 const PLACES = Object.fromEntries(Object.entries(FIELDS).map(([field, variable]) => [variable, field]));
 
-/** How the file calls the variables that a text names. */
+/** Replaces the names of variables in a text with those of the file's fields. */
 export const namesOfFile = (text: string): string =>
   text.replaceAll(/\b[A-Z]+(?:_[A-Z]+)+\b/g, (word) => PLACES[word] ?? word);
 
-/** One network of the file, with the texts that its variables would have. */
 interface FileNetwork {
   name: string;
   title: string;
   chainId: number;
   values: Partial<Record<NetworkVariable, string>>;
-  /** The place of a variable's value in the file. */
+  /** Where a variable's value stands in the file, like `[0] (base) rpc`. */
   place(variable: NetworkVariable): string;
 }
 
-/** What a file of networks says; `secrets`: the variables that it names. */
+/** `secrets`: the variables that values like `env:NAME` refer to. */
 interface NetworksFile {
   networks: FileNetwork[];
   faults: string[];
@@ -55,7 +52,7 @@ type Fields = Record<string, unknown>;
 const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Reads the file of networks; names every fault with its place, and no value. */
+/** Faults name their place and no value. */
 export function readNetworksFile(path: string, environment: Environment): NetworksFile {
   const secrets: string[] = [];
   let list: unknown;
@@ -109,7 +106,6 @@ function checkIdentity({ title, chainId }: Fields, named: boolean, fault: (field
   }
 }
 
-/** Fields with their values, those of `notification` as `notification.…`. */
 const flatten = ({ name: _name, title: _title, chainId: _chainId, notification, ...rest }: Fields) => [
   ...Object.entries(rest),
   ...(isObject(notification)
@@ -124,7 +120,6 @@ const isText = (value: unknown): value is string | number | string[] =>
   typeof value === 'number' ||
   (Array.isArray(value) && value.every((entry) => typeof entry === 'string'));
 
-/** A value as its variable would have it; `env:NAME` is read from the environment. */
 function resolved(
   value: string | number | string[],
   environment: Environment,

@@ -4,7 +4,6 @@ import { SIGNING_SECRET } from '../domain/project.ts';
 
 /** The kinds of values that variables have: each checks its text and says what a right value looks like. */
 
-/** IPs and CIDR ranges. */
 export interface IpRanges {
   /** As they were written. */
   entries: string[];
@@ -13,16 +12,13 @@ export interface IpRanges {
 
 /** A value without the blanks around it, which are never intended; undefined if nothing is left. */
 export const given = (value: unknown) => (typeof value === 'string' ? value.trim() || undefined : value);
-/** A variable that may be missing. */
 export const optional = <T extends z.ZodType>(type: T) => z.preprocess(given, type.optional());
-/** A variable with a default. */
 export const withDefault = <T extends z.ZodType>(type: T, fallback: string) =>
   z.preprocess((value) => given(value) ?? fallback, type);
-/** One of these texts. */
 export const oneOf = <const T extends readonly string[]>(values: T, expected: string) =>
   z.enum(values, { error: expected });
 
-/** A port; 0: any free one. */
+/** 0: any free one. */
 export const port = z
   .string()
   .regex(/^\d+$/, 'must be a port number from 0 to 65535')
@@ -34,15 +30,13 @@ const urlLike = (example: string) =>
     // Paths are appended to it, which does not work after a `?` or `#`.
     .refine((value) => /^https?:\/\/[^?#]*$/.test(value) && URL.canParse(value), `must be a URL like ${example}`)
     .transform((value) => value.replace(/\/+$/, ''));
-/** A URL. A password in it would not be sent, but would be shown in links. */
+/** A password in the URL would not be sent, but would be shown in links. */
 export const openUrl = (example: string) =>
   urlLike(example).refine(
     (value) => !/\/\/[^/]*@/.test(value),
     `must not contain a user name or password; use a URL like ${example}`,
   );
-/** The root of a service. */
 export const url = openUrl('https://service.example/v0');
-/** The root of the receiver's URL, as others reach it. */
 export const publicUrl = openUrl('https://bot.example').refine(
   (value) => !/\/hooks(\/|$)/.test(value),
   'must not contain /hooks, which the bot adds itself; use a URL like https://bot.example',
@@ -55,7 +49,7 @@ export const discordUrl = openUrl('https://discord.com/api').refine(
 /** Sent as a header: any other character would make every request fail. */
 export const credential = (expected: string) =>
   z.string({ error: `required: ${expected}` }).regex(/^[!-~]+$/, `must be ${expected}, without spaces`);
-/** Nodes, separated by commas. Their URLs may contain keys, in the path or behind a `?`. */
+/** The URLs may contain keys, in the path or behind a `?`. */
 export const nodeUrls = z
   .string()
   .transform(split)
@@ -63,18 +57,15 @@ export const nodeUrls = z
     (urls) => urls.length > 0 && urls.every((one) => /^https?:\/\//.test(one) && URL.canParse(one)),
     'must be URLs like https://node.example, separated by commas',
   );
-/** What counts as settled: a tag, or a number of blocks. */
 export const confirmations = z
   .string()
   .regex(/^(finalized|safe|0|[1-9]\d{0,5})$/, 'must be finalized, safe or a number of blocks')
   .transform((value) => (value === 'finalized' || value === 'safe' ? value : Number(value)));
-/** A whole number, at least `min`. */
 export const count = (min: 0 | 1) =>
   z
     .string()
     .regex(min === 1 ? /^[1-9]\d{0,8}$/ : /^(0|[1-9]\d{0,8})$/, `must be a number from ${min} to 999999999`)
     .transform(Number);
-/** Server IDs, separated by commas. */
 export const guildIds = z
   .string()
   .transform(split)
@@ -82,7 +73,6 @@ export const guildIds = z
     (ids) => ids.every((id) => /^\d{1,20}$/.test(id)),
     'must be server IDs like 112233445566778899, separated by commas',
   );
-/** IPs and CIDR ranges, separated by commas. */
 export const ipRanges = z.string().transform((value, context): IpRanges => {
   const entries = split(value);
   const blocks = new BlockList();
@@ -93,7 +83,7 @@ export const ipRanges = z.string().transform((value, context): IpRanges => {
   }
   return { entries, has: (ip) => isIP(ip) !== 0 && blocks.check(ip, isIP(ip) === 6 ? 'ipv6' : 'ipv4') };
 });
-/** Keys that seal projects, the current one first. */
+/** The current key first. */
 export const sealKeys = z
   .string()
   .transform((value) => split(value).map((key) => Buffer.from(key, 'base64')))
@@ -102,7 +92,6 @@ export const sealKeys = z
     'must be 32 bytes in base64 (openssl rand -base64 32); to change the key, set the new key, a comma and the old key',
   );
 
-/** One secret that signs deliveries, or two while it is changed. */
 export const signingSecrets = z
   .string()
   .transform(split)
@@ -121,7 +110,6 @@ function split(value: string): string[] {
     .filter(Boolean);
 }
 
-/** Adds an IP or a range; false when it is invalid. */
 function add(blocks: BlockList, entry: string): boolean {
   const [ip = '', bits, ...rest] = entry.split('/');
   const family = isIP(ip);
@@ -136,9 +124,7 @@ function add(blocks: BlockList, entry: string): boolean {
   }
 }
 
-/** Every role that a process can have. */
 export const ROLES = ['receive', 'work'] as const;
-/** The roles of a process. */
 export const roles = z
   .string()
   .transform(split)
