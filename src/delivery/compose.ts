@@ -19,11 +19,11 @@ const MAX_DIGEST_ALERTS = 20_000;
 /** Alerts that are read at once, so that neither the store nor the event loop is blocked. */
 const PAGE = 500;
 
-/** How alerts become messages. Each renderer puts `reference` into the message, by which it can be found. */
+/** Each renderer puts `reference` into the message, by which it can be found. */
 export interface Renderers {
-  /** A new message, which may mention roles. `used`, here and below: how many fit, from the first one. */
+  /** `used`, here and below: how many alerts fit, from the first one. */
   render(alerts: Alert[], reference: string, now: number): { payload: object; used: number };
-  /** A sent message as it is now; it mentions nobody. `frozen`: JSON of the body it was created with, whose form it keeps. */
+  /** `frozen`: JSON of the body that the message was created with, whose form it keeps. */
   renderAgain(alerts: Alert[], reference: string, frozen: string): { payload: object; used: number };
   /** How many alerts fit in such a message, with room for names that are added later. */
   countFitting(alerts: Alert[], frozen: string): number;
@@ -37,7 +37,7 @@ export interface Renderers {
   ): Promise<{ payload: object; csv: string | null; used: number }>;
 }
 
-/** Returns a new random reference for a message, by which it can be found: ten capitals and digits. */
+/** Ten random capitals and digits. */
 export function newReference(): string {
   const half = () =>
     randomInt(36 ** 5)
@@ -46,10 +46,9 @@ export function newReference(): string {
   return `${half()}${half()}`.toUpperCase();
 }
 
-/** The nonce by which Discord recognizes a repeat of the same message; at most 25 characters. */
+/** Discord recognizes a repeated message by it; at most 25 characters. */
 export const nonceOf = (reference: string, now: number): string => `${now.toString(36)}${reference}`.slice(0, 25);
 
-/** A message before it is frozen; `body`: its payload; `shown`: which deliveries it shows. */
 type Message = NewBatch & { body: object; shown: ShownDeliveries };
 
 /** Makes a message of due alerts: a digest of all of them, as many as fit, or a single one as plain text. */
@@ -97,7 +96,7 @@ export async function compose(
   return message('create', null, alerts.slice(0, used), payload);
 }
 
-/** Reads all due alerts of a lane in pages; freezing the message fails if one changes meanwhile. */
+/** Freezing the message fails if an alert changes meanwhile. */
 async function everyDueAlert(store: Store, channelId: string, lane: Lane, now: number): Promise<Alert[]> {
   const all: Alert[] = [];
   while (all.length < MAX_DIGEST_ALERTS) {
@@ -108,7 +107,7 @@ async function everyDueAlert(store: Store, channelId: string, lane: Lane, now: n
   return all;
 }
 
-/** Reads the alerts of a sent message, in pages; null if some of them are forgotten. */
+/** null: some of the alerts are forgotten. */
 export async function alertsOf(
   { alerts, ids }: Original,
   store: { outbox: Pick<Store['outbox'], 'alerts'> },
@@ -120,10 +119,7 @@ export async function alertsOf(
   return all.length === 0 || all.length < ids.length ? null : all;
 }
 
-/**
- * Appends a transaction's alerts to the message that already shows it; null if they need their own message, because they
- * do not fit or mention somebody.
- */
+/** null: the alerts need their own message, because they do not fit or mention somebody. */
 export function composeJoined(
   to: Joinable,
   alerts: Alert[],

@@ -6,11 +6,11 @@ import type { ChannelHead, Shard } from '../domain/guild.ts';
 import type { GuildPause, Outbox, SendingPause } from '../domain/sender.ts';
 import { createLimits, type RequestSlot } from './limits.ts';
 import { createMembership, type MembershipOptions } from './membership.ts';
-import { type BatchStep, type ChannelStep, decide, FIRST_RETRY_MS, narrowed } from './outcome.ts';
+import { type BatchStep, type ChannelStep, decide, FIRST_RETRY_MS, narrowed, type Situation } from './outcome.ts';
 import { type Channel, createSchedule } from './schedule.ts';
 import { createSend, type SendOptions, type Sent } from './send.ts';
 
-/** Pause of a channel, or before the next look for channels, after a failed call to the store. */
+/** After a failed call to the store: pause of a channel, or before the next look for channels. */
 const STORE_PAUSE_MS = SECOND;
 const CLOSE_TIMEOUT_MS = 5 * SECOND;
 /** No wait that is stored for a blocked channel is longer, whatever the wall clock shows. */
@@ -18,10 +18,11 @@ const MAX_BLOCKED_MS = 6 * HOUR;
 /** Maximum number of messages that one label change renders again: Discord takes about one edit a second per channel. */
 const MAX_RELABELED = 200;
 
-export interface DelivererOptions extends SendOptions, Pick<MembershipOptions, 'renderParked'> {
+export interface DelivererOptions
+  extends SendOptions,
+    Pick<MembershipOptions, 'renderParked'>,
+    Pick<Situation, 'uptimeSince'> {
   random?: () => number;
-  /** The time since which the bot could send for this many milliseconds: deadlines count only such time. */
-  uptimeSince(ms: number): number;
 }
 
 /** Posts alerts to Discord: one message in flight per channel, first in first out, servers and their channels in turn. */
@@ -37,7 +38,6 @@ export function startDeliverer(options: DelivererOptions) {
   let cancelTimer = () => {};
   let cancelRescan = () => {};
 
-  /** Gives turns to channels until nothing is due or the limits are reached, and plans the next look. */
   function run(): void {
     cancelTimer();
     if (isClosing) return;
@@ -95,7 +95,6 @@ export function startDeliverer(options: DelivererOptions) {
         return schedule.setSearch(id, search);
       }
       case 'not-edited': {
-        // No request was made, which shows nothing about the channel.
         const { batchId: batch, reason } = result;
         if (reason !== null) log.warn({ channel: id, guild: channel.guildId, batch, reason }, 'message not edited');
         return outbox.markEditFailed(batch, reason, clock.now());
@@ -121,7 +120,6 @@ export function startDeliverer(options: DelivererOptions) {
   const blockedFor = ({ state, dueAt }: ChannelHead): number =>
     state === 'ready' ? 0 : Math.min(MAX_BLOCKED_MS, Math.max(0, dueAt - clock.now()));
 
-  /** Applies what follows from an attempt to all sending, to its message and to its channel, and logs it. */
   async function finish(channel: Channel, head: ChannelHead | null, { attempt: made, outcome }: Sent): Promise<void> {
     const { id, guildId, search } = channel;
     const { kind, alerts, attempts, shown } = made;
@@ -171,7 +169,7 @@ export function startDeliverer(options: DelivererOptions) {
     log.warn({ ...line, next }, 'message not accepted');
   }
 
-  /** Stores what became of a message; returns whether its channel may have more to send. */
+  /** Returns whether the channel may have more to send. */
   async function storeStep(id: number, step: BatchStep, now: number): Promise<boolean> {
     switch (step.do) {
       case 'nothing':
@@ -218,7 +216,6 @@ export function startDeliverer(options: DelivererOptions) {
     run();
   }
 
-  /** Finds every channel with something in the store; retries until the store responds. */
   async function rescan(): Promise<void> {
     if (isClosing) return;
     try {
@@ -240,7 +237,7 @@ export function startDeliverer(options: DelivererOptions) {
     }
   }
 
-  /** Tries one blocked channel of a guild for all, because permissions or channels changed there: see `Schedule.probe`. */
+  /** Tries one blocked channel for all, because permissions or channels of the guild changed. */
   function probeGuild(guildId: string, channelId?: string): void {
     const now = clock.elapsed();
     const probeAt = limits.guilds.changeProbeAt(guildId, now);
@@ -248,7 +245,7 @@ export function startDeliverer(options: DelivererOptions) {
     if (isPlanned) limits.guilds.recordChangeProbe(guildId, probeAt, now);
   }
 
-  /** Re-renders a guild's messages that show one of these addresses: the latest 200 of the last day, sent or not. */
+  /** Re-renders the latest 200 messages of the last day that show one of these addresses. */
   async function relabel(guildId: string, addresses: readonly AddressText[]) {
     const now = clock.now();
     const found = await store.history.messagesShowing(guildId, addresses, now - DAY, MAX_RELABELED + 1);
@@ -278,14 +275,13 @@ export function startDeliverer(options: DelivererOptions) {
     /** The gateway's token, which is the deliverer's too, was accepted or refused. */
     tokenChecked: (isAccepted: boolean): void => limits.recordTokenCheck(isAccepted, clock.elapsed()),
     state: () => limits.state(clock.elapsed()),
-    /** The pause of a guild whose channels wait together after too many refusals; null: they do not. */
     guildPause(guildId: string): GuildPause | null {
       const pause = limits.guilds.pause(guildId, clock.elapsed());
       if (!pause) return null;
       const toWall = clock.now() - clock.elapsed();
       return { ...pause, since: pause.since + toWall, probeAt: pause.probeAt + toWall };
     },
-    /** Why due alerts of a guild are not sent now: first what concerns every channel. */
+    /** First what concerns every channel. */
     pauses(guildId: string): SendingPause[] {
       const now = clock.elapsed();
       const all = limits.pause(now);

@@ -4,87 +4,79 @@ import type { SendingPause, SendOutcome } from '../domain/sender.ts';
 /** Requests that begin in any second; Discord allows 50. */
 const PER_SECOND = 40;
 const MAX_IN_FLIGHT = 40;
-/** Of them, of one guild, so that others always have room. */
+/** Less than all of them, so that other guilds always have room. */
 const MAX_OF_GUILD = 20;
-/** Requests refused within ten minutes at which all sending pauses; Discord bans at 10,000. */
+/** Refused requests in ten minutes at which all sending pauses; Discord bans at 10,000. */
 const MAX_REFUSALS = 500;
-/** The same at which all of a guild's channels pause together. */
+/** The same at which all channels of one guild pause. */
 const MAX_REFUSALS_OF_GUILD = 10;
 const WINDOW_MS = 10 * MINUTE;
-/** Of the breaker, and of a guild's probes. */
 const BACK_OFF = { base: MINUTE, max: 15 * MINUTE };
-/** Probes of a guild before the pauses grow: until then, each may find a channel that works. */
+/** Probes of a guild before the pauses grow: each may find a channel that works. */
 const EVEN_PROBES = 10;
-/** Time between two probes after changes of permissions: within the limit of refusals, and beyond it. */
 const CHANGE_SPACING_MS = { within: 5 * SECOND, beyond: MINUTE };
 const UNAUTHORIZED_PAUSE_MS = 5 * MINUTE;
 const NEVER = Number.POSITIVE_INFINITY;
 
-/** Room for one channel's next requests. */
 export interface RequestSlot {
   countRequest(now: number): void;
-  /** Ends it: its requests got their responses, or there will be none. May be called again. */
+  /** May be called again. */
   release(): void;
 }
 
-/** Creates the limits of the whole process and of each guild. Time is elapsed milliseconds, and always an argument. */
+/** Limits of the whole process and of each guild. Time is elapsed milliseconds, and always an argument. */
 export function createLimits() {
   const breaker = createBreaker();
   const guilds = createGuildLimits();
   /** When each request of the last second began. */
   let begun: number[] = [];
   let inFlight = 0;
-  /** Slots that have not begun a request. */
-  let reserved = 0;
+  let reservedSlots = 0;
 
   function requestWait(now: number): number {
     begun = begun.filter((at) => at > now - SECOND);
     if (inFlight >= MAX_IN_FLIGHT) return NEVER;
-    return begun.length + reserved < PER_SECOND ? 0 : begun[0]! + SECOND - now;
+    return begun.length + reservedSlots < PER_SECOND ? 0 : begun[0]! + SECOND - now;
   }
 
   return {
-    /** A slot for a request that starts now, or how many milliseconds to wait for one. */
+    /** A slot for a request that starts now, or milliseconds to wait for one. */
     take(now: number): RequestSlot | number {
       const wait = breaker.wait(now) || requestWait(now);
       if (wait > 0) return wait;
       let [hasBegun, isReleased] = [false, false];
       breaker.begin();
       inFlight++;
-      reserved++;
+      reservedSlots++;
       return {
         countRequest(at) {
           begun.push(at);
-          if (!hasBegun) reserved--;
+          if (!hasBegun) reservedSlots--;
           hasBegun = true;
         },
         release() {
           if (isReleased) return;
           isReleased = true;
           inFlight--;
-          if (!hasBegun) reserved--;
+          if (!hasBegun) reservedSlots--;
           breaker.end();
         },
       };
     },
-    /** Records what a response says about all sending and about its guild. */
     record(outcome: SendOutcome, guildId: string | null, now: number): void {
       breaker.record(outcome, now);
       const isRefusal = outcome.status === 'forbidden' || (outcome.status === 'rate-limited' && !outcome.global);
       if (isRefusal && !isLocal(outcome) && guildId !== null) guilds.recordRefusal(guildId, now);
     },
     recordTokenCheck: breaker.recordTokenCheck,
-    /** Why nothing is sent now, and for how many milliseconds; null: sending goes on. */
     pause: breaker.pause,
     guilds,
     state: (now: number) => ({ ...breaker.state(now), pausedGuilds: guilds.paused() }),
   };
 }
 
-/** The library knew the limit and sent no request. */
 const isLocal = (outcome: SendOutcome): boolean => outcome.status === 'rate-limited' && outcome.local;
 
-/** Requests that Discord refused within ten minutes. */
 function createRefusals() {
   let times: number[] = [];
   const count = (now: number): number => {
@@ -135,7 +127,6 @@ function createBreaker() {
     begin(): void {
       if (needsProbe()) isProbing = true;
     },
-    /** Records that a request ended, with or without a response. */
     end(): void {
       isProbing = false;
     },
@@ -172,12 +163,11 @@ function createBreaker() {
         case 'unconfirmed':
       }
     },
-    /** Records whether the gateway's token was accepted; the next request shows whether that holds for sending. */
+    /** The next request shows whether an accepted token is accepted for sending, too. */
     recordTokenCheck(isAccepted: boolean, now: number): void {
       if (!isAccepted) isAuthorized = false;
       else if (left(now) === 0) isAuthorized = true;
     },
-    /** `breaker`: all sending is paused, after a fault of everything or too many refusals. */
     state(now: number) {
       const invalidRequests = refusals.count(now);
       return { authorized: isAuthorized, breaker: isOpen || invalidRequests >= MAX_REFUSALS, invalidRequests };
@@ -192,13 +182,12 @@ function createBreaker() {
 interface GuildLimit {
   inFlight: number;
   refusals: ReturnType<typeof createRefusals>;
-  /** Set while all of its channels pause together. */
   pause: { since: number; probeAt: number; probes: number } | null;
-  /** No probe after a change of permissions before. */
+  /** Until then, changed permissions cause no probe. */
   changeProbeFrom: number;
 }
 
-/** Limits how many of its requests each guild may have refused: one guild must not use up the process's own limit. */
+/** One guild must not use up the process's own limit of refusals. */
 function createGuildLimits() {
   const limits = new Map<string, GuildLimit>();
 
@@ -211,7 +200,7 @@ function createGuildLimits() {
   }
 
   return {
-    /** Milliseconds until the guild's next request may start; 0: now. Infinite until a request in flight has ended. */
+    /** Milliseconds; infinite until a request in flight has ended. */
     wait(guildId: string | null, now: number): number {
       const limit = guildId === null ? undefined : limits.get(guildId);
       if (!limit) return 0;
@@ -231,7 +220,6 @@ function createGuildLimits() {
       const isIdle = limit.inFlight === 0 && limit.pause === null && limit.refusals.count(now) === 0;
       if (isIdle && limit.changeProbeFrom <= now) limits.delete(guildId);
     },
-    /** Counts a refused request; after too many, all of the guild's channels pause. */
     recordRefusal(guildId: string, now: number): void {
       const limit = limitOf(guildId);
       const { pause } = limit;
@@ -242,16 +230,15 @@ function createGuildLimits() {
       const pauseMs = backOff(Math.max(0, probes - EVEN_PROBES), BACK_OFF);
       limit.pause = { since: pause?.since ?? now, probeAt: now + pauseMs, probes };
     },
-    /** Ends a guild's pause: Discord accepted a message there. Returns whether there was one. */
+    /** Discord accepted a message there. Returns whether there was a pause. */
     release(guildId: string): boolean {
       const limit = limits.get(guildId);
       if (!limit?.pause) return false;
       limit.pause = null;
       return true;
     },
-    /** When a channel may be probed because permissions or channels of the guild changed: soon after the last such probe. */
+    /** Some time after the last such probe: one person's changes often come in series. */
     changeProbeAt: (guildId: string, now: number): number => Math.max(now, limits.get(guildId)?.changeProbeFrom ?? 0),
-    /** Records that a channel is probed at that time because of such a change. */
     recordChangeProbe(guildId: string, probeAt: number, now: number): void {
       const limit = limitOf(guildId);
       const isWithin = limit.pause === null && limit.refusals.count(now) < MAX_REFUSALS_OF_GUILD;

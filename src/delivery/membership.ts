@@ -11,17 +11,13 @@ export interface MembershipOptions {
   store: Pick<Store, 'channels' | 'guilds'>;
   clock: Clock;
   log: Logger;
-  /** The body of a notice for admins about a channel that the bot cannot post in. */
   renderParked(channelId: string, code: number, language: string | null, reference: string): object;
 }
 
-/**
- * Tracks which guilds the bot was removed from, and stores that and whether it can post in each channel, for people and for
- * the next process; only this file writes that. The schedule decides when a channel is tried.
- */
+/** The only writer of the stored states of channels. The schedule decides when a channel is tried. */
 export function createMembership({ store: { channels, guilds }, clock, log, renderParked }: MembershipOptions) {
   const removedGuilds = new Set<string>();
-  /** Guilds of which it was stored that the bot is in them: a new order of a hundred roles must not be a hundred writes. */
+  /** Guilds whose membership is stored: a new order of a hundred roles must not be a hundred writes. */
   const storedGuilds = new Set<string>();
   let isClosing = false;
 
@@ -30,7 +26,7 @@ export function createMembership({ store: { channels, guilds }, clock, log, rend
     storedGuilds.delete(guildId);
   }
 
-  /** Stores something for a later process. A failure is only logged: this process knows, and Discord reports it again. */
+  /** A failure is only logged: this process knows, and Discord reports it again. */
   async function record(writing: Promise<void>, where: { guild: string } | { channel: string }): Promise<void> {
     try {
       await writing;
@@ -41,19 +37,15 @@ export function createMembership({ store: { channels, guilds }, clock, log, rend
   }
 
   return {
-    /** Whether the bot is known to have been removed from a guild; false for an unknown guild (null). */
     isRemoved: (guildId: string | null): boolean => guildId !== null && removedGuilds.has(guildId),
-    /**
-     * Records that Discord accepted a message there: the bot is back. The gateway does not report that if the bot was not
-     * connected.
-     */
+    /** Discord accepted a message there: the bot is back, which the gateway does not report if it was not connected. */
     confirm: (guildId: string | null): void => void (guildId !== null && removedGuilds.delete(guildId)),
     recordRemoval(guildId: string): void {
       setRemoved(guildId);
       const now = clock.now();
       void record(channels.guildRemoved(guildId, now, now + FIRST_RETRY_MS), { guild: guildId });
     },
-    /** Records that a channel was deleted: its alerts are kept as after a 404, which its next message gets. */
+    /** The channel's alerts are kept as after a 404, which its next message gets. */
     recordRemovedChannel(channelId: string): void {
       const head = {
         state: 'unreachable',
@@ -64,14 +56,13 @@ export function createMembership({ store: { channels, guilds }, clock, log, rend
       } as const;
       void record(channels.setState({ channelId, ...head }), { channel: channelId });
     },
-    /** Records that the bot is in a guild: its permissions or channels changed there. */
     recordReturn(guildId: string): void {
       removedGuilds.delete(guildId);
       if (storedGuilds.has(guildId)) return;
       storedGuilds.add(guildId);
       void record(channels.guildReturned(guildId), { guild: guildId });
     },
-    /** Records that the bot is in exactly these guilds of a shard; returns those that it was removed from before. */
+    /** `guildIds`: all guilds of the shard. Returns those that the bot was removed from before. */
     async sync(guildIds: readonly string[], shard: Shard): Promise<string[]> {
       try {
         const { gone, back } = await channels.syncGuilds(new Set(guildIds), shard, clock.now());
@@ -86,13 +77,12 @@ export function createMembership({ store: { channels, guilds }, clock, log, rend
         return [];
       }
     },
-    /** Records that somebody in a guild without the bot uses its commands: its erasure is postponed. */
+    /** Somebody in a guild without the bot uses its commands: its erasure is postponed. */
     recordUse: (guildId: string): void =>
       void record(channels.postponeErasure(guildId, clock.now()), { guild: guildId }),
     setReady: (channelId: string): Promise<void> => channels.setState({ channelId, ...READY }),
     /**
-     * Stores that Discord refused to post in a channel. Admins are notified elsewhere, once, whatever happens in between;
-     * returns the channel of that notice, or null.
+     * Admins are notified elsewhere, once, whatever happens in between; returns the channel of that notice, or null.
      */
     async setBlocked(channelId: string, guildId: string | null, { head, code, isNew }: Block): Promise<string | null> {
       const row = { channelId, ...head };
@@ -109,7 +99,6 @@ export function createMembership({ store: { channels, guilds }, clock, log, rend
       await channels.setState(row, { guildId, channelId: elsewhere, ...message, aboutChannelId: channelId });
       return elsewhere;
     },
-    /** From then on the store may be closed; failures are expected. */
     close(): void {
       isClosing = true;
     },

@@ -9,18 +9,15 @@ type OutcomeOf<Status extends SendOutcome['status']> = Extract<SendOutcome, { st
 type BlockedState = Exclude<ChannelState, 'ready'>;
 
 const GIVE_UP_MS = 72 * HOUR;
-/** The first pause of a channel that the bot cannot post in. */
 export const FIRST_RETRY_MS = 15 * MINUTE;
 const BLOCKED_RETRIES = [FIRST_RETRY_MS, HOUR, 6 * HOUR];
-/** The pauses of a channel after attempts whose outcome is unknown. */
 export const UNCONFIRMED_BACK_OFF: BackOff = { base: SECOND, max: MINUTE, jitter: 1 };
-/** How long alerts are kept for a channel that the bot cannot post in. */
+/** How long a channel's alerts are kept. */
 const RETENTION_MS: Record<BlockedState, number> = { parked: 7 * DAY, unreachable: 30 * DAY };
 
-/** How a channel's next message is made while an alert is searched for that Discord refuses or that cannot be rendered. */
+/** Set while an alert is searched for that Discord refuses or that cannot be rendered. */
 export interface Search {
   readonly limit: number;
-  /** It holds a single alert, as plain text. */
   readonly plain: boolean;
 }
 
@@ -32,14 +29,12 @@ export function narrowed({ plain }: Search, alerts: number): Search | null {
   return plain ? null : { limit: 1, plain: true };
 }
 
-/** What to try after a message was sent. */
 export const widened = ({ limit }: Search): Search => ({ limit: Math.min(MAX_ALERTS, limit * 2), plain: false });
 
 export interface Attempt extends Pick<Batch, 'id' | 'kind' | 'attempts' | 'frozenAt'> {
-  /** Alerts in it, and the deliveries that they show. */
   alerts: number;
   shown: ShownDeliveries;
-  /** It appends no alerts; it only updates a sent message. */
+  /** A sent message is updated; nothing is appended. */
   isUpdate: boolean;
   /** An earlier attempt may have reached Discord. */
   unconfirmed: boolean;
@@ -61,7 +56,6 @@ export type BatchStep =
   | { do: 'nothing' }
   | { do: 'mark-sent'; messageId: string | null }
   | { do: 'mark-edited' }
-  /** Alerts that were to be appended need their own message. */
   | { do: 'mark-edit-failed' }
   | { do: 'mark-not-sent' }
   | { do: 'unfreeze' }
@@ -77,9 +71,8 @@ export type ChannelStep =
 export interface Block {
   head: { state: BlockedState; dueAt: number; attempts: number; since: number; reason: string };
   code: number;
-  /** It was not in this state before. */
   isNew: boolean;
-  /** Alerts from before this time become dead letters; null: none is that old. */
+  /** Older alerts become dead letters; null: none is that old. */
   expired: number | null;
 }
 
@@ -90,7 +83,6 @@ interface Steps {
 
 const NOTHING = { do: 'nothing' } as const;
 
-/** Decides what follows from an attempt's outcome for the message and for its channel. */
 export function decide(outcome: SendOutcome, attempt: Attempt, situation: Situation): Steps {
   switch (outcome.status) {
     case 'sent':
@@ -114,7 +106,6 @@ export function decide(outcome: SendOutcome, attempt: Attempt, situation: Situat
   }
 }
 
-/** The attempt changed nothing, and neither did an earlier one, unless that is unknown. */
 const notSent = ({ unconfirmed }: Attempt): BatchStep => (unconfirmed ? NOTHING : { do: 'mark-not-sent' });
 
 function afterSent({ messageId }: OutcomeOf<'sent'>, { kind }: Attempt, { head }: Situation): Steps {
@@ -168,7 +159,6 @@ function afterRefusal({ reason }: OutcomeOf<'refused'>, { kind, alerts }: Attemp
   }
 }
 
-/** A channel that the bot cannot post in keeps its alerts for days and is tried again now and then. */
 function blocked(state: BlockedState, code: number, { head, now, uptimeSince }: Situation): ChannelStep {
   const known = head?.state === state ? head : null;
   const attempts = known?.attempts ?? 0;

@@ -2,21 +2,17 @@ import type { AlertTarget } from '../domain/alert.ts';
 import type { SendingPause } from '../domain/sender.ts';
 import { NO_SEARCH, type Search, widened } from './outcome.ts';
 
-/**
- * How long a channel's first new alert waits for others of its transaction: a swap or a sweep then needs one message and
- * no edit.
- */
+/** A channel's first new alert waits for others of its transaction: a swap then needs one message and no edit. */
 export const GATHER_MS = 500;
 
-/** A channel that has something to send, now or later. Only the schedule changes it. Times are elapsed milliseconds. */
+/** Only the schedule changes it. Times are elapsed milliseconds. */
 export interface Channel {
   readonly id: string;
-  /** null: not known yet. */
+  /** null: unknown. */
   readonly guildId: string | null;
   readonly loaded: boolean;
-  /** No request is made before. */
   readonly dueAt: number;
-  /** The wall-clock time that is stored for its next attempt, as far as is known. */
+  /** Wall clock; as stored for its next attempt, as far as is known. */
   readonly storedDueAt: number;
   /** Nothing is due before, unless something new arrives. */
   readonly sleepUntil: number;
@@ -24,22 +20,20 @@ export interface Channel {
   readonly gatherUntil: number | null;
   /** No sent message is edited before, except to append alerts: Discord limits edits separately. */
   readonly editsDueAt: number;
-  /** A request is in flight, or about to be. */
   readonly busy: boolean;
   /** Something new arrived while it was busy. */
   readonly dirty: boolean;
-  /** The store has nothing more for it, now or later. */
+  /** The store has nothing more for it. */
   readonly done: boolean;
-  /** Parked or unreachable, as far as is known. */
   readonly blocked: boolean;
-  /** It is tried for all blocked channels of its guild: when the bot can post in it, the others are tried too. */
+  /** It is tried for its guild: if the bot can post in it, the guild's other blocked channels are tried, too. */
   readonly probe: boolean;
   readonly search: Search;
   /** Why it sends nothing before `dueAt` or `sleepUntil`; null: nothing is due. */
   readonly waitsFor: 'rate' | 'retry' | 'burst' | null;
 }
 
-/** What the store knows about a channel with alerts; waits in milliseconds from now. */
+/** Waits are milliseconds from now. */
 export interface FoundChannel extends Pick<Channel, 'storedDueAt' | 'blocked'> {
   id: string;
   guildId: string;
@@ -49,10 +43,7 @@ export interface FoundChannel extends Pick<Channel, 'storedDueAt' | 'blocked'> {
 
 type Entry = { -readonly [Key in keyof Channel]: Channel[Key] };
 
-/**
- * Decides which channel sends next: guilds in turn, and in each its channels in turn. Time is always an argument; nothing
- * is read, sent or stored.
- */
+/** Guilds take turns, and in each its channels. Time is always an argument; nothing is read, sent or stored. */
 export function createSchedule() {
   const channels = new Map<string, Entry>();
   /** The same channels by guild, both in the order of their turns; those of unknown guilds are together. */
@@ -81,7 +72,6 @@ export function createSchedule() {
     place(channel, guildId);
   }
 
-  /** The channel, which is added if it is new; `guildId` null: not known here. */
   function known(id: string, guildId: string | null): Entry {
     const channel = channels.get(id);
     if (channel) {
@@ -115,7 +105,7 @@ export function createSchedule() {
       if (!channel.busy && channel.blocked && blocked && storedDueAt < channel.storedDueAt)
         set(id, { dueAt: Math.min(channel.dueAt, now + dueIn), storedDueAt });
     },
-    /** The next channel, or how long nothing is due. `guildWait`: milliseconds until a guild may make a request. */
+    /** The next channel, or for how many milliseconds nothing is due. */
     next(now: number, guildWait: (guildId: string | null) => number): Channel | number {
       let waitMs = Number.POSITIVE_INFINITY;
       for (const [guildId, members] of guilds) {
@@ -130,7 +120,6 @@ export function createSchedule() {
       }
       return waitMs;
     },
-    /** Begins a channel's turn; the channel and its guild move to the back. */
     begin(id: string): void {
       const channel = get(id);
       const { guildId } = channel;
@@ -141,7 +130,7 @@ export function createSchedule() {
       guilds.set(guildId, others);
       set(id, { busy: true, dirty: false, done: false, gatherUntil: null });
     },
-    /** Ends its turn. The channel is forgotten if it has nothing more. */
+    /** Forgets the channel if it has nothing more. */
     end(id: string): void {
       const channel = get(id);
       channel.busy = false;
@@ -149,7 +138,6 @@ export function createSchedule() {
       takeOut(channel);
       channels.delete(id);
     },
-    /** Sets what the store knows about a channel that an alert named first. */
     setLoaded(
       id: string,
       { guildId, ...head }: Pick<Entry, 'dueAt' | 'storedDueAt' | 'blocked'> & { guildId: string },
@@ -157,13 +145,13 @@ export function createSchedule() {
       move(get(id), guildId);
       set(id, { ...head, loaded: true });
     },
-    /** Records that a message was sent; `more`: the store may have more for the channel. */
+    /** `more`: the store may have more for the channel. */
     recordSent(id: string, more: boolean): void {
       const search = widened(get(id).search);
       set(id, { dueAt: 0, waitsFor: null, blocked: false, probe: false, search, done: !more });
     },
     /**
-     * Records that nothing is due until then (null: at all), except an edit that waits for its time; `burst`: alerts are
+     * `until` null: nothing is due at all; `edit`: except an edit that waits for its time; `burst`: alerts are
      * collected for a digest.
      */
     sleep(id: string, { until, edit, burst }: { until: number | null; edit: boolean; burst: boolean }): void {
@@ -174,24 +162,22 @@ export function createSchedule() {
       if (times.length === 0) channel.done = true;
       else channel.sleepUntil = Math.min(...times);
     },
-    /** Begins or continues the search for an alert that fails its message; null: it was found. */
+    /** null: the alert was found. */
     setSearch: (id: string, search: Search | null): void => set(id, { search: search ?? NO_SEARCH }),
-    /** Makes a channel wait until then at least, and keeps everything else. */
+    /** Keeps a later time. */
     postpone(id: string, until: number, waitsFor: 'rate' | 'retry'): void {
       if (until > get(id).dueAt) set(id, { dueAt: until, waitsFor });
     },
-    /** Makes a channel's edits wait until then; its new alerts do not. */
+    /** New alerts do not wait. */
     postponeEdits: (id: string, editsDueAt: number): void => set(id, { editsDueAt }),
-    /** Records that the bot cannot post in a channel; it is tried again then. */
     block: (id: string, dueAt: number, storedDueAt: number): void =>
       set(id, { blocked: true, probe: false, dueAt, storedDueAt }),
-    /** Tries a guild's blocked channels at once, within its limits. */
     retryBlocked(guildId: string): void {
       for (const channel of ofGuild(guildId)) if (channel.blocked) channel.dueAt = 0;
     },
     /**
-     * Tries one blocked channel for its whole guild, at that time at the latest: the one named, otherwise the one that is
-     * planned. Returns whether that is new; null: no channel is blocked.
+     * Tries one blocked channel for its guild at that time at the latest: the one named, otherwise the planned one.
+     * Returns whether that is new; null: no channel is blocked.
      */
     probe(guildId: string, channelId: string | undefined, probeAt: number): boolean | null {
       const blocked = ofGuild(guildId).filter((channel) => channel.blocked && !channel.busy);
@@ -202,7 +188,6 @@ export function createSchedule() {
       set(probe.id, { probe: true, dueAt: Math.min(probe.dueAt, probeAt) });
       return true;
     },
-    /** Why a guild's channels send nothing now although something is due there, and for how many milliseconds. */
     pauses: (guildId: string, now: number): (Pick<SendingPause, 'channelId' | 'reason'> & { waitMs: number })[] =>
       ofGuild(guildId).flatMap(({ id, blocked, waitsFor, dueAt, sleepUntil }) => {
         const waitMs = Math.max(dueAt, sleepUntil) - now;

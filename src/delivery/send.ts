@@ -24,7 +24,6 @@ export interface SendOptions extends Renderers {
   sender: Sender;
   clock: Clock;
   log: Logger;
-  /** Counts attempts; `receivedAt`: see {@link ShownDeliveries}, null while the channel was blocked. */
   metrics?: {
     attempted(
       attempt: Pick<Attempt, 'kind' | 'alerts'> & Pick<ShownDeliveries, 'receivedAt'> & { outcome: SendOutcome },
@@ -33,15 +32,14 @@ export interface SendOptions extends Renderers {
   };
 }
 
-/** It appends no alerts; it only updates a sent message. */
 const isUpdate = ({ kind, payload }: Batch): boolean => kind === 'edit' && payload === null;
 
 export type Sent = { status: 'attempted'; attempt: Attempt; outcome: SendOutcome };
 
-/** An edit was not requested. `reason`: why the message cannot be updated; null: there is nothing to update. */
+/** `reason` null: there is nothing to update. */
 type NotEdited = { status: 'not-edited'; batchId: number; reason: string | null };
 
-/** How an attempt ended; `changed`: nothing was sent, because the alerts changed since they were read. */
+/** `changed`: the alerts changed since they were read, so nothing was sent. */
 type SendResult = Sent | NotEdited | { status: 'changed' } | { status: 'unrenderable'; alerts: Alert[]; error: Error };
 
 const attempted = (attempt: Attempt, outcome: SendOutcome): Sent => ({ status: 'attempted', attempt, outcome });
@@ -105,7 +103,7 @@ export function createSend(options: SendOptions) {
     );
   }
 
-  /** Edits a sent message. Leaves it as it is if it was never sent, or if some of its alerts are forgotten. */
+  /** Leaves a message as it is if it was never sent, or if some of its alerts are forgotten. */
   async function edit(
     batch: EditBatch,
     original: Original | null,
@@ -126,7 +124,7 @@ export function createSend(options: SendOptions) {
     return sender.edit(batch.channelId, messageId, rendered.payload, rendered.csv);
   }
 
-  /** A message as it would be rendered now; null if it can no longer be rendered, or not as a whole. */
+  /** null: it can no longer be rendered, or not as a whole. */
   async function renderedAgain({ alerts, reason, plainText, payload }: Original, reference: string) {
     try {
       if (plainText) return { payload: options.renderPlain(alerts[0]!, reference), csv: null };

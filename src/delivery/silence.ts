@@ -5,7 +5,6 @@ import type { Silence } from '../domain/silence.ts';
 import type { Store } from '../store/store.ts';
 import { newReference, nonceOf } from './compose.ts';
 
-/** Dependencies of the silence watch. `render` words all silences of one channel. */
 export interface SilenceOptions {
   store: Store;
   clock: Clock;
@@ -14,10 +13,7 @@ export interface SilenceOptions {
   outbox: Pick<Outbox, 'wake'>;
 }
 
-/**
- * Checks every hour for addresses that went quiet and notifies their channels, once per quiet spell. The first check is
- * an hour after the start: deliveries that a stopped bot missed are retried by then.
- */
+/** The first check is an hour after the start: deliveries that a stopped bot missed are retried by then. */
 export function watchSilence({ store, clock, log, render, outbox }: SilenceOptions) {
   let running = Promise.resolve();
 
@@ -46,7 +42,6 @@ export function watchSilence({ store, clock, log, render, outbox }: SilenceOptio
   });
 
   return {
-    /** Stops checking; resolves once a check in progress has ended. */
     async close(): Promise<void> {
       stop();
       await running;
