@@ -16,22 +16,21 @@ import {
   wrapTransfers,
 } from './transfers.ts';
 
-/** A part of a block that cannot be read, with its bytes; the rest of the block can. */
+/** A part of a block that cannot be read; the rest of the block can. */
 export interface Unreadable {
   part: 'transaction' | 'log' | 'trace' | 'receipt';
   txHash: string | null;
-  /** The part itself, as JSON. */
+  /** JSON. */
   bytes: string;
   reason: string;
 }
 
-/** A block's transfers, and the parts that cannot be read. */
 export interface BlockTransfers {
   transfers: Transfer[];
   unreadable: Unreadable[];
 }
 
-/** Finds the payments and token transfers of a block, also the payments of transactions that failed. */
+/** Includes the payments of failed transactions. */
 export function outerTransfers(block: NodeBlock, logs: readonly NodeLog[], profile: Profile): BlockTransfers {
   const found: BlockTransfers = { transfers: [], unreadable: [] };
   const hashes = new Set(block.transactions.map(({ hash }) => hash));
@@ -60,7 +59,6 @@ export function outerTransfers(block: NodeBlock, logs: readonly NodeLog[], profi
   return found;
 }
 
-/** The transfers of a log, depending on its contract's role on this chain. */
 function transfersOf(log: NodeLog, profile: Profile, hasTrace: boolean): Transfer[] {
   const { coinContract, untracedCoins, bridgedCoins, feeCollectors, wrappers } = profile;
   const address = log.address.toLowerCase();
@@ -91,7 +89,6 @@ export function innerTransfers(moves: readonly CoinMove[]): BlockTransfers {
   return found;
 }
 
-/** Adds what `read` finds in `source`, or notes that this part cannot be read. */
 function collect(
   found: BlockTransfers,
   part: Unreadable['part'],
@@ -106,7 +103,6 @@ function collect(
   }
 }
 
-/** Describes a part that cannot be read, for the quarantine. */
 export function unreadableOf(part: Unreadable['part'], source: unknown, txHash: unknown, error: unknown): Unreadable {
   return {
     part,

@@ -20,23 +20,18 @@ export interface BlockLogs {
   receipts: ReadonlyMap<Hex, NodeReceipt>;
 }
 
-/** Everything that may be a transfer on some chain. */
 const READ_TOPICS = [...TRANSFER_TOPICS, ...WRAP_TOPICS, COIN_TOPIC, MINT_TOPIC, RECEIVER_TOPIC];
 
-/** A node returned no block at a height. */
 export class BlockAbsent extends NodeUnreachable {}
 
 /** How many blocks of a chain contradict their transactions root or Bloom filter before it proves nothing there. */
 const ENOUGH = 3;
-/** How many earlier blocks are compared with their roots each time. */
 const MAX_PROBES = 20;
 
-/** What was learned about a chain's blocks by reading complete ones. */
 interface Habits {
   /** The blocks that contradict their transactions root although each transaction proves its hash; null once one fits. */
   wrongRoots: Set<number> | null;
-  /** The lowest block that was compared with its root to find out. */
-  lowest?: number;
+  lowestProbed?: number;
   /** null: unknown. false: no block ever fit its Bloom filter. */
   hasBlooms: boolean | null;
   wrongBlooms: number;
@@ -53,7 +48,6 @@ function habitsOf(node: Node): Habits {
 /** Whether a chain's transactions roots turned out to prove nothing. */
 export const lacksRoots = (node: Node): boolean => (habitsOf(node).wrongRoots?.size ?? 0) > ENOUGH;
 
-/** Compares a block with its transactions root, and learns from it. */
 function proveRoot(node: Node, block: NodeBlock): Proof {
   const proof = proveTransactions(block);
   if (block.transactions.length === 0) return proof;
@@ -84,7 +78,6 @@ export async function readBlock(
   return habitsOf(node).hasBlooms === false ? { ...block, logsBloom: '0x' } : block;
 }
 
-/** Reads one block and its transactions; null lists are empty ones. */
 async function blockAt(node: Node, number: number, accept: (block: NodeBlock) => void): Promise<NodeBlock> {
   return await node.call<NodeBlock>('eth_getBlockByNumber', [numberToHex(number), true], (block: NodeBlock | null) => {
     mustBeAt(number, block);
@@ -94,7 +87,7 @@ async function blockAt(node: Node, number: number, accept: (block: NodeBlock) =>
   });
 }
 
-/** Reads one block without its transactions. @throws {BlockAbsent} */
+/** @throws {BlockAbsent} */
 export const readHeader = (node: Node, number: number): Promise<NodeHeader> =>
   node.call<NodeHeader>('eth_getBlockByNumber', [numberToHex(number), false], (header: NodeHeader | null) =>
     mustBeAt(number, header),
@@ -107,21 +100,17 @@ function mustBeAt<Header extends NodeHeader>(number: number, header: Header | nu
   }
 }
 
-/** Whether enough blocks contradict their roots and none fits; looks at some more blocks. */
 async function contradictsRoots(node: Node, number: number): Promise<boolean> {
   const habits = habitsOf(node);
-  habits.lowest ??= number;
-  const isUndecided = () => habits.wrongRoots !== null && !lacksRoots(node) && habits.lowest! > 0;
+  habits.lowestProbed ??= number;
+  const isUndecided = () => habits.wrongRoots !== null && !lacksRoots(node) && habits.lowestProbed! > 0;
   for (let count = 0; count < MAX_PROBES && isUndecided(); count++) {
-    await blockAt(node, --habits.lowest, (earlier) => void proveRoot(node, earlier)).catch(() => undefined);
+    await blockAt(node, --habits.lowestProbed, (earlier) => void proveRoot(node, earlier)).catch(() => undefined);
   }
   return lacksRoots(node);
 }
 
-/**
- * Reads the logs of transfers: from all receipts at once where a node offers them, otherwise from eth_getLogs and, where
- * that contradicts the block, from single receipts.
- */
+/** From all receipts at once, else from eth_getLogs and, where that contradicts the block, from single receipts. */
 export async function readLogs(node: Node, block: NodeBlock, hasUnlisted = false): Promise<BlockLogs> {
   if (!hasUnlisted && block.transactions.length === 0) return { logs: [], receipts: new Map() };
   const all = await receiptsAtOnce(node, block, hasUnlisted);
@@ -135,17 +124,13 @@ export async function readLogs(node: Node, block: NodeBlock, hasUnlisted = false
   return { logs: transferLogs(read), receipts };
 }
 
-/** Learns from all logs of a block whether the chain's Bloom filters are right. */
 function noteBloom(node: Node, proof: Proof): void {
   const habits = habitsOf(node);
   if (proof === 'proven') habits.hasBlooms = true;
   if (proof === 'contradicted' && ++habits.wrongBlooms >= ENOUGH) habits.hasBlooms ??= false;
 }
 
-/**
- * The logs of transfers by eth_getLogs; null where they are refused or contradict the block's Bloom filter. That can only
- * be compared with all logs of a block, so these are asked for where there is one.
- */
+/** null where refused or contradicted by the Bloom filter, which can only be compared with all logs of a block. */
 async function logsByFilter(node: Node, block: NodeBlock): Promise<NodeLog[] | null> {
   try {
     const filter = { blockHash: block.hash, ...(hasBloom(block) ? {} : { topics: [READ_TOPICS] }) };
@@ -169,7 +154,6 @@ function emptyNulls(logs: readonly NodeLog[]): void {
   for (const log of logs) if (log?.topics === null) log.topics = [];
 }
 
-/** Reads null lists as empty ones. @throws where a receipt lacks its list of logs. */
 export function completeLists(receipt: NodeReceipt): void {
   if (receipt.logs === null) receipt.logs = [];
   if (!Array.isArray(receipt.logs)) throw new NodeUnreachable('The receipt cannot be read');
@@ -189,7 +173,7 @@ function transferLogs(logs: readonly NodeLog[]): NodeLog[] {
 
 const MAX_PARALLEL_RECEIPTS = 8;
 
-/** Reads receipts of a block's transactions, one call each. @throws when no node has one of this block (yet). */
+/** @throws when no node has one of this block (yet). */
 export async function readReceipts(
   node: Node,
   block: NodeBlock,
@@ -218,10 +202,8 @@ export async function readReceipts(
   return receipts;
 }
 
-/** More receipts than these are read at once, with all others of their block. */
 const FEW_RECEIPTS = 4;
 
-/** Completes the receipts that a block's logs came with. @throws as {@link readReceipts}. */
 export async function receiptsOf(
   node: Node,
   block: NodeBlock,
@@ -241,10 +223,9 @@ export async function receiptsOf(
   return new Map([...known, ...read]);
 }
 
-/** A block lists fewer transactions than it has receipts. */
 class BlockPartial extends NodeUnreachable {}
 
-/** All receipts of a block, checked against its Bloom filter; null where no node returns them so. */
+/** null where no node offers this call. */
 async function receiptsAtOnce(node: Node, block: NodeBlock, hasUnlisted = false): Promise<NodeReceipt[] | null> {
   function accept(receipts: NodeReceipt[] | null) {
     const hashes = new Set(Array.isArray(receipts) ? receipts.map((one) => one?.transactionHash) : []);

@@ -1,6 +1,5 @@
 import { type Clock, SECOND } from '../../src/domain/clock.ts';
 
-/** Limits how many calls are made per second. */
 export type Budget = ReturnType<typeof createBudget>;
 
 const MIN_RATE = 2;
@@ -17,7 +16,7 @@ const FORGET_FACTOR = 4;
  * rate is halved, and searched between what was accepted and what was refused. It doubles where nothing is refused.
  */
 export function createBudget(clock: Clock, perSecond?: number) {
-  /** What refusals taught. `proven` lasted before `rate` was tried. */
+  /** `proven` lasted before `rate` was tried. */
   let learned: Record<'rate' | 'proven' | 'refused' | 'since', number> | null = null;
   let madeAtFirst = 0;
   let refusedAt = Number.NEGATIVE_INFINITY;
@@ -54,7 +53,6 @@ export function createBudget(clock: Clock, perSecond?: number) {
     made++;
   }
 
-  /** Lets calls pass. Those that wait are looked at again with the rate of that moment. */
   function pass(): void {
     cancel();
     const now = clock.now();
@@ -71,13 +69,11 @@ export function createBudget(clock: Clock, perSecond?: number) {
   }
 
   return {
-    /** Resolves when the next call may be made. First come, first served. */
     take: () =>
       new Promise<void>((resolve) => {
         waiting.push(resolve);
         pass();
       }),
-    /** Call when the node reports too many calls: the rate sinks at once. */
     slowDown(): void {
       const now = clock.now();
       if (now - refusedAt < SECOND) {
@@ -94,7 +90,6 @@ export function createBudget(clock: Clock, perSecond?: number) {
       const limit = refused > MIN_RATE ? refused : Number.POSITIVE_INFINITY;
       learned = { rate: lower, proven: lower, refused: limit, since: now };
     },
-    /** Ends the limit, and with it every wait, because no more calls are made. */
     close(): void {
       isClosed = true;
       pass();

@@ -3,10 +3,7 @@ import { backOff, type Clock, MINUTE, SECOND } from '../../src/domain/clock.ts';
 
 const BACK_OFF = { base: SECOND, max: MINUTE };
 
-/**
- * Subscribes to new blocks over WebSocket, calls `onHead` for each, and reconnects when the connection ends. Polling
- * continues as well, so nothing depends on it. Returns a stop function.
- */
+/** Calls `onHead` for each new block, and reconnects. Polling continues as well, so nothing depends on it. */
 export function followHeads(url: string, clock: Clock, onHead: () => void): () => void {
   let socket: WebSocket | undefined;
   let cancel = () => {};

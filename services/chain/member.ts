@@ -2,7 +2,6 @@ import { backOff, MINUTE, SECOND } from '../../src/domain/clock.ts';
 import { isHeader, MethodMissing, NodeBusy, type NodeHeader, NodeRefused, NodeUnreachable } from './node.ts';
 import { connectRpc, isTraceCall, type RpcOptions } from './rpc.ts';
 
-/** One node of a chain. */
 export interface NodeOptions {
   url: string;
   /** Share of the calls among healthy nodes; default 1. 0: only when no other node helps. */
@@ -12,16 +11,14 @@ export interface NodeOptions {
   tracesOnly?: boolean;
 }
 
-/** The chain that a node follows; `genesis` is null if it does not have the first block. */
+/** `genesis` is null if the node does not have the first block. */
 export interface ChainIdentity {
   chainId: string;
   genesis: string | null;
 }
 
-/** One of the nodes of a chain, with its health. */
 export type Member = ReturnType<typeof openMember>;
 
-/** How long a method that a node does not offer is not asked there. */
 const MISSING_MS = 10 * MINUTE;
 const REST_BACK_OFF = { base: SECOND, max: MINUTE };
 
@@ -34,7 +31,6 @@ export function openMember({ url, weight = 1, headers = {}, tracesOnly = false }
   const missing = new Map<string, number>();
   const worked = new Set<string>();
 
-  /** @throws as `Node.call`. A method that the node does not offer is not tried again for a while. */
   async function call<Result>(method: string, params: readonly unknown[]): Promise<Result> {
     if ((missing.get(method) ?? 0) > clock.now()) throw new MethodMissing(`${method} is not available`);
     const rest = restOf(method);
@@ -69,13 +65,11 @@ export function openMember({ url, weight = 1, headers = {}, tracesOnly = false }
   }
 
   return {
-    /** Its host, without path and credentials. */
     name: new URL(url).host,
     weight,
     tracesOnly,
     call,
     identify,
-    /** Whether it failed recently, and others are asked first. */
     isResting: (method: string): boolean => clock.now() < restOf(method).until,
     close: rpc.close,
     /** Why it is not used: another chain; null when it is used. */

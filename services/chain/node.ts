@@ -1,6 +1,5 @@
 import type { Hex } from 'viem';
 
-/** A connection to one or several nodes of a chain, over JSON-RPC. A call is not repeated, except at another node. */
 export interface Node {
   /**
    * Calls a method and returns the first result that `accept` does not reject; each node is asked once at most.
@@ -14,7 +13,6 @@ export interface Node {
 /** The node returned an error: the method is unknown, a call was reverted, a block does not exist. */
 export class NodeRefused extends Error {}
 
-/** The node does not offer this method, or not in this plan. */
 export class MethodMissing extends NodeRefused {}
 
 /** The called contract ended the call itself: it reverted, or ran out of gas or stack. */
@@ -23,9 +21,7 @@ export class CallEnded extends NodeRefused {}
 /** The node did not respond, or not with usable JSON-RPC. The message never contains the URL, which may hold a key. */
 export class NodeUnreachable extends Error {}
 
-/** The node limits calls for a while: a rate or a quota is used up. The call itself may be fine. */
 export class NodeBusy extends NodeUnreachable {
-  /** Milliseconds until the next call makes sense, where the node named them. */
   readonly retryAfterMs: number | undefined;
 
   constructor(message: string, retryAfterMs?: number) {
@@ -34,7 +30,6 @@ export class NodeBusy extends NodeUnreachable {
   }
 }
 
-/** A transaction as nodes return it; only the fields used here. */
 export interface NodeTransaction {
   hash: Hex;
   from: Hex;
@@ -44,7 +39,6 @@ export interface NodeTransaction {
   nonce: Hex;
   gas: Hex;
   gasPrice?: Hex;
-  /** Transaction type; absent on old nodes. */
   type?: Hex;
   input?: Hex;
   /** OP Stack: coins that a deposit creates for its sender. */
@@ -61,7 +55,6 @@ export interface NodeWithdrawal {
   amount: Hex;
 }
 
-/** The fields that identify a block. */
 export interface NodeHeader {
   number: Hex;
   hash: Hex;
@@ -76,9 +69,7 @@ export function isHeader(value: unknown): value is NodeHeader {
   return isNumber && typeof hash === 'string' && typeof parentHash === 'string';
 }
 
-/** A block with its transactions as nodes return it; only the fields used here. */
 export interface NodeBlock extends NodeHeader {
-  /** A Bloom filter of the addresses and topics of the block's logs; some chains leave it out. */
   logsBloom?: Hex;
   transactionsRoot?: Hex;
   receiptsRoot?: Hex;
@@ -87,17 +78,13 @@ export interface NodeBlock extends NodeHeader {
   withdrawalsRoot?: Hex;
 }
 
-/**
- * Whether a receipt, log or trace belongs to this block: the nodes of a cluster may disagree. One that names no block is
- * believed.
- */
+/** The nodes of a cluster may disagree. What names no block is believed. */
 export function isOf({ hash, transactions }: NodeBlock, { blockHash }: { blockHash?: Hex | null }): boolean {
   // On some chains a block's transactions use another hash for it than the block itself.
   const own = [hash, transactions[0]?.blockHash].map((one) => one?.toLowerCase());
   return !blockHash || own.includes(blockHash.toLowerCase());
 }
 
-/** An event of a contract as nodes return it. */
 export interface NodeLog {
   address: Hex;
   topics: Hex[];
@@ -105,11 +92,9 @@ export interface NodeLog {
   transactionHash: Hex;
   blockHash?: Hex | null;
   logIndex: Hex;
-  /** true: its block is no longer part of the chain. */
   removed?: boolean;
 }
 
-/** A receipt as nodes return it. */
 export interface NodeReceipt {
   transactionHash: Hex;
   blockHash?: Hex;
@@ -118,7 +103,6 @@ export interface NodeReceipt {
   root?: Hex;
   gasUsed: Hex;
   effectiveGasPrice?: Hex;
-  /** Of a transaction with blobs. */
   blobGasUsed?: Hex;
   blobGasPrice?: Hex;
   /** OP Stack: the transaction's fee for data on the parent chain, in wei. */

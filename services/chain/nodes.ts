@@ -8,22 +8,18 @@ export interface ConnectOptions extends Partial<RpcOptions> {
   agreement?: number | undefined;
 }
 
-/** The health of one node; `name` is its host, without path and credentials. */
 export type NodeHealth = ReturnType<Nodes['health']>[number];
 
-/** The nodes of one chain, used as one. */
 export type Nodes = ReturnType<typeof connect>;
 
 /** How long one node may take before the next one is asked as well, so that a call that hangs delays nothing. */
 const HEDGE_AFTER_MS = 3 * SECOND;
 
-/** Connects to the nodes of a chain; a single URL stands for one node. */
 export function connect(nodes: string | readonly NodeOptions[], options: ConnectOptions = {}) {
   const { clock = systemClock, agreement = 1 } = options;
   const given = typeof nodes === 'string' ? [{ url: nodes }] : nodes;
   const members = given.map((one) => openMember(one, { ...options, clock }));
 
-  /** Calls a method at every node that is used; returns the results. @throws when there is none. */
   async function callAll<Result>(method: string, params: readonly unknown[]): Promise<Result[]> {
     const asked = members.filter((one) => one.excluded === null && !one.tracesOnly);
     const settled = await Promise.allSettled(asked.map((member) => member.call<Result>(method, params)));
@@ -38,7 +34,6 @@ export function connect(nodes: string | readonly NodeOptions[], options: Connect
 
   return {
     call,
-    /** The newest block that enough nodes have. */
     async head(): Promise<NodeHeader> {
       if (agreement < 2 || members.length < 2) {
         return await call<NodeHeader>('eth_getBlockByNumber', ['latest', false], (newest: unknown) => {
@@ -59,7 +54,6 @@ export function connect(nodes: string | readonly NodeOptions[], options: Connect
       if (agreeing >= Math.min(agreement, headers.length)) return;
       throw new NodeUnreachable(`The nodes do not agree about block ${Number(number)}`);
     },
-    /** Asks every node which chain it follows. @throws when none responds. */
     async identities() {
       const settled = await Promise.allSettled(
         members.map(async (member) => ({
@@ -97,7 +91,6 @@ function orderFor(members: readonly Member[], method: string): Member[] {
   return ordered;
 }
 
-/** Asks one node after another, or several if one takes long, and resolves with the first accepted result. */
 function firstAccepted<Result>(
   waiting: Member[],
   clock: Clock,

@@ -1,7 +1,6 @@
 import type { Hex } from 'viem';
 import type { TraceHabits } from './traces.ts';
 
-/** The peculiarities of a chain, by its chain id. */
 export interface Profile {
   traces: TraceHabits;
   /** true: a development chain, which may start over under the same id. */
@@ -56,7 +55,6 @@ const POLYGON: Partial<Profile> = {
   traces: { hasUnlisted: true },
 };
 
-/** Chains of the same family. */
 const FAMILIES: readonly [Partial<Profile>, readonly number[]][] = [
   [DEVELOPMENT, [1337, 31337]],
   [ETHEREUM, [17000, 560048, 11155111]],
@@ -89,7 +87,7 @@ const PROFILES: Readonly<Record<string, Partial<Profile>>> = {
   '43114': { wrappers: ['0xb31f66aa3c1e785363f0875a1b74e27b85fd66c7'] },
 };
 
-/** Returns the profile of a chain; `chainId` in decimal. */
+/** `chainId` is decimal. */
 export function profileOf(chainId: string): Profile {
   return { ...ORDINARY, ...PROFILES[chainId] };
 }

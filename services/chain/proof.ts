@@ -18,10 +18,7 @@ import type { NodeBlock, NodeLog, NodeTransaction, NodeWithdrawal } from './node
 /** Whether a response matches its block's roots and filter; `unknown` where this cannot be computed. */
 export type Proof = 'proven' | 'contradicted' | 'unknown';
 
-/**
- * Compares the transactions of a block with its transactions root. The result is `unknown` for transaction types that
- * only this chain has, and where a transaction's bytes do not hash to its own hash.
- */
+/** `unknown` for types that only this chain has, and where a transaction's bytes do not hash to its own hash. */
 export function proveTransactions(block: NodeBlock): Proof {
   const { transactions, transactionsRoot } = block;
   if (!isRoot(transactionsRoot)) return 'unknown';
@@ -36,7 +33,7 @@ export function proveTransactions(block: NodeBlock): Proof {
   return [...bytes.values()].includes(undefined) ? 'unknown' : 'contradicted';
 }
 
-/** Whether somebody pays for a transaction. Some chains leave those that they make themselves out of their roots. */
+/** Some chains leave transactions that they make themselves, and nobody pays for, out of their roots. */
 function isPaid(transaction: NodeTransaction): boolean {
   return Number(transaction?.gasPrice ?? 1) !== 0;
 }
@@ -47,7 +44,7 @@ export function provenBytes(transaction: NodeTransaction): Hex | undefined {
   return bytes !== undefined && keccak256(bytes) === transaction.hash ? bytes : undefined;
 }
 
-/** Compares the consensus layer's payments of a block with their root. Some chains use that field for another root. */
+/** Some chains use the field for another root. */
 export function proveWithdrawals({ withdrawals = [], withdrawalsRoot }: NodeBlock): Proof {
   if (withdrawalsRoot === undefined || !isHash(withdrawalsRoot)) return 'unknown';
   const encoded = attempt(() => withdrawals.map(encodedWithdrawal));
@@ -55,7 +52,6 @@ export function proveWithdrawals({ withdrawals = [], withdrawalsRoot }: NodeBloc
   return trieRoot(encoded) === withdrawalsRoot.toLowerCase() ? 'proven' : 'contradicted';
 }
 
-/** Compares all logs of a block with its Bloom filter. */
 export function proveLogs(block: NodeBlock, logs: readonly NodeLog[]): Proof {
   if (!hasBloom(block)) return 'unknown';
   // Some chains leave out the logs of transactions that they make themselves.
@@ -66,14 +62,14 @@ export function proveLogs(block: NodeBlock, logs: readonly NodeLog[]): Proof {
   return blooms.includes(BigInt(block.logsBloom)) ? 'proven' : 'contradicted';
 }
 
-/** Whether a block carries a usable Bloom filter. Some chains fill every filter with ones, or with zeros if they have no roots. */
+/** Some chains fill every filter with ones, or with zeros if they have no roots. */
 export function hasBloom(block: NodeBlock): block is NodeBlock & { logsBloom: Hex } {
   const { logsBloom, receiptsRoot } = block;
   if (!isHex(logsBloom) || logsBloom.length !== 514 || /^0xf+$/i.test(logsBloom)) return false;
   return BigInt(logsBloom) !== 0n || isRoot(receiptsRoot);
 }
 
-/** Whether a root can prove anything: some chains fill every root with zeros. */
+/** Some chains fill every root with zeros. */
 function isRoot(root: Hex | undefined): root is Hex {
   return root !== undefined && isHash(root) && BigInt(root) !== 0n;
 }
@@ -122,7 +118,6 @@ const OWN_TYPES = new Map([
 /** Those of {@link OWN_TYPES} that are not encoded as integers. */
 const BYTES = new Set('sourceHash requestId from to input ticketId refundTo retryTo beneficiary retryData'.split(' '));
 
-/** The bytes of a transaction of the types that all chains share, of the OP Stack and of Arbitrum. @throws for others. */
 function encodedTransaction(raw: NodeTransaction & Record<string, Hex | undefined>): Hex {
   const type = Number(raw.type ?? 0);
   if (type <= 4) return commonTransaction({ type: toHex(type), ...raw } as unknown as RpcTransaction);

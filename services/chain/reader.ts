@@ -5,7 +5,6 @@ import type { Nodes } from './nodes.ts';
 import type { Profile } from './profiles.ts';
 import { type CoinMove, coinMoves, TracesFailed } from './traces.ts';
 
-/** What was read of a block; `moves` is the error where its traces could not be read. */
 export interface BlockContents {
   block: NodeBlock;
   logs: BlockLogs;
@@ -19,12 +18,11 @@ export type BlockReader = ReturnType<typeof createReader>;
 const TRACE_PATIENCE_MS = 5 * SECOND;
 const MAX_KEPT = 64;
 
-/** What is being read of a block. A part that failed is missing, and read again. */
+/** A part that failed is missing, and read again. */
 interface BlockParts {
   logs?: Promise<BlockLogs> | undefined;
   moves?: Promise<CoinMove[]> | undefined;
-  /** What `moves` resolved with. */
-  found?: CoinMove[];
+  foundMoves?: CoinMove[];
 }
 
 export function createReader({ node, clock, profile }: { node: Nodes; clock: Clock; profile: () => Profile }) {
@@ -41,7 +39,6 @@ export function createReader({ node, clock, profile }: { node: Nodes; clock: Clo
     return known;
   }
 
-  /** Begins to read the parts of a block that are not being read yet. */
   function begin(block: NodeBlock) {
     const parts = partsOf(block.hash);
     const { hasUnlistedLogs, coinContract, traces } = profile();
@@ -55,7 +52,7 @@ export function createReader({ node, clock, profile }: { node: Nodes; clock: Clo
     Object.assign(parts, { logs, moves });
     moves.then(
       (found) => {
-        parts.found = found;
+        parts.foundMoves = found;
         if (!isEmpty) areLate = false;
       },
       () => {
@@ -82,7 +79,7 @@ export function createReader({ node, clock, profile }: { node: Nodes; clock: Clo
   }
 
   return {
-    /** Reads one block. @throws when the block itself or its logs cannot be read. */
+    /** @throws when the block itself or its logs cannot be read. */
     async read(number: number, tracePatienceMs?: number): Promise<BlockContents> {
       const prepared = blocks.get(number);
       blocks.delete(number);
@@ -90,11 +87,10 @@ export function createReader({ node, clock, profile }: { node: Nodes; clock: Clo
       const reading = begin(block);
       const logs = await reading.logs;
       if (areLate && tracePatienceMs === undefined && block.transactions.length > 0) {
-        return { block, logs, moves: reading.parts.found ?? tooLate(TRACE_PATIENCE_MS) };
+        return { block, logs, moves: reading.parts.foundMoves ?? tooLate(TRACE_PATIENCE_MS) };
       }
       return { block, logs, moves: await patiently(reading.moves, tracePatienceMs ?? TRACE_PATIENCE_MS) };
     },
-    /** Starts reading blocks that will be needed soon. */
     prepare(first: number, last: number): void {
       for (let number = first; number <= last; number++) {
         if (blocks.has(number)) continue;
@@ -104,9 +100,7 @@ export function createReader({ node, clock, profile }: { node: Nodes; clock: Clo
         block.then(begin).catch(() => undefined);
       }
     },
-    /** Drops the results of a block. */
     done: (hash: string): boolean => kept.delete(hash),
-    /** Forgets the prepared blocks: the chain has changed. */
     reset: () => blocks.clear(),
   };
 }

@@ -1,7 +1,6 @@
 import { SECOND } from '../../src/domain/clock.ts';
 import { CallEnded, MethodMissing, NodeBusy, NodeRefused, NodeUnreachable } from './node.ts';
 
-/** A JSON-RPC response as a node sent it: any field may be missing. */
 export type RpcResponse = {
   id?: unknown;
   result?: unknown;
@@ -23,11 +22,6 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/**
- * The result in a method's response.
- *
- * @throws {NodeRefused}, {@link NodeBusy}, {@link NodeUnreachable}
- */
 export function resultOf(method: string, response: unknown, http: { status: number; retryAfter: unknown }): unknown {
   const { result, error } = (typeof response === 'object' && response !== null ? response : {}) as RpcResponse;
   if (http.status === 429) {
@@ -67,7 +61,6 @@ function isCallEnded(code: number, details: string): boolean {
   );
 }
 
-/** Whether a rate or a quota is used up, which providers word in many ways. */
 function isBusy(code: number, details: string): boolean {
   // A response that is too large for the provider stays too large.
   if (/\bsize\b|too large|more than \d+ results/i.test(details)) return false;

@@ -28,7 +28,6 @@ export function connectRpc(url: string, headers: Readonly<Record<string, string>
   const calls = createBudget(clock, perSecond);
   const traces = createBudget(clock);
   return {
-    /** @throws {NodeRefused}, {@link NodeBusy}, {@link NodeUnreachable} */
     async call(method: string, params: readonly unknown[]): Promise<unknown> {
       const isTrace = isTraceCall(method);
       await calls.take();
@@ -47,7 +46,6 @@ export function connectRpc(url: string, headers: Readonly<Record<string, string>
         onCall(method, result, clock.now() - begun);
       }
     },
-    /** Abandons the calls under way; later ones are refused. */
     close(): void {
       http.close();
       calls.close();
@@ -58,7 +56,6 @@ export function connectRpc(url: string, headers: Readonly<Record<string, string>
 
 export const isTraceCall = (method: string): boolean => /^(trace|debug)_/.test(method);
 
-/** Whether a method's response may take long or have many megabytes. */
 const isHeavyCall = (method: string): boolean =>
   /^(trace|debug)_|Receipts$|^eth_getBlockByNumber$|^eth_getLogs$/.test(method);
 
@@ -78,14 +75,12 @@ function createHttp(given: string, headers: Readonly<Record<string, string>>, cl
   const underWay = new Set<AbortController>();
   let isClosed = false;
 
-  /** @throws {NodeUnreachable} when it is closed. */
   function assertOpen(): void {
     if (isClosed) throw new NodeUnreachable('The connection to the node is closed');
   }
 
   return {
     assertOpen,
-    /** Posts a body and reads the response. `method` decides the time limit. @throws {NodeUnreachable} */
     async post(body: unknown, method: string): Promise<{ status: number; text: string; retryAfter: unknown }> {
       const timeoutMs = timeoutOf(method);
       const controller = new AbortController();
@@ -107,7 +102,6 @@ function createHttp(given: string, headers: Readonly<Record<string, string>>, cl
         underWay.delete(controller);
       }
     },
-    /** Abandons the posts under way. */
     close(): void {
       isClosed = true;
       for (const controller of underWay) controller.abort();
@@ -128,7 +122,6 @@ function createBatches({ post }: ReturnType<typeof createHttp>, max: number) {
   let size = max;
   const queue: Waiting[] = [];
 
-  /** Sends a call in a request of its own. */
   async function single(method: string, params: readonly unknown[]): Promise<unknown> {
     const response = await post({ jsonrpc: '2.0', id: 1, method, params }, method);
     return resultOf(method, parseJson(response.text), response);
@@ -163,7 +156,6 @@ function createBatches({ post }: ReturnType<typeof createHttp>, max: number) {
 
   return {
     single,
-    /** Sends a call with the others of this moment. */
     batched(method: string, params: readonly unknown[]): Promise<unknown> {
       if (size === 1) return single(method, params);
       return new Promise((resolve, reject) => {

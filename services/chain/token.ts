@@ -2,24 +2,22 @@ import { decodeFunctionResult, encodeFunctionData, type Hex, hexToString, number
 import { CallEnded, type Node, NodeBusy, NodeUnreachable } from './node.ts';
 import type { Address } from './transfers.ts';
 
-/** What a token's contract says about itself; null where it says nothing. Names are cut at 256 characters. */
+/** null where the contract does not say. */
 export interface TokenFacts {
   name: string | null;
   symbol: string | null;
   decimals: number | null;
 }
 
-/** A token with everything that the explorer shows. */
 export interface TokenRecord extends TokenFacts {
   type: 'ERC-20' | 'ERC-721' | 'ERC-1155';
-  /** In the smallest unit; null where the contract does not provide it. */
+  /** In the smallest unit. */
   totalSupply: bigint | null;
 }
 
 /** A contract returned no bytes: the node may not have the contract yet. */
 class EmptyResponse extends NodeUnreachable {}
 
-/** The facts of a contract that provides none. */
 export const NO_FACTS: TokenFacts = { name: null, symbol: null, decimals: null };
 
 /** More than an honest `name()` needs behind proxies, and too little to keep a node busy. */
@@ -35,10 +33,7 @@ const ABI = parseAbi([
   'function supportsInterface(bytes4) view returns (bool)',
 ]);
 
-/**
- * Asks a contract for name, symbol and decimals; `failure` is null when every call got a definite response, which an empty
- * one is not. @throws {NodeBusy}
- */
+/** `failure` is null when every call got a definite response, which an empty one is not. @throws {NodeBusy} */
 export async function askFacts(node: Node, address: Address) {
   let failure: Error | null = null;
 
@@ -65,7 +60,7 @@ export async function askFacts(node: Node, address: Address) {
   return { facts, failure: failure as Error | null };
 }
 
-/** Reads a token from the chain; null when there is no contract or it is not a token. */
+/** null when there is no contract or it is not a token. */
 export async function readToken(node: Node, address: Address): Promise<TokenRecord | null> {
   if ((await node.call<Hex>('eth_getCode', [address, 'latest'])) === '0x') return null;
   const [{ facts, failure }, totalSupply, erc721, erc1155, anything] = await Promise.all([

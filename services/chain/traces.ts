@@ -30,7 +30,6 @@ interface ParityTrace {
   result?: { address?: Hex } | null;
   error?: string;
   traceAddress: number[];
-  /** How many frames lie directly below this one. */
   subtraces?: number;
   transactionHash?: Hex | null;
   blockHash?: Hex;
@@ -62,14 +61,9 @@ interface GethTrace {
   error?: string;
 }
 
-/** The peculiarities of a chain's traces. */
 export interface TraceHabits {
-  /** Which method is tried first; default `trace_block`. */
   first?: TraceMethod;
-  /**
-   * true: traces may belong to a transaction that the block does not list. What such transactions move is read from logs,
-   * because most nodes do not trace them.
-   */
+  /** true: traces may belong to transactions that the block does not list. Most nodes do not trace these; logs do. */
   hasUnlisted?: boolean;
 }
 
@@ -78,12 +72,7 @@ const CALL_TRACER = { tracer: 'callTracer' };
 /** The block can be read, but its traces cannot: pruned, too large, or not available yet. */
 export class TracesFailed extends Error {}
 
-/**
- * Reads the coins moved inside the transactions of a block that has some; what was reverted is left out. Tries both
- * methods at all nodes.
- *
- * @throws {TracesFailed}
- */
+/** Leaves out what was reverted. Tries both methods at all nodes. @throws {TracesFailed} */
 export async function coinMoves(node: Node, block: NodeBlock, habits: TraceHabits = {}): Promise<CoinMove[]> {
   const moves = await eitherWay(habits, async (method) => {
     if (method === 'trace_block') {
@@ -100,7 +89,6 @@ export async function coinMoves(node: Node, block: NodeBlock, habits: TraceHabit
   return moves.filter(({ txHash }) => traced.has(txHash));
 }
 
-/** Reads the coins moved inside one transaction. @throws {TracesFailed} */
 export async function coinMovesOf(node: Node, txHash: Hex, habits: TraceHabits = {}): Promise<CoinMove[]> {
   return await eitherWay(habits, async (method) => {
     if (method === 'trace_block') {
@@ -143,7 +131,6 @@ function mustBeParity(block: NodeBlock, given: unknown, habits: TraceHabits): vo
   mustCover(block, habits, traced, { isForeign, isCut: lacksFrames(traces) });
 }
 
-/** @throws where a transaction has no trace, or a trace is of another block: the nodes of a cluster may disagree. */
 function mustCover(
   { number, transactions }: NodeBlock,
   { hasUnlisted = false }: TraceHabits,
@@ -194,7 +181,6 @@ export function isTraced({ from, gas }: NodeBlock['transactions'][number]): bool
   return !(/^0x0*$/.test(from) && Number(gas) === 0);
 }
 
-/** @throws where a block with transactions has no traces: the node does not have the block yet. */
 function mustBeListOf({ number, transactions }: NodeBlock, traces: unknown): void {
   if (Array.isArray(traces) && (traces.length > 0 || !transactions.some(isTraced))) return;
   throw new NodeUnreachable(`The node does not have the traces of block ${Number(number)}`);
@@ -219,7 +205,7 @@ function parityMoves(traces: readonly ParityTrace[]): CoinMove[] {
   });
 }
 
-/** The coins that a transaction's calls moved. They may be nested a thousand deep, so a stack replaces recursion. */
+/** Calls may be nested a thousand deep, so a stack replaces recursion. */
 function gethMoves(txHash: Hex, root: GethCall): CoinMove[] {
   const moves: CoinMove[] = [];
   const surviving = (found: CoinMove[]) => found.map((move): CoinMove => ({ ...move, survives: true }));
@@ -259,7 +245,6 @@ const PAYING_PURPOSES = ['deposit', 'escrow', 'withdraw', 'refund'];
 /** The contract on Arbitrum that retryables are submitted to. Only the chain itself moves coins there. */
 const RETRYABLES = '0x000000000000000000000000000000000000006e';
 
-/** One movement of coins; none where an address is missing or nothing moved. */
 function moveOf(
   txHash: Hex,
   path: string,

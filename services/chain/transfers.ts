@@ -24,7 +24,7 @@ interface Common {
   survives?: true;
 }
 
-/** One movement of coins or tokens. Amounts in the smallest unit. `unindexed`: see {@link withRightKind}. */
+/** Amounts in the smallest unit. `unindexed`: see {@link withRightKind}. */
 export type Transfer =
   | (Common & { kind: 'native'; internal: boolean; value: bigint })
   | (Common & { kind: 'erc20'; token: Address; value: bigint })
@@ -58,7 +58,6 @@ export const MINT_TOPIC: Hex = '0x0f6798a560793a54c3bcfe86a93cde1e73087d944c0ea2
 /** The first topic of coins that the bridge creates on Gnosis: AddedReceiver(uint256,address,address). */
 export const RECEIVER_TOPIC: Hex = '0x3c798bbcf33115b42c728b8504cff11dd58736e9fa789f1cda2738db7d696b2a';
 
-/** The coins that a contract of the chain itself logs as moved or created, one or none. @throws when unreadable. */
 export function loggedCoins({ topics, data, transactionHash: txHash, logIndex }: NodeLog): Transfer[] {
   const [topic, first, from, to] = topics;
   const value = BigInt(slice(data, 0, 32));
@@ -70,7 +69,6 @@ export function loggedCoins({ topics, data, transactionHash: txHash, logIndex }:
   return [coins({ ...common, from: addressOf(from), to: addressOf(to) })];
 }
 
-/** The mint or burn of a token that logs a Deposit or Withdrawal of coins, and no Transfer. @throws when unreadable. */
 export function wrapTransfers({ address, topics, data, transactionHash: txHash, logIndex }: NodeLog): Transfer[] {
   const [topic, owner] = topics;
   if (owner === undefined || size(data) !== 32) return [];
@@ -80,7 +78,7 @@ export function wrapTransfers({ address, topics, data, transactionHash: txHash, 
   return [{ txHash, token: getAddress(address), place, kind: 'erc20', from, to, value: BigInt(data) }];
 }
 
-/** The coins that consensus pays out in a block, without a transaction: the block's hash stands for it. @throws when unreadable. */
+/** Coins that consensus pays out without a transaction: the block's hash stands for it. */
 export function withdrawalTransfers({ hash, withdrawals = [] }: NodeBlock): Transfer[] {
   return withdrawals
     .filter(({ amount }) => BigInt(amount) > 0n)
@@ -99,7 +97,6 @@ export function withdrawalTransfers({ hash, withdrawals = [] }: NodeBlock): Tran
 /** Repeats every payment of coins as a Transfer log (EIP-7708). */
 const COIN_LOGGER = '0xfffffffffffffffffffffffffffffffffffffffe';
 
-/** The token transfers in a log: none in other or malformed logs, several in a TransferBatch. */
 export function tokenTransfers(log: NodeLog): Transfer[] {
   try {
     return decodeLog(log);
@@ -148,10 +145,7 @@ export function withRightKind(transfer: Transfer, facts: { decimals: number | nu
   return { kind: 'erc20', txHash, token, from, to, place, value };
 }
 
-/**
- * The coins that a transaction itself pays, none or one; a deployment pays the new contract. A deposit of the OP Stack
- * also creates coins for its sender. @throws when unreadable.
- */
+/** A deployment pays the new contract. A deposit of the OP Stack also creates coins for its sender. */
 export function nativeTransfers({ hash: txHash, from, to, value, nonce, mint }: NodeTransaction): Transfer[] {
   const minted = BigInt(mint ?? 0);
   const paid = BigInt(value);
@@ -167,7 +161,6 @@ export function nativeTransfers({ hash: txHash, from, to, value, nonce, mint }: 
   return transfers;
 }
 
-/** The coins that a contract sent within a transaction. @throws when unreadable. */
 export const internalTransfer = ({ path, ...move }: CoinMove): Transfer =>
   coins({ ...move, internal: true, place: `trace:${path}` });
 
