@@ -15,9 +15,8 @@ export interface AppContext {
   log: Logger;
   clock: Clock;
   now(): number;
-  /** Milliseconds since some moment: `clock.elapsed`. */
+  /** Monotonic. */
   elapsed(): number;
-  /** From 0 to 1. */
   random(): number;
   metrics: Metrics;
   /** Closes what was started, latest first: when the app stops, or when a later part cannot start. */
@@ -28,9 +27,8 @@ export interface AppContext {
 export interface AppOverrides {
   log?: Logger;
   clock?: Clock;
-  /** From 0 to 1. */
   random?: () => number;
-  /** An open database instead of the configured file; it is closed with the app and not backed up. */
+  /** It is closed with the app and not backed up. */
   database?: OpenStore;
   sender?: Sender;
   renderers?: Partial<
@@ -40,7 +38,6 @@ export interface AppOverrides {
   connect?: (options: GatewayOptions<CommandServices>) => Gateway;
   limits?: Limits;
   headers?: typeof HEADERS;
-  /** Milliseconds that each of the three interfaces, and a node, has to respond. */
   upstreamTimeoutMs?: number;
   /** Milliseconds between two comparisons with the chain. */
   chainRoundMs?: number;

@@ -17,25 +17,23 @@ import type { Store } from '../store/store.ts';
 import type { AppContext } from './context.ts';
 
 export interface Data {
-  /** What the log names. */
+  /** For the log: without a password. */
   name: string;
-  /** The database's file; null: a server has it. */
+  /** null: the database is on a server. */
   file: string | null;
   schema: number;
-  /** The key that seals guilds' projects lies there, unless the environment has it. */
+  /** Seals guilds' projects, unless the environment has the key. */
   keyFile: string;
   database: OpenStore;
   store: Store;
-  /** As they are configured, with their ids. */
   networks: readonly (NetworkConfig & Network)[];
   tokens: PathTokens;
-  /** When the newest backup was made: null when there is none, undefined when somebody else makes them. */
+  /** null: there is no backup; undefined: somebody else makes them. */
   lastBackup(): number | null | undefined;
 }
 
 const KEY_NAME = 'secrets.key';
 
-/** Opens the database, and what is read from it before anything else can start. `given`: an open one, not backed up. */
 export async function openData(context: AppContext, given: OpenStore | undefined): Promise<Data> {
   const { config, log, clock, stack } = context;
   const url = config.DATABASE_URL;
@@ -63,7 +61,7 @@ export async function openData(context: AppContext, given: OpenStore | undefined
   };
 }
 
-/** Gives each network its id, the same at every start: what was stored before others came is the first one's. */
+/** Ids stay the same: what was stored before others were added belongs to the first network. */
 async function identify(networks: readonly NetworkConfig[], { projects }: Store): Promise<Data['networks']> {
   const chainId = networks[0]!.chainId;
   const first = chainId === null ? null : await projects.firstNetwork(chainId);
@@ -102,13 +100,10 @@ function sharedKeyFile({ config, log }: AppContext): string {
   return keyFile;
 }
 
-/** A database that is ready this soon needs no such responses. */
+/** A database that is ready sooner needs no responses in its place. */
 const QUICK_MS = SECOND;
 
-/**
- * Waits until the database is ready. While a server is away, deliveries get 503, so that their senders retry, and `/readyz`
- * is red.
- */
+/** While a server is away, deliveries get 503, so that their senders retry, and `/readyz` is red. */
 async function respondWhileWaiting(
   { HOST, PORT, OPS_HOST, OPS_PORT, ROLES }: Config,
   ready: Promise<void>,

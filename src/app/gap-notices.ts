@@ -17,7 +17,7 @@ export function watchGaps(
   { deliverer }: Pick<Sending, 'deliverer'>,
 ) {
   async function check(isClosed: () => boolean): Promise<void> {
-    // By then what was found is routed.
+    // What was found a minute ago is routed by now.
     const until = clock.now() - MINUTE;
     try {
       const since = await store.chainChecks.noticed();

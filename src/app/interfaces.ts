@@ -12,7 +12,6 @@ import { createProjects, type ProjectKeys, type Projects, resealProjects } from 
 import type { AppContext, AppOverrides } from './context.ts';
 import type { Data } from './data.ts';
 
-/** The services of others of one network, and what is known about their health. */
 export interface NetworkInterfaces {
   network: Data['networks'][number];
   /** How logs, metrics and checks name the network; undefined: it is the only one. */
@@ -25,14 +24,12 @@ export interface NetworkInterfaces {
 }
 
 export interface Interfaces {
-  /** What assets are worth, on every network; null: that is off. */
   prices: Prices | null;
   all: readonly NetworkInterfaces[];
-  /** Of one network; of the first one, if it is no longer configured. */
+  /** The first network's, if this one is no longer configured. */
   of(network: number): NetworkInterfaces;
 }
 
-/** Opens the clients of the interfaces; the key that seals guilds' projects is read from the environment or from a file. */
 export async function openInterfaces(
   context: AppContext,
   data: Data,
@@ -58,16 +55,15 @@ export async function openInterfaces(
   return { prices: openPrices(context, all, timeoutMs), all, of: (network) => byId.get(network) ?? all[0]! };
 }
 
-/** Most networks that metrics tell apart. */
 const MAX_LABELS = 50;
 
-/** How logs and metrics name networks; empty: there is only one. */
+/** Empty: there is only one network. */
 export const networkLabels = (networks: readonly Pick<NetworkConfig, 'name'>[]): string[] =>
   networks.length === 1
     ? []
     : networks.map(({ name }, index) => (index < MAX_LABELS - 1 || networks.length <= MAX_LABELS ? name : 'others'));
 
-/** The source of prices; null when it is off. Its outages are those of the first network that it serves. */
+/** The outages of the source are those of the first network that it serves. */
 function openPrices(
   { config: { PRICES_URL: url }, clock, stack }: AppContext,
   all: readonly NetworkInterfaces[],

@@ -14,20 +14,19 @@ import type { Store } from '../store/store.ts';
 
 /** How long transfers are kept: the statement of a month needs all of it, and may be some days late. */
 const RETENTION_MS = 35 * DAY;
-/** How long guilds that removed the bot are kept. */
-const REMOVED_MS = 30 * DAY;
+const REMOVED_GUILD_RETENTION_MS = 30 * DAY;
 /** Maximum of the past that is deleted per hour: a clock that is ahead must not delete everything. */
 const MAX_PRUNED_MS = DAY;
 const AUDIT_RETENTION_MS = 365 * DAY;
 
 /**
- * How long a server's own project's transfers that concern no subscription are kept: longer than the 49 hours in
- * which a delivery may be repeated, so that a repeat is recognized even if somebody subscribed meanwhile.
+ * Longer than the 49 hours in which a delivery may be repeated, so that a repeat is recognized even if somebody
+ * subscribed meanwhile.
  */
 const UNMATCHED_RETENTION_MS = 3 * DAY;
-/** How long what concerns only uncataloged tokens is kept, for the same reason: strangers can cause any number of them. */
+/** For the same reason; strangers can cause any number of transfers of uncataloged tokens. */
 const WORTHLESS_RETENTION_MS = 3 * DAY;
-/** While the disk is almost full, the oldest of it goes after this; maximum transfers per minute. */
+/** While the disk is almost full, they are deleted after this, so many per minute. */
 const WORTHLESS_LOW_MS = HOUR;
 const MAX_WORTHLESS = 50_000;
 
@@ -38,10 +37,7 @@ interface MaintenanceOptions extends RemovalOptions {
   forgot(reason: 'age' | 'disk', transfers: number): void;
 }
 
-/**
- * Calls `look` every minute and deletes old data every hour, first after an hour; returns a stop function. `since`
- * returns the time since which the bot could work for this many milliseconds.
- */
+/** `look` runs every minute. `since` returns the time since which the bot could work for this many milliseconds. */
 export function startMaintenance(
   store: Store,
   clock: Clock,
@@ -56,7 +52,7 @@ export function startMaintenance(
     await finishErasures(store);
     const begun = await retention.prunedBefore();
     const before = Math.min(since(RETENTION_MS), begun === null ? Number.POSITIVE_INFINITY : begun + MAX_PRUNED_MS);
-    await eraseRemoved(store, before + RETENTION_MS - REMOVED_MS, removal);
+    await eraseRemoved(store, before + RETENTION_MS - REMOVED_GUILD_RETENTION_MS, removal);
     await inSteps(0, (after) => retention.pruneTransfers(before, after));
     await inSteps(0, (from) => retention.pruneMessages(before, from));
     while (!isStopped && (await retention.pruneRest(before)));
@@ -72,7 +68,6 @@ export function startMaintenance(
     await audit.prune(since(AUDIT_RETENTION_MS));
   }
 
-  /** Calls `step` with the place at which the previous one ended, until there is nothing more. */
   async function inSteps(first: number, step: (from: number) => Promise<number | null>): Promise<void> {
     for (let from: number | null = first; from !== null && !isStopped; ) from = await step(from);
   }
@@ -123,8 +118,8 @@ export function startMaintenance(
 }
 
 /**
- * Erases everything that is stored about a guild, in steps between which others can write. `onBegun`: what causes new
- * rows is erased, so its receiver URL must no longer be accepted.
+ * In steps between which others can write. `onBegun`: what causes new rows is erased, so the guild's receiver URL must
+ * no longer be accepted.
  */
 export async function eraseGuild(
   { erasure }: Pick<Store, 'erasure'>,
@@ -149,10 +144,7 @@ interface RemovalOptions {
   onBegun(guildId: string): Promise<void>;
 }
 
-/**
- * Erases what is stored about guilds that removed the bot before a time; calls `onBegun` for each. `isMember` returns
- * whether the bot is in a guild after all; null if that is unknown now, which leaves the guild for the next try.
- */
+/** `isMember` null: that is unknown now, which leaves the guild for the next try. */
 async function eraseRemoved(
   { erasure }: Pick<Store, 'erasure'>,
   before: number,
@@ -167,9 +159,8 @@ async function eraseRemoved(
 
 /** A jump or a stop for longer than this is a pause. */
 const PAUSE_MS = 2 * MINUTE;
-/** A jump by more than this is logged. */
 const LOGGED_MS = HOUR;
-/** Maximum number of pauses that are kept: more than a year of daily restarts. */
+/** More than a year of daily restarts. */
 const MAX_PAUSES = 500;
 
 interface UptimeOptions {
@@ -179,8 +170,8 @@ interface UptimeOptions {
 }
 
 /**
- * Tracks the periods in which the bot could work: deadlines and deletion of old data count only those. The time between
- * the latest one in the database and now was a pause, or the clock is wrong.
+ * Deadlines and deletion of old data count only the periods in which the bot could work. The time between the latest
+ * one in the database and now was a pause, or the clock is wrong.
  */
 export async function openUptime({ store, clock, log }: UptimeOptions) {
   const { latest, pauses: known } = await store.uptime.read();
@@ -195,7 +186,6 @@ export async function openUptime({ store, clock, log }: UptimeOptions) {
       else log.warn(times, 'clock is behind the latest time in the database: check the time of this machine');
     });
 
-  /** Records a pause or a jump if the clock shows `now` instead of `expected`. */
   function note(expected: number, now: number, logJump: (times: object, by: number) => void): void {
     const by = now - expected;
     const hours = Math.round((by / HOUR) * 10) / 10;
@@ -206,7 +196,6 @@ export async function openUptime({ store, clock, log }: UptimeOptions) {
     if (by < -PAUSE_MS) pauses = pausesUntil(pauses, now);
   }
 
-  /** Returns the time, after it recorded a jump of the clock. */
   function checked(): number {
     const [now, elapsed] = [clock.now(), clock.elapsed()];
     note(offset + elapsed, now, (times) => log.warn(times, 'clock jumped: check the time of this machine'));
@@ -215,7 +204,7 @@ export async function openUptime({ store, clock, log }: UptimeOptions) {
   }
 
   return {
-    /** Checks the clock and records that the bot works; `canSend`: it could send in the last minute. */
+    /** `canSend`: in the last minute. */
     async tick(canSend: boolean): Promise<void> {
       const now = checked();
       const elapsed = clock.elapsed();

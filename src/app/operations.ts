@@ -14,7 +14,6 @@ import type { Receiving } from './receiving.ts';
 import type { Work } from './work.ts';
 import type { Working } from './working.ts';
 
-/** Starts the operator's server; returns where it listens. */
 export async function startOperations(
   { config, clock, metrics, stack }: AppContext,
   { file, schema, store, database, lastBackup }: Data,
@@ -62,7 +61,6 @@ type Part = Readiness[string];
 /** `/readyz` responds within two seconds, also when the disk hangs. */
 const READY_TIMEOUT_MS = 1_500;
 
-/** Whether the database can be used, or why not; `fault`: why deliveries cannot be stored. */
 async function databasePart({ store }: OpenStore, fault: string | null, clock: Clock): Promise<Part> {
   // Only a small read: counting the waiting rows would delay deliveries. A read also succeeds on a full disk, so `fault` is
   // checked too.
@@ -81,7 +79,6 @@ function discordPart({ state, shards }: Working['gateway']): Part {
   return current === 'ready' ? { ready: true } : { ready: false, detail: current + awayShards(shards()) };
 }
 
-/** Which shards are disconnected while others are not. */
 function awayShards(shards: ReadonlyMap<number, boolean>): string {
   const away = [...shards].filter(([, isConnected]) => !isConnected).map(([shard]) => shard);
   return away.length === 0 || away.length === shards.size ? '' : `: shard ${away.join(', ')} of ${shards.size}`;
@@ -92,7 +89,7 @@ function sendingPart({ authorized, breaker }: ReturnType<Working['deliverer']['s
   return { ready: false, detail: authorized ? 'held back after refusals' : 'Discord refuses the token' };
 }
 
-/** Never unready: the bot posts alerts without these interfaces. The detail shows which are down. */
+/** Never unready: the bot posts alerts without these interfaces. */
 function interfacesPart(
   networks: readonly { name: string; outages: ReadonlyMap<Interface, Outage> }[],
   now: number,
@@ -113,7 +110,7 @@ function reachPart(unreachable: Unreachable | null, now: number): Part {
   return { ready: true, detail: `not reachable from here for ${secondsSince(since, now)} s: ${reason}` };
 }
 
-/** Never unready: alerts do not need the node. The detail shows how far it was compared, and what is unchecked. */
+/** Never unready: alerts do not need the node. */
 function chainParts(all: readonly Completeness[], now: number): Readiness {
   return Object.fromEntries(
     all.map(({ network, block, blockAt, trouble, unchecked, hasTraces }) => {

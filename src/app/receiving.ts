@@ -10,7 +10,6 @@ import type { Interfaces } from './interfaces.ts';
 
 export type Receiving = Awaited<ReturnType<typeof startReceiving>>;
 
-/** Starts what takes deliveries and stores them; `inbox` gets what was stored. */
 export async function startReceiving(
   context: AppContext,
   { file, database, store, networks, tokens }: Data,

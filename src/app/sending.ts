@@ -15,7 +15,6 @@ import type { Uptime } from './maintenance.ts';
 
 export type Sending = ReturnType<typeof startSending>;
 
-/** Starts posting what waits in the outbox, and notices about addresses that have gone quiet. */
 export function startSending(
   { config, log, clock, random, metrics, stack }: AppContext,
   {
@@ -43,7 +42,6 @@ export function startSending(
   return { settings, sender, deliverer };
 }
 
-/** The explorer's web root, if Discord accepts links to it. */
 function linkedExplorer({ explorerUrl }: Pick<Network, 'explorerUrl'>, log: Logger): string | undefined {
   if (explorerUrl === undefined || isLinkable(explorerUrl)) return explorerUrl;
   log.warn(
@@ -52,7 +50,6 @@ function linkedExplorer({ explorerUrl }: Pick<Network, 'explorerUrl'>, log: Logg
   return undefined;
 }
 
-/** How a deliverer's alerts become messages. */
 export function createRenderers(settings: RenderSettings) {
   return {
     render: (alerts: Alert[], reference: string, now: number) => renderAlerts(alerts, reference, settings, now),

@@ -23,8 +23,8 @@ import { type Sending, startSending } from './sending.ts';
 export type Working = Awaited<ReturnType<typeof startWorking>>;
 
 /**
- * Starts the work on what was received. The parts are created from the end of an
- * event's path to its start, because each gets the next one: sender ← deliverer ← router. `context.stack` ends them.
+ * Parts are created from the end of an event's path to its start, because each gets the next one: sender ← deliverer ←
+ * router.
  */
 export async function startWorking(
   context: AppContext,
@@ -103,7 +103,6 @@ function startCheckers(
   });
 }
 
-/** Reads balances and posts what is about them; `balances` null: no network has a node. */
 function startBalances(
   { clock, log, stack }: AppContext,
   store: Store,
@@ -136,8 +135,7 @@ function startBalances(
   return { balances, statement };
 }
 
-/** How many tokens of each network are priced at the start. */
-const MAX_PRICED = 100;
+const MAX_PRICED_AT_START = 100;
 
 function startRouting(
   { log, clock, metrics }: AppContext,
@@ -147,13 +145,13 @@ function startRouting(
   { deliverer }: Sending,
   onRouted: () => void,
 ) {
-  // What was listed last moved last: after a restart its prices are known, too.
+  // Prices are known soon after a restart. The tokens that were listed last moved last.
   for (const { network } of all) {
     const own = network.PRICES_CHAIN && prices?.on(network.PRICES_CHAIN);
     if (!own) continue;
     void store.tokens
       .known('', network.id)
-      .then((some) => own.ask(['native', ...some.slice(0, MAX_PRICED).map(({ token }) => token)]))
+      .then((some) => own.ask(['native', ...some.slice(0, MAX_PRICED_AT_START).map(({ token }) => token)]))
       .catch((error: unknown) => log.debug({ err: error }, 'cannot read the tokens whose prices are asked for'));
   }
   return startRouter({

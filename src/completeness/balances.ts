@@ -8,29 +8,24 @@ import { isMuted, thresholdOf } from '../domain/subscription.ts';
 import type { ConcernedBalance, Store } from '../store/store.ts';
 import { createTokenReader } from './tokens.ts';
 
-/** How often transfers that came in meanwhile are looked at together. */
+/** Transfers that come in within this time are looked at together. */
 const GATHER_MS = SECOND;
 /** How long a node may take to know a transfer's block, and how often it is asked. */
 const PATIENCE_MS = 2 * MINUTE;
 const RETRY_MS = 5 * SECOND;
-/** Most transfers that are waited for; more are left out. */
 const MAX_WAITING = 500;
-/** How often all balances are checked that somebody wants to be warned of. */
 const CHECK_MS = 10 * MINUTE;
 
-/** Dependencies of {@link watchBalances}. */
 export interface BalanceOptions {
   store: Pick<Store, 'balances' | 'guilds'>;
   /** By network. */
   chains: ReadonlyMap<number, ChainNode>;
-  /** Makes the message about a balance that crossed its limit. */
   render(crossing: Crossing, network: number, language: string | null): MadeNotice;
   outbox: Pick<Outbox, 'wake'>;
   clock: Clock;
   log: Logger;
 }
 
-/** A message's body, with what it is found by. */
 export interface MadeNotice {
   payload: string;
   nonce: string;
@@ -40,12 +35,12 @@ export interface MadeNotice {
 type Waiting = ConcernedBalance & { since: number };
 
 /**
- * Reads what transfers left, after their alerts are stored: no alert waits for it. Warns of low balances, at transfers and
- * every ten minutes.
+ * Reads what transfers left, after their alerts are stored: no alert waits for it. Warns of low balances at transfers
+ * and every ten minutes.
  */
 export function watchBalances({ store, chains, render, outbox, clock, log }: BalanceOptions) {
   const tokenReaders = new Map([...chains].map(([network, chain]) => [network, createTokenReader(chain)]));
-  /** Networks whose low balances are to be checked. */
+  /** Networks whose low balances are due. */
   const unchecked = new Set<number>();
   let seen: number | null = null;
   let waiting: Waiting[] = [];
@@ -54,7 +49,6 @@ export function watchBalances({ store, chains, render, outbox, clock, log }: Bal
   let cancel = (): void => undefined;
   let running: Promise<void> | null = null;
 
-  /** Transfers were routed. */
   function wake(): void {
     isWanted = true;
     if (running || isClosed) return;
@@ -86,7 +80,7 @@ export function watchBalances({ store, chains, render, outbox, clock, log }: Bal
     }
   }
 
-  /** Reads what is wanted on one network; returns the transfers that need no other attempt. */
+  /** Returns the transfers that need no other attempt. */
   async function look(network: number, chain: ChainNode, here: readonly Waiting[]): Promise<Set<Waiting>> {
     const done = new Set<Waiting>();
     const limits = (await store.balances.watched(network)).filter((one) => !isMuted(one, clock.now()));
@@ -129,7 +123,7 @@ export function watchBalances({ store, chains, render, outbox, clock, log }: Bal
     outbox.wake(channels.map((channelId) => ({ channelId })));
   }
 
-  /** Warns of every balance on a network that fell below its limit, or is above it again. */
+  /** Also of balances that are above their limits again. */
   async function warn(network: number, chain: ChainNode, block: number, all: readonly WatchedBalance[]): Promise<void> {
     const limits = all.map(({ warnBelow }) => thresholdOf(warnBelow));
     const read = await chain.holdings(
@@ -168,7 +162,6 @@ export function watchBalances({ store, chains, render, outbox, clock, log }: Bal
 
   return {
     wake,
-    /** Resolves when nothing is being read. */
     settled: async (): Promise<void> => {
       while (running) await running;
     },

@@ -36,7 +36,6 @@ const MAX_REFUSALS = 3;
 /** Most deliveries that are stored at once, so that those of services never wait long. */
 const MAX_STORED = 50;
 
-/** Dependencies of {@link startChecker}. */
 export interface CheckerOptions {
   network: Pick<Network, 'id' | 'name' | 'title' | 'chainId' | 'nativeSymbol'>;
   chain: ChainNode;
@@ -44,23 +43,20 @@ export interface CheckerOptions {
   store: Pick<Store, 'chainChecks' | 'inbox'>;
   inbox: Inbox;
   outbox: Pick<Outbox, 'wake'>;
-  /** So many transfers were handed in. */
   onFound(transfers: number): void;
   clock: Clock;
   log: Logger;
   roundMs?: number | undefined;
 }
 
-/** Compares a network's watched addresses with its chain. */
 export type Checker = ReturnType<typeof startChecker>;
 
-/** Starts to compare: once a minute, block range after block range. */
 export function startChecker(options: CheckerOptions) {
   const { chain, confirmations, store, clock, log, roundMs = ROUND_MS } = options;
   const { id, name: network, title, chainId: expected, nativeSymbol = null } = options.network;
   const readLogs = createLogReader(chain);
   const factsOf = createTokenReader(chain);
-  // Blocks say the second.
+  // Times of blocks are in whole seconds.
   const startedAt = Math.floor(clock.now() / SECOND) * SECOND;
   let head: ChainHead | null = null;
   let progress: CheckProgress | null = null;
@@ -161,8 +157,8 @@ export function startChecker(options: CheckerOptions) {
     );
 
   /**
-   * Compares some blocks: hands in what is missing and marks what is wrong. `before`: balances before them, as far as they
-   * are known. Returns those after them, and what was not checked.
+   * Hands in what is missing and marks what is wrong. `before`: balances before these blocks, as far as they are
+   * known.
    */
   async function compareRange(
     range: BlockRange,
@@ -206,7 +202,7 @@ export function startChecker(options: CheckerOptions) {
         if (known.some(({ transfer }) => isSameMovement(movement, transfer))) continue;
         const mined = heads.get(movement.blockNumber) ?? (await chain.header(movement.blockNumber));
         heads.set(movement.blockNumber, mined);
-        // Blocks say the second: of that in which an address was added, everything counts.
+        // Of the second in which an address was added, everything counts.
         if (Math.min(...concerned(movement)) >= mined.at + SECOND) continue;
         const token = movement.token === null ? null : await factsOf(movement.token);
         rows.push(deliveryOf(scope, { ...movement, blockHash: mined.hash }, mined.at, token, facts));
@@ -217,7 +213,7 @@ export function startChecker(options: CheckerOptions) {
     return { read, unchecked: reasons.map((one) => ({ ...range, reason: one, at: clock.now() })) };
   }
 
-  /** What a scope's guilds got in another one: their project is a new one, or gone. */
+  /** What a scope's guilds got in another scope: their project is a new one, or gone. */
   async function toldBefore(scope: number, stored: StoredTransfer[]): Promise<StoredTransfer[]> {
     const others = stored.filter((one) => one.scope !== scope);
     const ids = others.map((one) => one.id);
@@ -281,7 +277,6 @@ export function startChecker(options: CheckerOptions) {
     return inside === null || [...paid, ...inside].some((one) => isPaymentOf(one, transfer));
   }
 
-  /** One round, after the current one. */
   function check(): Promise<void> {
     running = running.then(round);
     return running;
@@ -300,7 +295,7 @@ export function startChecker(options: CheckerOptions) {
       hasTraces,
     }),
     calls: chain.calls,
-    /** Stops; what is not stored yet is compared again. */
+    /** What is not stored yet is compared again after the next start. */
     async close(): Promise<void> {
       isClosed = true;
       stop();
@@ -309,7 +304,6 @@ export function startChecker(options: CheckerOptions) {
   };
 }
 
-/** How long a step may take to end when the bot stops. */
 const CLOSE_MS = SECOND;
 
 const isIn = (block: number | null, { after, upTo }: BlockRange): boolean =>

@@ -26,12 +26,10 @@ import {
   type UncheckedReason,
 } from '../domain/completeness.ts';
 
-/** What the chain says about some addresses in a range of blocks. */
 export interface ChainFacts {
   movements: ChainMovement[];
-  /** What transactions cost, by their hash. */
+  /** By transaction hash. */
   fees: ReadonlyMap<string, bigint>;
-  /** Why something could not be read; the coin's movements or those of tokens. */
   unchecked: { coin: UncheckedReason | null; tokens: UncheckedReason | null };
   /** null: no traces were needed. */
   hasTraces: boolean | null;
@@ -41,7 +39,6 @@ export interface ChainFacts {
 const MAX_BLOCKS = 2_000;
 const MAX_ADDRESSES = 500;
 
-/** Reads logs in as large portions as the nodes accept. */
 export function createLogReader(chain: Pick<ChainNode, 'logs'>) {
   let blocks = MAX_BLOCKS;
   let many = MAX_ADDRESSES;
@@ -78,7 +75,6 @@ export function createLogReader(chain: Pick<ChainNode, 'logs'>) {
 
 const ALL_TOPICS = [TRANSFER_TOPIC, SINGLE_TOPIC, BATCH_TOPIC];
 
-/** The movements of tokens from, to and of these addresses. */
 async function tokenMovements(
   read: ReturnType<typeof createLogReader>,
   range: BlockRange,
@@ -118,7 +114,7 @@ const coins = (
   ...rest,
 });
 
-/** Reads what happened; `stored`: what was delivered about these blocks, which saves calls where it is right. */
+/** `stored`: what was delivered about these blocks, which saves calls where it is right. */
 export async function readFacts(
   chain: ChainNode,
   readLogs: ReturnType<typeof createLogReader>,
@@ -141,7 +137,6 @@ export async function readFacts(
   const fees = new Map<string, { payer: AddressText; block: number; amount: bigint }>();
   const add = (movement: ChainMovement) => payments.set(`${movement.txHash} ${movement.place}`, movement);
 
-  /** Adds what a transaction itself paid, and its fee. Returns its sender and receiver. */
   async function addTransaction(transaction: ChainTransaction, needsReceipt: boolean): Promise<void> {
     const { hash: txHash, value, mint } = transaction;
     const [from, receiver] = [toAddress(transaction.from)!, toAddress(transaction.to)];
@@ -170,7 +165,7 @@ export async function readFacts(
   const all = () => [...payments.values(), ...claims];
   const net = (address: AddressText, of: BlockRange) => netOf(address, of, all(), fees.values());
 
-  /** Explains a block in which balances changed otherwise than is known. */
+  /** Finds why balances changed in a block otherwise than is known. */
   async function explain(number: number, suspects: Suspect[]): Promise<void> {
     const block = await chain.block(number);
     const whole = { after: number - 1, upTo: number };

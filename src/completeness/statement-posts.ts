@@ -14,7 +14,6 @@ import type { Store } from '../store/store.ts';
 import type { MadeNotice } from './balances.ts';
 import type { createStatements } from './statement-reader.ts';
 
-/** Most assets of one wallet. */
 const MAX_ASSETS = 20;
 
 interface StatementOptions {
@@ -56,7 +55,7 @@ export function postStatements({ store, read, chains, render, outbox, clock, log
       const wants = countedAssets(known.filter((one) => one.network === network));
       for (const wallet of watched) {
         const { address } = wallet;
-        // One that was watched again since has a gap.
+        // A wallet that was removed and added again has a gap.
         const before = wallet.since <= since ? plan.closing[walletKey({ network, address })] : undefined;
         const limits = { since: Math.max(since, wallet.since), until, max: MAX_ASSETS, before };
         const outcome = await read({ network, scope, address, wants, ...limits });
@@ -79,7 +78,7 @@ export function postStatements({ store, read, chains, render, outbox, clock, log
   return workEvery(clock, MINUTE, check);
 }
 
-/** A node may have forgotten them when the next statement begins. */
+/** Kept because a node may have forgotten these balances when the next statement begins. */
 function closingOf(wallets: GuildStatement['wallets']): KeptBalances {
   return Object.fromEntries(
     wallets.map(({ statement }) => {

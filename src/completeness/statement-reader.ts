@@ -13,12 +13,10 @@ import type { BlockRange } from '../domain/completeness.ts';
 import type { Store } from '../store/store.ts';
 import { feeOf } from './movements.ts';
 
-/** Blocks whose transfers are read at once. */
-const MAX_STEP = 50_000;
+const MAX_BLOCKS_PER_READ = 50_000;
 /** Most transactions whose sender and fee are asked for where an address's sums do not add up. */
 const MAX_LOOKUPS = 50;
 
-/** Reads what addresses had and what moved in between. */
 export function createStatements(store: Pick<Store, 'chainChecks'>, chains: ReadonlyMap<number, ChainNode>) {
   return async (request: StatementRequest): Promise<StatementOutcome> => {
     const chain = chains.get(request.network);
@@ -74,8 +72,8 @@ export function createStatements(store: Pick<Store, 'chainChecks'>, chains: Read
   async function sumsIn({ after, upTo }: BlockRange, { network, address, scope: own }: StatementRequest) {
     const sums = new Map<Asset, AssetSum>([['native', newSum('native', null)]]);
     const transactions = new Map<string, SeenTransaction>();
-    for (let from = after; from < upTo; from += MAX_STEP) {
-      const step = { after: from, upTo: Math.min(upTo, from + MAX_STEP) };
+    for (let from = after; from < upTo; from += MAX_BLOCKS_PER_READ) {
+      const step = { after: from, upTo: Math.min(upTo, from + MAX_BLOCKS_PER_READ) };
       for (const { scope, count, transfer } of await store.chainChecks.stored(network, step, [address], [])) {
         const asset = assetOf(transfer);
         if (scope !== own || count === 0 || transfer.token === address) continue;
@@ -95,7 +93,7 @@ export function createStatements(store: Pick<Store, 'chainChecks'>, chains: Read
   }
 }
 
-/** A transaction that moved something. `isOwn`: the address sent it, as far as is known, and pays its fee. */
+/** `isOwn`: the address sent the transaction, as far as is known, and pays its fee. */
 interface SeenTransaction {
   isOwn: boolean;
   fee: string | null;
@@ -121,7 +119,6 @@ const newSum = (asset: Asset, transfer: AssetWords | null): AssetSum => ({
 const feesOf = (transactions: ReadonlyMap<string, SeenTransaction>): bigint =>
   [...transactions.values()].reduce((sum, { isOwn, fee }) => sum + (isOwn ? BigInt(fee ?? 0) : 0n), 0n);
 
-/** Asks who sent the transactions of which that is not certain, and what they cost. */
 async function lookUp(
   chain: ChainNode,
   address: AddressText,

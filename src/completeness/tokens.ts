@@ -4,12 +4,10 @@ import type { TokenFacts } from '../domain/completeness.ts';
 
 /** Most tokens that are remembered: anybody can make more. */
 const MAX_TOKENS = 1_000;
-/** Longer names are not read. */
 const MAX_TEXT = 200;
 
 const SELECTORS = { name: '0x06fdde03', symbol: '0x95d89b41', decimals: '0x313ce567' } as const;
 
-/** Reads what contracts say about their tokens, each once. */
 export function createTokenReader(chain: Pick<ChainNode, 'read'>) {
   const known = new Map<AddressText, TokenFacts>();
   return async (token: AddressText): Promise<TokenFacts> => {

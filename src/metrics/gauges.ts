@@ -7,27 +7,24 @@ import { INTERFACES, type Interface, type Outage } from '../domain/upstream.ts';
 import { freeBytes } from '../limits.ts';
 import { processMetrics } from './metrics.ts';
 
-/** What is read from the database, the disk and the bot's parts when `/metrics` is requested. */
-
 /** How long a scrape waits for what is counted in the database. */
 const TIMEOUT_MS = 5 * SECOND;
 
-/** Where the gauges are read; times in milliseconds since 1970. */
 export interface GaugeSources {
   backlog(now: number): Promise<Backlog>;
   isDatabaseReady(): Promise<boolean>;
   syncMs(): number;
   /** null: this process neither sends nor has a connection to the gateway. */
   sending(): { authorized: boolean; invalidRequests: number; breaker: boolean; pausedGuilds: number } | null;
-  /** Whether each connection to the gateway is open, by its number; empty before the first one. */
+  /** Empty before the first connection to the gateway. */
   shards(): ReadonlyMap<number, boolean>;
-  /** When the newest backup was made: null when there is none, undefined when somebody else makes them. */
+  /** null: there is no backup; undefined: somebody else makes them. */
   lastBackup(): number | null | undefined;
-  /** Of each network; `network` is its label, undefined if it is the only one. */
+  /** `network` undefined: it is the only one. */
   outages(): readonly { network: string | undefined; outages: ReadonlyMap<Interface, Pick<Outage, 'since'>> }[];
-  /** How far each network was compared with its chain; empty in a process that does not work. */
+  /** Empty in a process that does not work. */
   completeness(): Completeness[];
-  /** The database's file; null: a server has it. */
+  /** null: the database is on a server. */
   file: string | null;
   build: Readonly<Record<'version' | 'schema' | 'node', string>>;
   clock: Clock;
@@ -35,7 +32,7 @@ export interface GaugeSources {
 
 type Figures = Awaited<ReturnType<typeof readFigures>>;
 
-/** The value of a gauge, or one value for each value of its label; null or undefined: not known now. */
+/** A record has one value for each value of the gauge's label. null or undefined: not known now. */
 type Value = number | boolean | null | undefined | Readonly<Record<string, number | boolean>>;
 
 async function readFigures(sources: GaugeSources) {
@@ -64,7 +61,6 @@ const sizeOf = (file: string): Promise<number> =>
     () => 0,
   );
 
-/** Returns the function that reads every gauge and returns the text of all metrics for Prometheus. */
 export function createScrape(registry: Registry, sources: GaugeSources) {
   const reads: ((figures: Figures) => void)[] = [];
 
@@ -82,7 +78,7 @@ export function createScrape(registry: Registry, sources: GaugeSources) {
     });
   }
 
-  /** A figure of each network that is compared with its chain; null: not known, shown as NaN. */
+  /** null: not known, shown as NaN. */
   function chainGauge(
     name: string,
     help: string,

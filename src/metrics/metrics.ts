@@ -31,10 +31,7 @@ interface Attempt {
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/**
- * Creates the metrics of one bot. `refusals`: every reason for which the receiver refuses a request; `networks`: the labels
- * of the networks, where there are several.
- */
+/** `networks`: the labels of the networks, where there are several. */
 export function createMetrics(refusals: readonly string[], networks: readonly string[] = []) {
   const registry = new Registry();
   const registers = [registry];
@@ -79,7 +76,6 @@ export function createMetrics(refusals: readonly string[], networks: readonly st
     interfaceErrors,
     found: counter('chain_found_total', 'Transfers that were found on the chain and had not been delivered'),
     forgotten,
-    /** Counts an attempt that ended at `now`. */
     attempted({ kind, alerts, outcome, receivedAt }: Attempt, now: number): void {
       // No request was sent.
       if (outcome.status === 'rate-limited' && outcome.local) return;
@@ -101,7 +97,7 @@ const MISNAMED = ['nodejs_active_resources_total', 'nodejs_active_handles_total'
 
 let ofProcess: Registry | undefined;
 
-/** The process's own metrics: collected from the first scrape on, once per process, however many bots tests start in it. */
+/** Collected from the first scrape on, once per process, however many bots tests start in it. */
 export function processMetrics(): Registry {
   if (ofProcess) return ofProcess;
   ofProcess = new Registry();

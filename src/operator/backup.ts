@@ -6,11 +6,10 @@ import { backUp, restore } from '../store/sqlite/backup.ts';
 import { backupFolder, stamp } from '../store/sqlite/files.ts';
 import { onFile, progressBar } from './terminal.ts';
 
-/** Where a copy goes: to `file`, or to a folder under a name made of the time. */
 interface BackupTarget {
   file?: string | undefined;
   to?: string | undefined;
-  /** How many of the copies that are named by the time remain in the folder; by default all. */
+  /** How many copies that are named by the time remain in the folder; by default all. */
   keep?: number | undefined;
   /** The folder without `to`: BACKUP_DIR. */
   usual?: string | undefined;
@@ -19,7 +18,6 @@ interface BackupTarget {
 /** The names that are made here: neither those of daily backups nor what somebody else chose. */
 const NAMED_BY_TIME = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z\.sqlite\.zst$/;
 
-/** Copies the database, by default to its folder of backups; returns what to print. */
 export async function backupTo(database: string, { file, to, keep, usual }: BackupTarget): Promise<string> {
   if (file !== undefined && (to ?? keep) !== undefined) throw new UserError('Specify a file or a folder, not both.');
   const place = resolve(to ?? usual ?? backupFolder(database));
@@ -33,7 +31,6 @@ export async function backupTo(database: string, { file, to, keep, usual }: Back
   return `Backed up ${database} to ${target} (${bytes} bytes), verified.${older}`;
 }
 
-/** Replaces a stopped bot's database with a backup; returns what to print. */
 export async function restoreFrom(database: string, backup: string): Promise<string> {
   const bar = progressBar(process.stderr);
   const restoring = restore(database, resolve(backup), systemClock.now(), bar.draw);

@@ -18,12 +18,9 @@ import { createNotification } from '../upstream/notification.ts';
 import { createPrices } from '../upstream/prices.ts';
 import { discordFault, readApplication } from './discord.ts';
 
-/** `ledgerbell check`: everything that an operator could have wrong, each with a status and what to do. */
-
 /** `off`: not set up, which may be intended. */
 type CheckStatus = 'fine' | 'warning' | 'fault' | 'off';
 
-/** What a check found; `todo`: how to fix it. */
 interface Finding {
   status: CheckStatus;
   found: string;
@@ -35,7 +32,6 @@ export interface Check extends Finding {
 }
 
 const MARKS: Record<CheckStatus, string> = { fine: '✔', warning: '!', fault: '✖', off: '–' };
-/** With less free space, the database's disk may soon be full. */
 const SCARCE_BYTES = 500 * MIB;
 /** Any address: the check passes whether or not the explorer knows it. */
 const SAMPLE_TOKEN = parseAddress('0x00000000000000000000000000000000000000aa');
@@ -45,7 +41,6 @@ const warning = (found: string, todo: string): Finding => ({ status: 'warning', 
 const fault = (found: string, todo: string): Finding => ({ status: 'fault', found, todo });
 const off = (variable: string): Finding => ({ status: 'off', found: `off: ${variable} is not set` });
 
-/** Runs all checks at once; returns the results in a fixed order. */
 export async function checkAll(config: Config): Promise<Check[]> {
   const isOnPostgres = isPostgres(config.DATABASE_URL);
   const checks: NamedCheck[] = [
@@ -61,7 +56,6 @@ export async function checkAll(config: Config): Promise<Check[]> {
 
 type NamedCheck = [name: string, finding: Finding | Promise<Finding>];
 
-/** The checks of a network; one of a file has its name, and what to do names its fields. */
 function checkNetwork(network: NetworkConfig): NamedCheck[] {
   const checks: NamedCheck[] = [
     ['Notification', checkNotification(network)],
@@ -262,7 +256,6 @@ async function checkReceiver({ PUBLIC_URL: url }: Config): Promise<Finding> {
   }
 }
 
-/** Why the public address cannot be reached, and what to do. */
 const UNREACHABLE_WORDS: Record<(typeof UNREACHABLE)[number], [why: string, todo: string]> = {
   dns: ['its name has no address', 'Check the spelling of PUBLIC_URL and the DNS record of its name.'],
   refused: ['the connection is refused', 'Start the proxy, then check its port and the firewall.'],
@@ -274,7 +267,7 @@ const UNREACHABLE_WORDS: Record<(typeof UNREACHABLE)[number], [why: string, todo
   away: ['the connection fails', 'Start the bot, then check PUBLIC_URL, the proxy and the firewall.'],
 };
 
-/** What a failed request to an interface means; `root` and `keys`: the variables that may be wrong. */
+/** `root` and `keys`: the variables that may be wrong. */
 function failed(failure: UpstreamFailure, root: string, keys: string): Finding {
   switch (failure.status) {
     case 'forbidden':

@@ -7,8 +7,6 @@ import * as sqlite from '../store/sqlite/open.ts';
 import type { Store } from '../store/store.ts';
 import { onFile } from './terminal.ts';
 
-/** Alerts that could not be sent (d1, d2, …) and deliveries that could not be read (q1, q2, …), also while the bot runs. */
-
 type DeadLetterStore = Pick<Store, 'deadLetters' | 'quarantine'>;
 
 const ALL = Number.MAX_SAFE_INTEGER;
@@ -35,7 +33,6 @@ const oneLine = (text: string) => safe(text).replaceAll('\n', ' ').slice(0, 200)
 const counted = (n: number, one: string, many: string) => `${n} ${n === 1 ? one : many}`;
 const missing = (ids: string) => new UserError(`There is no ${ids}. To list all, run: npm run deadletters -- list`);
 
-/** Names the owner of the receiver URL that got a delivery. */
 function urlOf({ scope, guildId }: { scope: number; guildId: string | null }): string {
   if (guildId !== null) return `server ${guildId}`;
   return isOperatorScope(scope) ? 'operator' : `removed project ${scope}`;
@@ -85,7 +82,6 @@ async function show({ deadLetters, quarantine }: DeadLetterStore, [id = '']: str
   ].join('\n');
 }
 
-/** Queues the given IDs, or `all`, to be tried again. */
 async function replay(store: DeadLetterStore, ids: string[]): Promise<string> {
   const { deadLetters, quarantine } = store;
   const now = systemClock.now();
@@ -102,7 +98,6 @@ async function replay(store: DeadLetterStore, ids: string[]): Promise<string> {
   return `Queued again: ${found}. A running bot retries within a minute.`;
 }
 
-/** Deletes the given IDs, those of a channel, or every unreadable delivery with `all`. */
 async function discard(store: DeadLetterStore, ids: string[]): Promise<string> {
   const { deadLetters, quarantine } = store;
   const now = systemClock.now();
@@ -128,7 +123,7 @@ async function discard(store: DeadLetterStore, ids: string[]): Promise<string> {
   return `${deleted} deleted.`;
 }
 
-/** Runs an action on each ID and returns their names. Does nothing if one is not an ID or does not exist. */
+/** Does nothing if one is not an ID or does not exist. */
 async function each(
   { deadLetters, quarantine }: DeadLetterStore,
   ids: string[],
@@ -156,7 +151,6 @@ const STEP = 200;
 const idsOf = async ({ list }: Pick<Store['quarantine'], 'list'>): Promise<number[]> =>
   (await list()).map(({ id }) => id);
 
-/** Acts on some ids at a time; returns on how many in total. */
 async function inSteps(ids: readonly number[], act: (some: readonly number[]) => Promise<number>): Promise<number> {
   let done = 0;
   for (let from = 0; from < ids.length; from += STEP) done += await act(ids.slice(from, from + STEP));
@@ -181,7 +175,6 @@ function parse(id: string): Id {
 const COMMANDS = { list, show, replay, discard };
 export type DeadLetterCommand = keyof typeof COMMANDS;
 
-/** Runs a command on the database at a URL, also while bots are running; rejects when the database cannot be used. */
 export async function runOn(url: string, command: DeadLetterCommand, ids: string[]): Promise<string> {
   const file = isPostgres(url) ? null : databaseFile({ DATABASE_URL: url });
   const work = async () => {

@@ -9,24 +9,20 @@ interface DiscordAccess {
   DISCORD_API_URL: string;
 }
 
-/** The application that a token belongs to, as Discord describes it. */
 interface Application {
   id: string;
   name: string;
   approximate_guild_count?: number;
 }
 
-/** A REST client of the bot; it tries once and times out after 10 s. */
 function openRest({ DISCORD_TOKEN, DISCORD_API_URL }: DiscordAccess): REST {
   const options = { version: '10', api: DISCORD_API_URL, retries: 0, timeout: 10_000, makeRequest } as const;
   return new REST(options).setToken(DISCORD_TOKEN);
 }
 
-/** Asks Discord whose token this is; rejects with the library's error when Discord refuses it. */
 export const readApplication = async (access: DiscordAccess, rest = openRest(access)): Promise<Application> =>
   (await rest.get('/applications/@me')) as Application;
 
-/** What an error of these requests means for the operator, and what to do. */
 export function discordFault(error: unknown): { found: string; todo: string } {
   return (error as { status?: number }).status === 401
     ? {
@@ -36,7 +32,6 @@ export function discordFault(error: unknown): { found: string; todo: string } {
     : { found: `Discord cannot be used: ${reasonOf(error)}`, todo: 'Check that this machine reaches DISCORD_API_URL.' };
 }
 
-/** Every command that people can type or pick, with its description. */
 export function listCommands(): string {
   const rows = commands.map(({ data }) =>
     'description' in data
@@ -47,7 +42,6 @@ export function listCommands(): string {
   return rows.map(({ name, description }) => `${name.padEnd(width)}${description}`).join('\n');
 }
 
-/** Registers the commands for every server, as each start of the bot does. Returns what to print; throws what to do. */
 export async function register(access: DiscordAccess & { networks: readonly unknown[] }): Promise<string> {
   try {
     const rest = openRest(access);

@@ -9,10 +9,7 @@ import { openFileForCopy } from '../store/sqlite/open.ts';
 const open = (url: string, role: { isSource: boolean }): Copyable | Promise<Copyable> =>
   isPostgres(url) ? openPostgresForCopy(url, role) : openFileForCopy(databaseFile({ DATABASE_URL: url }), role);
 
-/**
- * Copies a stopped installation's data into an empty database, in one transaction; returns what to print. Every row is
- * read back and compared before anything becomes visible there.
- */
+/** In one transaction: every row is read back and compared before anything becomes visible in the target. */
 export async function move(from: string, to: string, report: CopyReport = () => undefined): Promise<string> {
   if (from === to) throw new UserError('--from and --to name the same database.');
   await using source = await open(from, { isSource: true });

@@ -6,7 +6,6 @@ interface Terminal {
 
 const WIDTH = 24;
 
-/** Draws the progress of long work as a bar on one line; draws nothing if the output is not a terminal. */
 export function progressBar(terminal: Terminal) {
   let drawn = '';
   return {

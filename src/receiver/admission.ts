@@ -20,7 +20,7 @@ const OWN_SLOW = 16;
 const MAX_SLOW_IN_TOTAL = 128;
 /** A request that is open for this long counts as slow. A burst that is committed at once is not an overload. */
 const SLOW_MS = 100;
-/** A request whose body is complete counts as slow after this: it waits for the disk, with all others of its commit. */
+/** A request whose body is complete waits for the disk, and counts as slow after this. */
 const SLOW_TO_STORE_MS = 1_000;
 /** Most bytes of bodies in memory: of all URLs, and of one server's own. */
 const MAX_BYTES = 64 * MIB;
@@ -36,11 +36,10 @@ const BUSY_MS = 25;
 export interface Ticket extends Omit<NewDelivery, 'body'> {
   /** On the monotonic clock. */
   arrivedMs: number;
-  /** Bytes of its body in memory; null until it is complete. */
+  /** Of its body; null until the body is complete. */
   bytes: number | null;
 }
 
-/** The parts that a verdict depends on. */
 interface AdmissionOptions {
   config: Pick<Config, 'networks' | 'RECEIVER_SOURCE_CHECK' | 'TRUSTED_PROXIES'>;
   scopeOf: ScopeOf;
@@ -54,7 +53,7 @@ interface AdmissionOptions {
 
 export type Admission = ReturnType<typeof createAdmission>;
 
-/** Creates the one place that admits or refuses requests before their bodies are read. */
+/** The one place that admits or refuses requests before their bodies are read. */
 export function createAdmission(options: AdmissionOptions) {
   const { config, scopeOf, sourcesOf, run, quotas, refusals, storage } = options;
   const { now, elapsed } = options.clock;
@@ -65,7 +64,6 @@ export function createAdmission(options: AdmissionOptions) {
   let busyAt = Number.NEGATIVE_INFINITY;
   let isClosing = false;
 
-  /** Whether too many bytes wait in memory, or too many requests are slow. */
   function isOverloaded(scope: number): boolean {
     if (!isOperatorScope(scope) && (bytesOf.get(scope) ?? 0) > OWN_BYTES) return true;
     const at = elapsed();
@@ -83,7 +81,6 @@ export function createAdmission(options: AdmissionOptions) {
     return true;
   }
 
-  /** Opens a ticket for a request to a scope's URL, unless the URL takes none now. */
   function admitTo(scope: number): Ticket | Refusal {
     if (isClosing) return { reason: 'closing', scope };
     if (run.wasSuspended()) return { reason: 'late', scope };
@@ -111,7 +108,7 @@ export function createAdmission(options: AdmissionOptions) {
   }
 
   return {
-    /** Decides before the body is read; `ip`: of the peer, or what its trusted proxy forwarded. */
+    /** `ip`: of the peer, or what its trusted proxy forwarded. */
     admit(token: string, method: string, ip: string | undefined): Ticket | Refusal {
       const scope = scopeOf(token);
       if (scope === null) return { reason: 'token', scope };
@@ -133,27 +130,22 @@ export function createAdmission(options: AdmissionOptions) {
         ip !== null && (TRUSTED_PROXIES.has(ip) || networks.some(({ RECEIVER_SOURCES: sources }) => sources.has(ip)));
       return RECEIVER_SOURCE_CHECK === 'enforce' && !isKnown;
     },
-    /** A request's body is complete, and in memory until `release`. */
+    /** The body is in memory until `release`. */
     complete(ticket: Ticket, size: number): void {
       ticket.bytes = size;
       hold(ticket.scope, size);
     },
     release: ({ scope, bytes: size }: Ticket): void => hold(scope, -(size ?? 0)),
-    /** The request was answered, or its connection is gone. */
     close: (ticket: Ticket): void => void open.delete(ticket),
     stop(): void {
       isClosing = true;
     },
     openRequests: (): number => open.size,
-    /** Whether the receiver is so busy that other work should wait. */
     isBusy: (): boolean => open.size >= BUSY_REQUESTS || elapsed() - busyAt < BUSY_MS,
   };
 }
 
-/**
- * Why a request's address is not a source; null: it is. The address is the right-most one that is not a trusted proxy,
- * if there is one.
- */
+/** `ip` is the right-most address that is not a trusted proxy, if there is one. */
 function refusedSource(
   ip: string | undefined,
   sources: IpRanges,
@@ -165,7 +157,6 @@ function refusedSource(
   return { reason: TRUSTED_PROXIES.has(source) ? 'no-sender' : 'unlisted', source };
 }
 
-/** An IP in the form in which it is compared: IPv4 without `::ffff:`; null: not an IP. */
 export function plainIp(text: string | undefined): string | null {
   const ip = (text ?? '').replace(/^::ffff:(?=\d+\.)/i, '');
   return isIP(ip) === 0 ? null : ip;
@@ -175,10 +166,9 @@ interface Usage extends Omit<InboxUsage, 'scope'> {
   refused: ScopeQuota['refused'];
 }
 
-/** Limits each receiver URL, so that no server can use up what others need. */
 export type Quotas = ReturnType<typeof createQuotas>;
 
-/** Counts what each scope uses. The operator's is limited only in its rate, if one is set. `elapsed`: monotonic milliseconds. */
+/** The operator's scope is limited only in its rate, if one is set. */
 export function createQuotas(options: {
   limits: QuotaLimits;
   /** The rest of the disk is reserved for the operator's URL. */
@@ -192,7 +182,7 @@ export function createQuotas(options: {
   const rates = createBuckets({ burst, everyMs: SECOND / rate });
   const operatorRates = operatorRate === null ? null : createBuckets({ burst, everyMs: SECOND / operatorRate });
 
-  /** What a scope has used, with the bytes of today (UTC). */
+  /** Days are those of UTC. */
   function today(scope: number): Usage {
     const day = Math.floor(now() / DAY);
     const usage = scopes.get(scope) ?? { waiting: 0, waitingBytes: 0, day, dayBytes: 0, refused: null };
@@ -216,21 +206,20 @@ export function createQuotas(options: {
   }
 
   return {
-    /** Counts an incoming delivery; returns why its URL takes no more now, or null. */
     admit(scope: number): QuotaReason | null {
       const reason = excess(scope);
       const usage = today(scope);
       if (reason !== null) usage.refused = { reason, count: (usage.refused?.count ?? 0) + 1, at: now() };
       return reason;
     },
-    /** A body was stored. It counts as waiting until the next `load`. */
+    /** The body counts as waiting until the next `load`. */
     stored(scope: number, bytes: number): void {
       const usage = today(scope);
       usage.waiting++;
       usage.waitingBytes += bytes;
       usage.dayBytes += bytes;
     },
-    /** Replaces the counts by those of the database, which other processes use, too. */
+    /** Takes the counts of the database, which other processes use, too. */
     load(found: readonly InboxUsage[]): void {
       for (const usage of scopes.values()) Object.assign(usage, { waiting: 0, waitingBytes: 0 });
       for (const { scope, ...usage } of found) Object.assign(today(scope), usage);

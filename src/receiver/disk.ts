@@ -8,13 +8,9 @@ const FULL_MS = MINUTE;
 /** Bytes that a byte of a body takes on the disk, at most: in the log, in the database, and in what is routed from it. */
 const BYTES_PER_BYTE = 4;
 
-/** Tracks whether the free bytes of the database's disk are all reserved for the operator. */
 export type Disk = ReturnType<typeof watchDisk>;
 
-/**
- * Checks at once, and 10 s after each check, how much of the database's disk is free; logs when that becomes less than
- * `reserveBytes`. `file`: null: a server has the database; `elapsed`: monotonic milliseconds.
- */
+/** `file` null: the database is on a server. */
 export function watchDisk(options: {
   file: string | null;
   reserveBytes: number;
@@ -75,10 +71,7 @@ const SLOW_MS = 10 * SECOND;
 
 export type StorageFault = ReturnType<typeof createStorageFault>;
 
-/**
- * Remembers why deliveries cannot be stored, and logs each change. `syncMs`: how long the last commit took, or the
- * current one has taken; `elapsed`: monotonic milliseconds.
- */
+/** `syncMs`: how long the last commit took, or the current one has taken. */
 export function createStorageFault(options: { elapsed(): number; syncMs(): number; log: Logger }) {
   const { elapsed, syncMs, log } = options;
   let fault: { reason: string; isSlow: boolean; at: number } | null = null;
@@ -91,15 +84,13 @@ export function createStorageFault(options: { elapsed(): number; syncMs(): numbe
 
   return {
     failed: (reason: string): void => record(reason, false),
-    /** A delivery was refused because the disk was too slow for it. */
     slow: (): void => record(`storing takes too long: the disk took ${Math.round(syncMs())} ms to sync`, true),
-    /** Deliveries were stored. On a slow disk the next ones may still fail. */
+    /** On a slow disk the next deliveries may still fail. */
     stored(): void {
       if (fault === null || (fault.isSlow && elapsed() - fault.at < SLOW_MS)) return;
       fault = null;
       log.info('deliveries can be stored again');
     },
-    /** Why the last delivery could not be stored, for some minutes at most; null when it could. */
     reason: (): string | null => (fault !== null && elapsed() - fault.at < FAULT_MS ? fault.reason : null),
   };
 }

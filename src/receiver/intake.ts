@@ -12,12 +12,12 @@ import type { RefusalReason } from './refusals.ts';
  */
 const MAX_IN_COMMIT = 128;
 /**
- * A delivery this old is not stored: the process was suspended, and the sender will retry. Stored this late, it would
- * look like a second transfer next to its own retry.
+ * The process was suspended, and the sender will retry. Stored this late, a delivery would look like a second transfer
+ * next to its own retry.
  */
 const LATE_MS = 2_000;
 
-/** A body that waits for its commit; `answer` is called once, when it is durable or was refused. */
+/** `answer` is called once: when the body is durable or was refused. */
 interface WaitingBody {
   ticket: Ticket;
   body: Buffer;
@@ -37,7 +37,7 @@ interface IntakeOptions {
 
 export type Intake = ReturnType<typeof createIntake>;
 
-/** Stores bodies: all that arrived by the time of a commit share it, and one commit runs at a time. */
+/** All bodies that arrived by the time of a commit share it, and one commit runs at a time. */
 export function createIntake(options: IntakeOptions) {
   const { store, inbox, admission, disk, quotas, storage, log } = options;
   const { elapsed } = options.clock;
@@ -45,7 +45,7 @@ export function createIntake(options: IntakeOptions) {
   let isRunning = false;
   let commits = 0;
 
-  /** Runs one commit after the other. Each begins before the previous one's responses are written: they take as long. */
+  /** Each commit begins before the previous one's responses are written: they take as long. */
   async function run(): Promise<void> {
     let stored: WaitingBody[] = [];
     while (queue.length > 0) {
@@ -64,7 +64,6 @@ export function createIntake(options: IntakeOptions) {
     }
   }
 
-  /** Stores the bodies that are not too late; returns those that are durable now. */
   async function commit(bodies: WaitingBody[]): Promise<WaitingBody[]> {
     const began = elapsed();
     const isLate = ({ ticket }: WaitingBody) => began - ticket.arrivedMs > LATE_MS;
@@ -104,7 +103,6 @@ export function createIntake(options: IntakeOptions) {
   }
 
   return {
-    /** Stores the body of an admitted request; calls `answer` once it is durable or was refused. */
     store(ticket: Ticket, body: Buffer, answer: WaitingBody['answer']): void {
       admission.complete(ticket, body.length);
       queue.push({ ticket, body, answer });

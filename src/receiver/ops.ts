@@ -1,16 +1,14 @@
 import fastify from 'fastify';
 import { HEADERS, NO_SCHEMAS } from './server.ts';
 
-/** Connections at the same time, at most: a few scrapers and probes. */
+/** For a few scrapers and probes. */
 const MAX_CONNECTIONS = 100;
 
-/** What `/readyz` returns: every part by name, and whether it works. */
 export type Readiness = Record<string, { ready: boolean; detail?: string }>;
 
-/** What the process does now. `standby`: it begins to work when the one that works ends. */
+/** `standby`: it begins to work when the process that works ends. */
 export type Role = 'working' | 'standby' | 'receiving';
 
-/** The operator's server: `/healthz` (the process responds), `/readyz` (every part works, or the named one), `/metrics` (Prometheus). */
 export function createOps({
   scrape,
   readiness,

@@ -4,17 +4,14 @@ import { FIRST_NETWORK } from '../domain/network.ts';
 import { isOperatorScope, networkOfOperator, type ReceiverToken } from '../domain/project.ts';
 import type { Store } from '../store/store.ts';
 
-/** Where a scope's events must be sent; each URL ends in a secret. */
 export interface ReceiverUrls {
-  /** null: the scope has no URL. */
   current: string | null;
-  /** The previous one, still valid until it is revoked. */
+  /** Still valid until it is revoked. */
   retiring: string | null;
-  /** Set in the environment: it cannot be changed from here. */
+  /** Set in the environment: commands cannot change it. */
   fixed: boolean;
 }
 
-/** What commands do with the URLs of a scope. */
 export interface ReceiverPaths extends Pick<PathTokens, 'rotate' | 'revoke' | 'refresh'> {
   urls(scope: number): ReceiverUrls;
 }
@@ -28,7 +25,6 @@ export type ScopeOf = (given: string) => number | null;
 const SALT = randomBytes(32).toString('base64');
 const hashOf = (token: string): string => hash('sha256', SALT + token, 'base64');
 
-/** Indexes path tokens by their hash: a lookup takes as long with ten thousand of them as with one. */
 export function indexTokens(tokens: readonly Pick<ReceiverToken, 'token' | 'scope'>[]): ScopeOf {
   const byHash = new Map(tokens.map(({ token, scope }) => [hashOf(token), scope]));
   return (given) => byHash.get(hashOf(given)) ?? null;
@@ -37,7 +33,7 @@ export function indexTokens(tokens: readonly Pick<ReceiverToken, 'token' | 'scop
 /** 192 random bits, in characters that a path allows. */
 export const makePathToken = (): string => randomBytes(24).toString('base64url');
 
-/** Keeps the active path tokens in memory; creates the operator's that are neither `fixed` nor stored. */
+/** Creates the operator's tokens that are neither `fixed` nor stored. */
 export async function openPathTokens(options: {
   store: Pick<Store, 'projects'>;
   /** The operator's scope on each network, with its token if the environment sets it. */
@@ -53,7 +49,7 @@ export async function openPathTokens(options: {
     const set = [...fixed].flatMap(([scope, token]) =>
       token === undefined ? [] : [{ token, scope, network: networkOfOperator(scope), retiring: false }],
     );
-    // Nor is one valid of a network that is no longer configured.
+    // Nor is a token of a network that is no longer configured valid.
     const isCurrent = ({ scope }: ReceiverToken) =>
       isOperatorScope(scope) ? fixed.has(scope) && fixed.get(scope) === undefined : true;
     tokens = [...set, ...stored.filter(isCurrent)];
@@ -72,7 +68,6 @@ export async function openPathTokens(options: {
   return {
     scopeOf: (given: string): number | null => scopeOf(given),
     networkOf: (scope: number): number => networks.get(scope) ?? FIRST_NETWORK,
-    /** The URLs of a scope, below the receiver's public address. */
     urls(scope: number, publicUrl: string): ReceiverUrls {
       const urlOf = (retiring: boolean): string | null => {
         const found = tokens.find((one) => one.scope === scope && one.retiring === retiring);
@@ -80,15 +75,13 @@ export async function openPathTokens(options: {
       };
       return { current: urlOf(false), retiring: urlOf(true), fixed: fixed.get(scope) !== undefined };
     },
-    /** Reads the tokens again, which this process or another one changed. */
     refresh,
-    /** Adds a new token to a scope next to the current one; false while an older one still has to be revoked. */
+    /** false while an older token still has to be revoked. */
     async rotate(scope: number): Promise<boolean> {
       const isDone = await store.projects.rotateToken(scope, makePathToken());
       await refresh();
       return isDone;
     },
-    /** Revokes a scope's retiring token; false when there is none. */
     async revoke(scope: number): Promise<boolean> {
       const isDone = await store.projects.revokeToken(scope);
       await refresh();

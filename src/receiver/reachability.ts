@@ -4,7 +4,7 @@ import { type Clock, MINUTE, repeat } from '../domain/clock.ts';
 import type { Reachability, UNREACHABLE } from '../domain/inbox.ts';
 
 const TIMEOUT_MS = 5_000;
-/** How often the public address is probed; the first time one minute after the start, when the proxy may be up too. */
+/** A minute after the start the proxy may be up, too. */
 const FIRST_MS = MINUTE;
 const EVERY_MS = 10 * MINUTE;
 
@@ -29,13 +29,12 @@ const MEANINGS: Record<string, (typeof UNREACHABLE)[number]> = {
   ERR_SSL_PACKET_LENGTH_TOO_LONG: 'no-tls',
 };
 
-/** Since when the receiver has not been reachable at its public address, in milliseconds since 1970, and why. */
 export interface Unreachable {
   since: number;
   reason: Exclude<Reachability['status'], 'reachable'>;
 }
 
-/** Sends a request to the public address: an unknown token gets this receiver's own 404. Never throws. */
+/** An unknown token gets this receiver's own 404. Never throws. */
 export async function probeReceiver(publicUrl: string, timeoutMs = TIMEOUT_MS): Promise<Reachability> {
   const signal = AbortSignal.timeout(timeoutMs);
   try {
@@ -49,10 +48,9 @@ export async function probeReceiver(publicUrl: string, timeoutMs = TIMEOUT_MS): 
   }
 }
 
-/** Tracks whether the receiver is reachable at its public address; logs each change once. */
 export function watchReachability(options: {
   probe(): Promise<Reachability>;
-  /** Whether it probes by itself, too. */
+  /** Whether it also probes without being asked. */
   isRepeated: boolean;
   clock: Clock;
   log: Logger;
@@ -76,7 +74,7 @@ export function watchReachability(options: {
 
   return {
     probe,
-    /** As of the last probe; null while the receiver is reachable, or was not probed yet. */
+    /** null also before the first probe. */
     unreachable: (): Unreachable | null => unreachable,
     close: stop,
   };

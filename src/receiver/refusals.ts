@@ -3,7 +3,7 @@ import { MINUTE } from '../domain/clock.ts';
 import type { QuotaReason, RefusedSource } from '../domain/inbox.ts';
 import type { SignatureFault } from './signature.ts';
 
-/** The status for each reason to refuse a request. The reasons are also the metrics' labels. */
+/** The reasons are also the metrics' labels. */
 const STATUS = {
   token: 404,
   method: 405,
@@ -12,7 +12,6 @@ const STATUS = {
   'too-large': 413,
   /** The body ended before its announced length. */
   'broken-off': 503,
-  /** The connection was closed, because there were too many. */
   connections: 503,
   /** Too many slow requests, or too many bytes that wait for the disk. */
   overload: 503,
@@ -30,7 +29,6 @@ const STATUS = {
 export type RefusalReason = keyof typeof STATUS;
 export const REFUSAL_REASONS = Object.keys(STATUS) as RefusalReason[];
 
-/** A refused request; `scope`: whose URL it was sent to, if that is known. */
 export interface Refusal {
   reason: RefusalReason;
   scope: number | null;
@@ -40,7 +38,6 @@ export interface Refusal {
 
 export type Refusals = ReturnType<typeof createRefusals>;
 
-/** `count` counts for the metrics; `elapsed`: monotonic milliseconds. */
 export function createRefusals(options: {
   count(reason: RefusalReason): void;
   now(): number;
@@ -73,7 +70,6 @@ export function createRefusals(options: {
   }
 
   return {
-    /** Records a refusal; returns the status that it gets. */
     record({ reason, scope, source, fault }: Refusal): number {
       count(reason);
       log.debug({ reason, source, scope }, 'request rejected');
@@ -88,9 +84,7 @@ export function createRefusals(options: {
       }
       return STATUS[reason];
     },
-    /** The latest delivery to a scope's URL, or to any, that was refused for its source. */
     lastSource: (scope: number | 'any') => sources.get(scope) ?? null,
-    /** The latest delivery to a scope's URL that was refused for its signature, and how many there were. */
     lastSignature: (scope: number) => signatures.get(scope) ?? null,
   };
 }

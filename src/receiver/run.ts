@@ -4,7 +4,6 @@ import type { NewDelivery } from '../domain/inbox.ts';
 
 /** A process that did nothing for this long was suspended: a sender waits for 3 s, a load balancer for less. */
 const MIN_SUSPENDED_MS = 1.5 * SECOND;
-/** How often it checks whether it was; the check itself stores and sends nothing. */
 export const CHECK_MS = SECOND / 4;
 /** How long it takes to read all requests that arrived in the meantime. */
 const READ_MS = SECOND;
@@ -15,8 +14,8 @@ export type Run = ReturnType<typeof startRun>;
 const makeName = (): string => randomBytes(12).toString('base64url');
 
 /**
- * Begins a run. Requests that arrived while the process was suspended look new, but their senders gave up and come again:
- * stored now, they would look like second transfers.
+ * Requests that arrived while the process was suspended look new, but their senders gave up and will retry: stored
+ * now, they would look like second transfers.
  */
 export function startRun({ now, elapsed, after }: Clock) {
   let name = makeName();
@@ -40,7 +39,6 @@ export function startRun({ now, elapsed, after }: Clock) {
       check();
       return checkedAt - resumedAt < READ_MS;
     },
-    /** The run of what arrives now, and the time in it. */
     stamp: (): Pick<NewDelivery, 'run' | 'runMs'> => ({ run: name, runMs: Math.floor(elapsed()) }),
     close,
   };

@@ -19,14 +19,11 @@ import type { CheckSignature } from './signature.ts';
 
 const MAX_BODY_BYTES = MIB;
 const DEADLINE_MS = 2 * SECOND;
-/** Open requests are aborted this long after the receiver stops. */
 const SHUTDOWN_GRACE_MS = 2 * SECOND;
-/** How often it is read from the database what each scope uses. */
 const USAGE_MS = 10 * SECOND;
 /** Connections from addresses that may not deliver, at most. Beyond this the oldest of them is closed. */
 const MAX_STRANGERS = 128;
 
-/** Milliseconds within which a request's headers must be complete, and how often that is checked. */
 export const HEADERS = { headersTimeout: 5_000, connectionsCheckingInterval: 1_000 };
 
 function withoutSchemas(): never {
@@ -50,7 +47,7 @@ export interface ReceiverOptions {
     'HOST' | 'PORT' | 'ROLES' | 'networks' | 'RECEIVER_SOURCE_CHECK' | 'TRUSTED_PROXIES' | 'DISK_RESERVE_MB'
   >;
   store: Pick<Store, 'inbox' | 'retention'>;
-  /** The database's file; null: a server has it. */
+  /** null: the database is on a server. */
   file: string | null;
   inbox: Inbox;
   scopeOf: ScopeOf;
@@ -60,17 +57,13 @@ export interface ReceiverOptions {
   maxConnections: number;
   /** Tests shorten these. */
   headers?: typeof HEADERS;
-  /** How long the last commit took, or the current one has taken. */
   syncMs(): number;
   count: { received(): void; refused(reason: RefusalReason): void };
   clock: Clock;
   log: Logger;
 }
 
-/**
- * Receives deliveries: admits the request, stores its bytes, responds. Rejects when it cannot listen. A process without
- * the role `receive` does not listen.
- */
+/** Without the role `receive` it does not listen. */
 export async function startReceiver(options: ReceiverOptions) {
   const { config, store, clock, log } = options;
   const { now, elapsed, after } = clock;
@@ -110,7 +103,6 @@ export async function startReceiver(options: ReceiverOptions) {
     intake,
     refusals,
     quotas,
-    /** Why deliveries cannot be stored; null: they can. */
     fault: storage.reason,
     isBusy: admission.isBusy,
     isDiskLow: disk.isLow,
@@ -127,10 +119,7 @@ interface Parts {
   storage: StorageFault;
 }
 
-/**
- * Creates the HTTP server that deliveries are posted to: `/hooks/{token}`. Admits or refuses a request before its body
- * is read; writes 200 once the bytes are on disk; does not interpret the body.
- */
+/** Writes 200 once the bytes are on disk; does not interpret the body. */
 function createServer(options: ReceiverOptions, { admission, intake, refusals, storage }: Parts) {
   const { config, checkSignature, maxConnections, log } = options;
   const app = fastify({
@@ -248,10 +237,7 @@ function capConnections(server: Server, maxConnections: number, admission: Admis
   });
 }
 
-/**
- * Makes a server listen and returns its URL; `name` is the variable that sets the port (0: any free one). Throws an
- * Error with a message for the operator when it cannot listen there.
- */
+/** `name`: the variable that sets the port. The error that it throws names a fix. */
 export async function listen(
   app: Pick<FastifyInstance, 'listen' | 'server'>,
   host: string,
@@ -268,7 +254,6 @@ export async function listen(
   return `http://${shown}:${(app.server.address() as AddressInfo).port}`;
 }
 
-/** Throws the same Error if a server could not listen there; listens briefly to find out. */
 export async function assertListenable(host: string, port: number, name: string): Promise<void> {
   const app = fastify(NO_SCHEMAS);
   await listen(app, host, port, name);

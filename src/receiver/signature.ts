@@ -4,15 +4,11 @@ import { MINUTE } from '../domain/clock.ts';
 import type { DeliveryIdentity } from '../domain/inbox.ts';
 import { signatureOf } from '../domain/project.ts';
 
-/**
- * A signature is refused when its time differs from now by more than this, so a recorded delivery cannot be replayed
- * later.
- */
+/** Between the signature's time and now. A delivery that somebody recorded cannot be replayed later. */
 const TOLERANCE_MS = 5 * MINUTE;
 /** Most signatures of one delivery that are compared; a sender adds one per secret. */
 const MAX_SIGNATURES = 8;
 
-/** Why a delivery is refused although its URL is right. */
 export type SignatureFault = 'missing' | 'wrong' | 'stale';
 
 export type SignatureCheck =
@@ -23,8 +19,7 @@ export type SignatureCheck =
 export type CheckSignature = (scope: number, headers: IncomingHttpHeaders, body: Uint8Array) => SignatureCheck;
 
 /**
- * Creates the check of signatures (Standard Webhooks) over the unchanged bytes. `secretsOf`: null: deliveries need no
- * signature; `now`: the machine's own time, in milliseconds since 1970.
+ * Signatures are those of Standard Webhooks, over the unchanged bytes. `secretsOf` null: deliveries need no signature.
  */
 export function createSignatureCheck(
   secretsOf: (scope: number) => readonly string[] | null,

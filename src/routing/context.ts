@@ -25,20 +25,16 @@ export interface ParsedDelivery {
 /** What the decisions about one commit's deliveries depend on; each decision adds to it. */
 export interface RoutingState {
   now: number;
-  /** By key. */
   transfers: Map<string, SeenTransfer>;
-  /** By key. */
   deliveries: Map<string, SeenDelivery>;
-  /** New transfers that somebody watches, by key. */
+  /** New transfers that somebody watches. */
   watched: ReadonlyMap<string, WatchedTransfer>;
   /** By guild, for guilds whose alerts may be held. */
   timezones: ReadonlyMap<string, string | null>;
-  /** Muted tokens, by guild. */
+  /** Guild and token, with a space between them. */
   mutes: ReadonlySet<string>;
   signals: ScamSignals;
-  /** The network and the project of each scope; the project's id may be unknown. */
   scopes: ReadonlyMap<number, { network: number; projectId: string | null }>;
-  /** How far networks were compared with their chains. */
   compared: ReadonlyMap<number, CheckProgress>;
   /** By subscription. */
   stats: Map<number, ActivityStats>;
@@ -46,17 +42,14 @@ export interface RoutingState {
 
 export interface ContextOptions {
   store: Store;
-  /** By their ids. */
   networks: ReadonlyMap<number, RoutedNetwork>;
 }
 
-/** What routing needs of a network. `nativeSymbol` undefined: the one in the operator's events. */
+/** `nativeSymbol` undefined: the one in the operator's events. */
 export interface RoutedNetwork extends Pick<Network, 'chainId' | 'nativeSymbol'> {
-  /** The operator's project id; null when it is not set. */
   operatorProject: string | null;
   /** null: no explorer. */
   catalog: TokenCatalog | null;
-  /** What the coin and cataloged tokens are worth; null or absent: prices are not set up. */
   prices?: ChainPrices | null;
 }
 
@@ -65,8 +58,8 @@ export const networkOf = ({ scope }: InboxRow, { scopes }: Pick<RoutingState, 's
   scopes.get(scope)?.network ?? FIRST_NETWORK;
 
 /**
- * Reads everything that deciding about these deliveries needs: one call to the store, and one to each explorer for
- * unknown tokens. `covered`: how many of the deliveries the context is complete for, from the first on.
+ * One call to the store, and one to each explorer for unknown tokens. `covered`: for how many of the deliveries, from
+ * the first on, the context is complete.
  */
 export async function readContext(
   parsed: ParsedDelivery[],
@@ -139,7 +132,6 @@ export async function readContext(
   };
 }
 
-/** What matching depends on, on a network. */
 export function matchContext(network: number, { now, signals, mutes }: RoutingState): MatchContext {
   return {
     now,
@@ -174,7 +166,6 @@ async function addPrices(
   }
 }
 
-/** The tokens of watched transfers on a network, which its explorer may know. */
 function wantedTokens(
   network: number,
   items: readonly ParsedDelivery[],
@@ -202,7 +193,7 @@ function oneOrigin(items: ParsedDelivery[]): ParsedDelivery[] {
   return other === -1 ? items : items.slice(0, other);
 }
 
-/** The native coin's symbol in the operator's events. Events of a guild's own project must not affect other guilds. */
+/** Events of a guild's own project must not affect other guilds. */
 function nativeSymbolOf(items: ParsedDelivery[]): string | null {
   const native = items.findLast(({ row, event: { transfer } }) => {
     const { kind, tokenType } = transfer;

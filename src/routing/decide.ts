@@ -40,7 +40,6 @@ export interface DecideOptions extends ContextOptions {
   log: Logger;
 }
 
-/** A delivery that waits to be routed: parsed, or with the reason why it cannot be parsed. */
 export type ParsedRow = ParsedDelivery | { row: InboxRow; reason: string };
 
 export function parseRow(row: InboxRow): ParsedRow {
@@ -59,29 +58,22 @@ interface EventDecision extends Matches {
   isEdit: boolean;
 }
 
-/** The decisions of the subscriptions to a new transfer's addresses. */
 interface Matches {
-  /** One per channel in which a subscription matches. */
   alerts: NewAlert[];
-  /** One per subscription: matched, or why it hides the transfer. */
   decisions: Decision[];
   counterparties: LearnedCounterparty[];
   isWorthless: boolean;
-  /** It is no sign that the address is in use: the catalog does not list the token. */
+  /** No sign that the address is in use: the catalog does not list the token. */
   isDust: boolean;
 }
 
-/** The schedule of what is never held. */
 const AT_ANY_TIME: DeliverySchedule = { digest: null, quiet: null };
 
 const NOTHING: Matches = { alerts: [], decisions: [], counterparties: [], isWorthless: false, isDust: false };
 
 type State = RoutingState & Pick<DecideOptions, 'networks' | 'warned'>;
 
-/**
- * Decides about deliveries, oldest first, and returns everything that is to be stored; stores nothing itself. Stops at
- * the first delivery that the context does not cover: the rest comes again. `logStored` logs a line for each delivery.
- */
+/** Stores nothing itself. Stops at the first delivery that the context does not cover: the rest comes again. */
 export async function decide(
   items: ParsedRow[],
   { store, networks, warned, clock, log }: DecideOptions,
@@ -142,7 +134,6 @@ export async function decide(
   };
 }
 
-/** What is stored about no delivery. */
 const resultOf = (now: number): RoutingResult => ({
   done: [],
   transfers: [],
@@ -164,7 +155,6 @@ export const quarantineOne = (id: number, error: unknown, now: number): RoutingR
 
 const failureReason = (error: unknown): string => `Routing failed: ${(error as Error).message}`;
 
-/** Decides about one delivery, or returns why it goes to quarantine. */
 function decideOrRefuse(item: ParsedRow, state: State): EventDecision | { reason: string; error?: unknown } {
   if (!('event' in item)) return { reason: item.reason };
   const reason = otherChain(item.row, state.networks.get(networkOf(item.row, state))?.chainId);
@@ -176,7 +166,7 @@ function decideOrRefuse(item: ParsedRow, state: State): EventDecision | { reason
   }
 }
 
-/** Why a signed delivery does not belong to the network of its URL; null: it does, or nobody knows. */
+/** null also if nobody knows. */
 function otherChain({ identity }: InboxRow, chainId: number | null | undefined): string | null {
   // Decimal, or hex as nodes write it; other text names no chain.
   const named = Number(identity?.chainId ?? 0);
@@ -184,7 +174,6 @@ function otherChain({ identity }: InboxRow, chainId: number | null | undefined):
   return `${OTHER_CHAIN} ${named}, and this URL is for chain ${chainId}`;
 }
 
-/** Decides about one delivery; changes nothing. */
 function decideEvent(item: ParsedDelivery, state: State): EventDecision {
   const { row, event, keys } = item;
   const { projectId, addressType, direction } = event;
@@ -335,7 +324,6 @@ function decideMatches(
   return { alerts, decisions, counterparties: [...learned.values()], isWorthless, isDust };
 }
 
-/** Warnings about how a transfer was delivered: late, or for another project. */
 function deliveryWarnings(passedAt: number[], { row, event }: ParsedDelivery, { scopes }: State): Warning[] {
   const { projectId } = event;
   const expected = scopes.get(row.scope)?.projectId ?? null;
@@ -358,7 +346,7 @@ function logQuarantined(log: Logger, inbox: number, reason: string, error: unkno
   else log.error({ err: error, inbox }, 'routing failed: delivery quarantined');
 }
 
-/** One line for what became of a delivery; `inbox` is the number by which the line of the message names it again. */
+/** `inbox` is the number by which the log line of the message names the delivery again. */
 function logRouted(log: Logger, row: InboxRow, decision: EventDecision, now: number): void {
   const { alerts, decisions, transfer, verdict, isEdit } = decision;
   const level = alerts.length > 0 || isEdit ? 'info' : 'debug';

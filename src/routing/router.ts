@@ -10,20 +10,15 @@ import type { Store } from '../store/store.ts';
 import { type DecideOptions, decide, type ParsedRow, parseRow, quarantineOne } from './decide.ts';
 import { createWarned } from './scam.ts';
 
-/**
- * Most deliveries and bytes per commit, unless one body has more: more would cost less disk time but block the event loop
- * for longer.
- */
+/** Per commit, unless one body has more: more would cost less disk time but block the event loop for longer. */
 const MAX_ROUTED = { limit: 400, bytes: MIB };
-/** Most characters that are parsed at once. */
 const MAX_PARSED = 256 * 1024;
 /**
  * While the receiver is busy, routing takes a fiftieth of the time: it waits this many times as long as its last commit
  * took.
  */
 const YIELD_FACTOR = 49;
-/** The shortest and the longest such wait, and how often it checks whether the receiver is still busy. */
-const YIELD_MS = 250;
+const MIN_YIELD_MS = 250;
 const MAX_YIELD_MS = 5_000;
 const BUSY_CHECK_MS = 10;
 /** Pause after a failure of the database's file, such as a full disk. */
@@ -42,9 +37,8 @@ export function startRouter(options: RouterOptions) {
   const warned = createWarned();
   const quarantine = limitQuarantine(store, options);
   let isWanted = false;
-  /** A commit failed, although it may be stored. */
-  let isUnsure = false;
-  /** How long the last commit took, with what led to it. */
+  /** A commit failed, but it may be stored. */
+  let isUnconfirmed = false;
   let tookMs = 0;
   let isClosing = false;
   let cancelRetry = (): void => undefined;
@@ -65,8 +59,8 @@ export function startRouter(options: RouterOptions) {
       try {
         await yieldToReceiver();
         let rows = await next();
-        if (isUnsure) void outbox.rescan();
-        isUnsure = false;
+        if (isUnconfirmed) void outbox.rescan();
+        isUnconfirmed = false;
         while (rows.length > 0 && !isClosing) {
           const began = performance.now();
           rows = await route(await parseAll(rows));
@@ -76,7 +70,7 @@ export function startRouter(options: RouterOptions) {
       } catch (error) {
         if (isClosing) return;
         log.error({ err: error }, 'routing paused');
-        isUnsure = true;
+        isUnconfirmed = true;
         // Only one retry, however often it was woken: retries that add up would fill the disk with log lines.
         cancelRetry();
         cancelRetry = clock.after(PAUSE_MS, wake);
@@ -87,7 +81,7 @@ export function startRouter(options: RouterOptions) {
 
   /** Receiving has priority; the inbox is already on disk. In real time, because the load is real. */
   async function yieldToReceiver(): Promise<void> {
-    const until = performance.now() + Math.min(MAX_YIELD_MS, Math.max(YIELD_MS, tookMs * YIELD_FACTOR));
+    const until = performance.now() + Math.min(MAX_YIELD_MS, Math.max(MIN_YIELD_MS, tookMs * YIELD_FACTOR));
     while (receiver.isBusy() && !isClosing && performance.now() < until) await sleep(BUSY_CHECK_MS);
   }
 
@@ -132,10 +126,8 @@ export function startRouter(options: RouterOptions) {
   }
 
   return {
-    /** Routes what waits in the inbox, also what other processes stored or replayed. */
     ...({ wake } satisfies Inbox),
     measureQuarantine: quarantine.measure,
-    /** Resolves once no delivery is being routed. */
     idle: async (): Promise<void> => {
       while (running) await running;
     },
@@ -164,10 +156,8 @@ async function parseAll(rows: InboxRow[]): Promise<ParsedRow[]> {
 
 /** How much of what the operator's URL received keeps its bytes: unreadable bodies must not fill the disk. */
 const KEPT = { rows: 10_000, bytes: 50 * MIB };
-/** The same for each guild with a project of its own. */
-const KEPT_OF_OWN = { rows: 1_000, bytes: 5 * MIB };
-/** How often the quarantine is measured while deliveries are added to it. */
-const EVERY_MS = 10 * SECOND;
+const KEPT_OF_GUILD = { rows: 1_000, bytes: 5 * MIB };
+const MEASURE_EVERY_MS = 10 * SECOND;
 
 /** Lets the oldest deliveries in quarantine give up their bytes where there are too many. It refuses nothing. */
 export function limitQuarantine(
@@ -177,7 +167,6 @@ export function limitQuarantine(
   let measuredAt = Number.NEGATIVE_INFINITY;
   let isFull = new Set<number>();
 
-  /** Lets a scope's oldest deliveries give up their bytes, step by step, until none are too many; returns how many did. */
   async function shrink(scope: number, keep: typeof KEPT): Promise<number> {
     let givenUp = 0;
     for (;;) {
@@ -187,14 +176,13 @@ export function limitQuarantine(
     }
   }
 
-  /** Measures the quarantine and enforces the limits; logs once that a scope exceeds them. */
   async function measure(): Promise<void> {
     measuredAt = clock.elapsed();
     try {
       const full = new Set<number>();
       for (const size of await quarantine.sizes()) {
         const { scope, rows, bytes } = size;
-        const keep = isOperatorScope(scope) ? KEPT : KEPT_OF_OWN;
+        const keep = isOperatorScope(scope) ? KEPT : KEPT_OF_GUILD;
         // Another one takes the place of each that gives up its bytes, so a full quarantine stays at the limit.
         if (rows < keep.rows && bytes < keep.bytes) continue;
         full.add(scope);
@@ -214,7 +202,7 @@ export function limitQuarantine(
   return {
     measure,
     added(): void {
-      if (clock.elapsed() - measuredAt >= EVERY_MS) void measure();
+      if (clock.elapsed() - measuredAt >= MEASURE_EVERY_MS) void measure();
     },
   };
 }

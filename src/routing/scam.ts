@@ -7,11 +7,10 @@ import type { CatalogEntry, Counterparty, LearnedCounterparty, TokenKnowledge } 
 import { asksFor, type Watcher } from '../domain/subscription.ts';
 import { isZero, type Transfer } from '../domain/transfer.ts';
 
-/** What is known about the tokens and parties of one commit's deliveries; each decision adds to it. */
 export interface ScamSignals {
   /** The networks with an explorer: a token there that `catalog` lacks could not be checked. */
   explorers: Set<number>;
-  /** Tokens that were not looked up because there were too many, by network. */
+  /** By network and token; not looked up because there were too many. */
   crowded: Set<string>;
   /** By network and token. */
   catalog: Map<string, CatalogEntry>;
@@ -25,7 +24,6 @@ export interface ScamSignals {
   counterparties: Map<string, Map<AddressText, { seenAt: number; isPaid: boolean }>>;
 }
 
-/** The signals without what the explorers and the native coins of the networks add. */
 export function toScamSignals(knowledge: TokenKnowledge): ScamSignals {
   const { catalog, genuine, nativeSymbols, named, counterparties } = knowledge;
   const signals: ScamSignals = {
@@ -42,7 +40,6 @@ export function toScamSignals(knowledge: TokenKnowledge): ScamSignals {
   return signals;
 }
 
-/** Adds what an explorer just returned. */
 export function addCatalog(signals: ScamSignals, news: readonly CatalogEntry[]): void {
   for (const entry of news) {
     const { network, token, symbol, cataloged } = entry;
@@ -80,14 +77,13 @@ export function tokensLike(network: number, symbol: string | null, signals: Scam
 
 /** How long a channel is not warned by a card again of what imitates the same token or party. */
 const REPEAT_MS = HOUR;
-/** How many warnings are remembered; the oldest are forgotten first, so that the next one is a card again. */
+/** The oldest are forgotten first, so that the next one is a card again. */
 const MAX_REMEMBERED = 20_000;
 
 export type Warned = ReturnType<typeof createWarned>;
 
-/** Remembers which channels were warned of copies of which parties and tokens, for an hour. */
 export function createWarned() {
-  /** In the order of their times. `by`: the delivery and the copy; a delivery that is routed again does not repeat itself. */
+  /** Ordered by time. `by`: the delivery and the copy; a delivery that is routed again does not repeat itself. */
   const warned = new Map<string, { at: number; by: string }>();
 
   function mark(channelId: string, network: number, warning: Warning, inboxId: number, now: number): Warning {
@@ -105,13 +101,11 @@ export function createWarned() {
   }
 
   return {
-    /** Marks the warnings of a delivery that a channel got before. */
     mark: (channelId: string, network: number, warnings: Warning[], inboxId: number, now: number): Warning[] =>
       warnings.map((warning) => mark(channelId, network, warning, inboxId, now)),
   };
 }
 
-/** Warnings about the token itself, the same for every subscription. */
 export function tokenWarnings(network: number, { token, tokenSymbol }: Transfer, signals: ScamSignals): Warning[] {
   if (token === null) return [];
   const entry = signals.catalog.get(`${network} ${token}`);

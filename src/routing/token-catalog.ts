@@ -4,7 +4,6 @@ import { isOperatorScope } from '../domain/project.ts';
 import type { CatalogEntry } from '../domain/routing.ts';
 import type { TokenResult } from '../domain/token.ts';
 
-/** An entry is looked up again after this. */
 const FRESH_MS = DAY;
 /** Routing waits no longer than this for the explorer. */
 const DEADLINE_MS = 1_500;
@@ -18,7 +17,6 @@ const BUDGETS = { own: { burst: 20, everyMs: 3 * SECOND }, operator: { burst: 10
 const GAP_MS = 100;
 
 export interface WantedToken {
-  /** Whose events name it. */
   scope: number;
   /** A watched address sent it, or it resembles a known token: what is known about it matters most. */
   isUrgent: boolean;
@@ -26,10 +24,9 @@ export interface WantedToken {
 
 type Found = Omit<CatalogEntry, 'network'>;
 
-/** Looks up in a network's explorer which tokens it knows. */
 export type TokenCatalog = ReturnType<typeof createTokenCatalog>;
 
-/** `lookUp` is the explorer's lookup of one token; it must never reject. */
+/** `lookUp` must never reject. */
 export function createTokenCatalog({
   lookUp,
   clock,
@@ -39,10 +36,8 @@ export function createTokenCatalog({
 }) {
   const pausedUntil = new Map<AddressText, number>();
   const budgets = { own: createBuckets(BUDGETS.own), operator: createBuckets(BUDGETS.operator) };
-  /** When routing last waited, from and until. */
   let waited = { from: Number.NEGATIVE_INFINITY, until: Number.NEGATIVE_INFINITY };
   let allPausedUntil = 0;
-  /** Those that the last call had no turn for. */
   let passedOver = new Set<AddressText>();
   let learned: Found[] = [];
 
@@ -123,7 +118,6 @@ export function createTokenCatalog({
   };
 }
 
-/** What a response shows about the token; null: nothing. */
 function entryOf(token: AddressText, response: TokenResult, checkedAt: number): Found | null {
   switch (response.status) {
     case 'found': {

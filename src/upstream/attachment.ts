@@ -1,16 +1,14 @@
 import { request } from 'undici';
 import { readBody } from './http.ts';
 
-/** Where Discord keeps the files that people attach. */
 const DISCORD_FILES = ['https://cdn.discordapp.com', 'https://media.discordapp.net'];
 const TIMEOUT_MS = 10_000;
 
-/** The result of reading a file. `not-text`: neither UTF-8, UTF-16 nor what Excel saves as plain CSV; `spreadsheet`: a spreadsheet's own format. */
+/** `not-text`: neither UTF-8, UTF-16 nor what Excel saves as plain CSV; `spreadsheet`: a spreadsheet's own format. */
 export type AttachmentText =
   | { status: 'read'; text: string }
   | { status: 'foreign' | 'too-large' | 'not-text' | 'spreadsheet' | 'json' | 'unreachable' };
 
-/** Reads a text file of at most `max` bytes that somebody attached to a command. */
 export type ReadAttachment = (url: string, max: number) => Promise<AttachmentText>;
 
 /**
@@ -57,7 +55,7 @@ function decode(bytes: Buffer): AttachmentText {
   return { status: 'not-text' };
 }
 
-/** No text has it, except in UTF-16. */
+/** Text contains no such byte, except in UTF-16. */
 const isControl = (byte: number): boolean => byte < 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d;
 
 /** By the byte order mark, or by a zero beside the first letter; spreadsheets write UTF-16 as "Unicode text". */

@@ -16,11 +16,10 @@ import type { Balances, BlockRange, ChainLog } from '../domain/completeness.ts';
 import { MIB } from '../domain/units.ts';
 import { call as callUrl, type HttpResult } from './http.ts';
 
-/** How one network's nodes are asked. */
 export interface ChainOptions {
   /** Asked in turn: the next one when one fails. They may contain keys. */
   urls: readonly string[];
-  /** Calls a second, at most. */
+  /** Most calls per second. */
   rate: number;
   clock: Clock;
   timeoutMs?: number | undefined;
@@ -55,13 +54,11 @@ interface Reading {
   alone(block: number, holding: Holding): Promise<bigint>;
 }
 
-/** Creates the client. */
 export function createChain({ urls, rate, clock, timeoutMs = 15 * SECOND }: ChainOptions): ChainNode {
   let current = 0;
   let nextAt = 0;
   let calls = 0;
 
-  /** Waits until one more call is within the rate. */
   async function slot(): Promise<void> {
     const now = clock.elapsed();
     const at = Math.max(now, nextAt);
@@ -70,7 +67,7 @@ export function createChain({ urls, rate, clock, timeoutMs = 15 * SECOND }: Chai
     if (at - now >= 1) await new Promise<void>((resolve) => void clock.after(at - now, resolve));
   }
 
-  /** The result of one call; tries each node once. Throws a {@link ChainError}. */
+  /** Tries each node once. */
   async function call<Result>(method: string, params: unknown[]): Promise<Result> {
     let failure: ChainFailure = 'away';
     for (let tried = 0; tried < urls.length; tried++) {
@@ -97,7 +94,7 @@ export function createChain({ urls, rate, clock, timeoutMs = 15 * SECOND }: Chai
     return { number: Number(found.number), hash: found.hash, at: Number(found.timestamp) * SECOND };
   }
 
-  /** What this code returns after a block: a word for each, or nothing where the node does not run it. */
+  /** A word for each value, or nothing where the node does not run the code. */
   async function run(block: number, request: { data: string; to?: string }): Promise<bigint[]> {
     try {
       return wordsOf(await call<string>('eth_call', [request, tagOf(block)]));
@@ -153,7 +150,7 @@ export function createChain({ urls, rate, clock, timeoutMs = 15 * SECOND }: Chai
     },
     transaction: (hash: string) => call<ChainTransaction | null>('eth_getTransactionByHash', [hash]),
     receipt: (hash: string) => call<ChainReceipt | null>('eth_getTransactionReceipt', [hash]),
-    /** The logs of a range. Throws when a log is of another block: nodes behind one address may disagree. */
+    /** Throws when a log is of another block: nodes behind one address may disagree. */
     async logs({ after, upTo }: BlockRange, filter: object): Promise<ChainLog[]> {
       const range = { fromBlock: tagOf(after + 1), toBlock: tagOf(upTo) };
       const found = await call<ChainLog[]>('eth_getLogs', [{ ...filter, ...range }]);
@@ -215,7 +212,7 @@ const PRUNED =
 const UNSUPPORTED = /does not exist|not supported|not found|unsupported|not available|not allowed|not enabled/i;
 const LIMITED = /rate|too many requests|capacity|throttl|exceeded.*(?:limit|quota).*second|timeout|timed out/i;
 
-/** The result in a response, or why there is none. Nodes tell their reasons in words of their own. */
+/** Nodes give their reasons in words of their own. */
 function resultOf(response: HttpResult): { result: unknown } | { failure: ChainFailure } {
   if (response.status !== 'answered') return { failure: 'away' };
   const { code, json } = response;

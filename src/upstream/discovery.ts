@@ -50,7 +50,6 @@ const BEYOND: readonly UpstreamFailure['status'][] = ['rejected', 'unreadable'];
 
 export type Discovery = ReturnType<typeof createDiscovery>;
 
-/** Creates the client. Categories and rows are cached briefly, and equal requests share one call. */
 export function createDiscovery({ url, now, after, timeoutMs = 8_000, onResponse }: DiscoveryOptions) {
   let lastKnown: string[] = [...KNOWN_CATEGORIES];
   const cachedCategories = createCache<string[] | null>(1, now);
@@ -76,10 +75,9 @@ export function createDiscovery({ url, now, after, timeoutMs = 8_000, onResponse
   }
 
   return {
-    /** Makes a request, bypassing the cache. */
     probe: loadCategories,
 
-    /** The active categories; if the service does not respond `withinMs`, the last known or the specified ones. */
+    /** If the service does not respond `withinMs`, the last known categories or the specified ones. */
     async categories(withinMs = timeoutMs): Promise<{ keys: string[]; live: boolean }> {
       const loading = cachedCategories('', {
         load: loadCategories,
@@ -89,7 +87,7 @@ export function createDiscovery({ url, now, after, timeoutMs = 8_000, onResponse
       return { keys: keys ?? lastKnown, live: keys !== null };
     },
 
-    /** Every row that fits, from all of the service's pages. `beforeCall` may throw; cached rows need no call. */
+    /** `beforeCall` may throw; cached rows need no call. */
     rows: (query: ProviderQuery, beforeCall?: () => void): Promise<RowsResult> =>
       cached(JSON.stringify([query.category, query.search, query.providers]), {
         load() {
@@ -99,7 +97,6 @@ export function createDiscovery({ url, now, after, timeoutMs = 8_000, onResponse
         keepMs: (response) => (response.status === 'ok' && response.complete ? ROWS_CACHE_MS : 0),
       }),
 
-    /** The page for people about a category. */
     directoryUrl(category: string, search: string | null): string {
       const target = new URL(`${url}/toolbox/${encodeURIComponent(category)}`);
       if (search !== null) target.searchParams.set('search', search);
@@ -110,7 +107,6 @@ export function createDiscovery({ url, now, after, timeoutMs = 8_000, onResponse
 
 type Answer = Page | UpstreamFailure;
 
-/** Returns a function that reads the rows of a query from all pages. */
 function createRowsReader(url: string, timeoutMs: number) {
   /** Whether the service accepts a page size, as far as its responses have shown. */
   let takesPageSize = true;
@@ -142,7 +138,6 @@ function createRowsReader(url: string, timeoutMs: number) {
     return takesPageSize ? responses : again;
   }
 
-  /** Reads all pages; a missing or repeated page adds nothing. */
   return async (query: ProviderQuery): Promise<RowsResult> => {
     const [zero, one] = await firstPages(query);
     if (isFailure(zero) && isFailure(one)) return one;
@@ -178,14 +173,12 @@ function createRowsReader(url: string, timeoutMs: number) {
 
 const isFailure = (page: Answer): page is UpstreamFailure => 'status' in page;
 
-/** Merges pages: each row once, up to the size limit. */
 function gather() {
   const rows = new Map<string, unknown>();
   let total: number | null = null;
   let longest = 0;
   let characters = 0;
   return {
-    /** Adds a page; returns whether it contained new rows. */
     add(page: Page): boolean {
       const before = rows.size;
       for (const row of page.rows) {
@@ -200,10 +193,8 @@ function gather() {
       return rows.size > before;
     },
     rows: () => [...rows.values()],
-    /** How many rows there are on all pages, if the service reports it. */
     total: () => total,
     isWhole: () => total !== null && rows.size >= total,
-    /** Whether rows were left out because of the size limit. */
     isCut: () => characters > MAX_CHARACTERS,
     /** Whether the page was as full as any, so that another one may follow. */
     isFull: ({ rows: { length } }: Page) => length > 0 && length === longest,
@@ -225,7 +216,6 @@ export interface ProviderRow {
 
 const PLACEHOLDER = /^(tbd|null|undefined|custom|n\/?a|none|-|–|—)?$/i;
 
-/** One page of rows; `total`: how many rows there are on all pages, if the service reports it. */
 export interface Page {
   rows: unknown[];
   total: number | null;
@@ -242,7 +232,6 @@ const LISTS = ['result', 'rows', 'data', 'items', 'results'];
  */
 const CATEGORY_LISTS = ['availableCategories', 'categories', ...LISTS.toReversed()];
 
-/** The keys of the categories in a response; empty: there are none. */
 function readCategories(json: unknown): string[] {
   const list = (findList(json, null) ?? []).filter((entry) => !isFields(entry) || entry.active !== false);
   const keys = list.map((entry) => (isFields(entry) ? (entry.key ?? entry.category ?? entry.id ?? entry.slug) : entry));
@@ -258,7 +247,6 @@ function readPage(response: HttpResult, category: string): Page | UpstreamFailur
 
 const MAX_DEPTH = 4;
 
-/** The list in any known kind of envelope. */
 function findList(json: unknown, category: string | null, depth = 0): unknown[] | null {
   if (Array.isArray(json)) return json;
   if (!isFields(json) || depth > MAX_DEPTH) return null;
@@ -283,7 +271,6 @@ function findTotal(json: unknown, depth = 0): number | null {
   return null;
 }
 
-/** A row as texts; null: not a row. */
 function toRow(row: unknown): ProviderRow | null {
   if (!isFields(row)) return null;
   const columns: Record<string, string> = {};

@@ -8,10 +8,8 @@ import { call, createCache, failureOf, type HttpResult } from './http.ts';
 export interface ExplorerOptions {
   /** Root of the interface, with its version segment. */
   url: string;
-  /** Query parameter that carries the contract address. */
   addressParam: string;
   apiKey: string | undefined;
-  /** Milliseconds since 1970. */
   now(): number;
   timeoutMs?: number | undefined;
   /** A lookup ended; null: successfully. */
@@ -24,7 +22,6 @@ const MAX_CACHED = 500;
 
 export type Explorer = ReturnType<typeof createExplorer>;
 
-/** Creates the client. Results are cached briefly, and equal lookups share one call. */
 export function createExplorer(options: ExplorerOptions) {
   const { url, addressParam, apiKey, now, timeoutMs = 10_000, onResponse } = options;
   const cached = createCache<TokenResult>(MAX_CACHED, now);
@@ -54,7 +51,7 @@ export function createExplorer(options: ExplorerOptions) {
   }
 
   return {
-    /** Looks up a token's catalog record. `beforeCall` may throw; a cached result needs no call. */
+    /** `beforeCall` may throw; a cached result needs no call. */
     token: (address: AddressText, beforeCall?: () => void): Promise<TokenResult> =>
       cached(address, {
         load() {
@@ -63,7 +60,6 @@ export function createExplorer(options: ExplorerOptions) {
         },
         keepMs: ({ status }) => (status === 'found' ? FOUND_CACHE_MS : status === 'not-found' ? NOT_FOUND_CACHE_MS : 0),
       }),
-    /** Makes a request, bypassing the cache. */
     probe: (): Promise<TokenResult> => lookUp(ZERO_ADDRESS),
   };
 }
@@ -82,7 +78,7 @@ function isFrame(json: unknown): boolean {
   return typeof json === 'object' && json !== null && 'message' in json && 'status' in json;
 }
 
-/** Maximum length of a text, as in events: a contract may choose a name of any length. */
+/** As in events: a contract may choose a name of any length. */
 const MAX_TEXT = 300;
 const text = z
   .string()
@@ -121,9 +117,7 @@ const frame = z.looseObject({
 
 const NOT_FOUND = /not\s*found|no\s+(token|contract)/i;
 
-/**
- * Reads the explorer's response. "Not found" and "invalid" may have any status code and are in the envelope's message.
- */
+/** "Not found" and "invalid" may have any status code and are in the envelope's message. */
 function readToken(response: HttpResult, address: AddressText): TokenResult {
   const failure = failureOf(response);
   const parsed = frame.safeParse(response.status === 'answered' ? response.json : undefined);

@@ -12,7 +12,6 @@ export type Probe = () => Promise<unknown>;
 
 export type InterfaceHealth = ReturnType<typeof createInterfaceHealth>;
 
-/** Tracks which interfaces work; logs each outage once, and its end once. */
 export function createInterfaceHealth({
   clock,
   log,
@@ -21,7 +20,7 @@ export function createInterfaceHealth({
 }: {
   clock: Clock;
   log: Logger;
-  /** Named in the metrics, where there are several. */
+  /** Undefined: it is the only one. */
   network?: string | undefined;
   errors: Metrics['interfaceErrors'];
 }) {
@@ -48,7 +47,6 @@ export function createInterfaceHealth({
   }
 
   return {
-    /** Records how a request to an interface ended; null: successfully. */
     note(name: Interface, failure: UpstreamFailure | null): void {
       const outage = outages.get(name);
       log.debug({ interface: name, outcome: failure?.status ?? 'ok' }, 'interface request');
@@ -58,11 +56,10 @@ export function createInterfaceHealth({
         else began(name, failure);
       } else if (outage) ended(name, outage);
     },
-    /** From now on probes this interface every minute while it is down. */
+    /** Probes the interface every minute while it is down. */
     watch(name: Interface, probe: Probe): void {
       probes.set(name, probe);
     },
-    /** Probes every interface now; resolves within 6 s. */
     async check(): Promise<void> {
       await inTime(Promise.all([...probes.values()].map((probe) => probe())), CHECK_TIMEOUT_MS, clock);
     },

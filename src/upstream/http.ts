@@ -4,14 +4,14 @@ import { numbersAsWritten } from '../domain/event.ts';
 import { MIB } from '../domain/units.ts';
 import type { UpstreamFailure } from '../domain/upstream.ts';
 
-/** A complete response; `json` is undefined when the body is not JSON. By default numbers are their source texts. */
+/** `json` is undefined when the body is not JSON. By default numbers are their source texts. */
 export interface HttpResponse {
   status: 'answered';
   code: number;
   json: unknown;
 }
 
-/** The result of a request. It contains nothing of the request or the raw body, because both may contain keys. */
+/** Contains nothing of the request or the raw body, because both may contain keys. */
 export type HttpResult = HttpResponse | { status: 'timeout' } | { status: 'unreachable' };
 
 export interface Call {
@@ -60,7 +60,6 @@ export async function call({
   }
 }
 
-/** Reads a response's body; null if it has more than `max` bytes. */
 export async function readBody(body: AsyncIterable<Buffer>, max: number): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -88,7 +87,6 @@ function parsed(body: Buffer | null, parse: (body: Buffer | null) => unknown): u
   }
 }
 
-/** The failure that a response means; null: 2xx. */
 export function failureOf(response: HttpResult): UpstreamFailure | null {
   if (response.status !== 'answered') return response;
   const { code } = response;
@@ -99,22 +97,21 @@ export function failureOf(response: HttpResult): UpstreamFailure | null {
   return code === 429 ? { status: 'limited' } : { status: 'broken', code };
 }
 
-/** The value of a 2xx response, or the failure that another one means. */
 export function jsonOf(response: HttpResult): { status: 'ok'; json: unknown } | UpstreamFailure {
   const failure = failureOf(response);
   if (failure) return failure;
   return { status: 'ok', json: 'json' in response ? response.json : undefined };
 }
 
-/** How to load a result, and for how many milliseconds it is cached (0: not at all). */
+/** `keepMs`: 0: the result is not cached. */
 interface Loading<Result> {
   load(): Promise<Result>;
   keepMs(result: Result): number;
 }
 
 /**
- * Caches the latest `max` results by key, each for its time. Equal requests at the same time share one call. lru-cache
- * would save no line: there a time of 0 means forever, and an entry that is evicted aborts its request.
+ * Caches the latest `max` results. Equal requests at the same time share one call. lru-cache would save no line: there
+ * a time of 0 means forever, and an entry that is evicted aborts its request.
  */
 export function createCache<Result>(max: number, now: () => number) {
   const cached = new Map<string, { until: number; result: Result }>();

@@ -3,7 +3,6 @@ import { type AddressText, parseAddress } from '../domain/address.ts';
 import type { UpstreamFailure } from '../domain/upstream.ts';
 import { call, jsonOf } from './http.ts';
 
-/** A webhook as the service lists it; `id`: null if the service does not return one. */
 export interface Webhook {
   id: string | null;
   url: string | null;
@@ -25,7 +24,6 @@ export interface NotificationOptions {
 type Result<Read> = ({ status: 'ok' } & Read) | UpstreamFailure;
 export type WebhooksResult = Result<{ webhooks: Webhook[] }>;
 export type AddressesResult = Result<{ addresses: AddressText[] }>;
-/** The webhook no longer watches the addresses, with the service's message; or why it still does. */
 export type RemovalResult = Result<{ message: string | null; deletedCount: number | null }>;
 
 const text = z.string().min(1).nullish().catch(null);
@@ -64,7 +62,6 @@ const addresses = rows.transform((list) => ({
   }),
 }));
 
-/** The ID of a created webhook; null: the service does not return it. */
 const created = unwrapped(isObject, webhook).transform(({ id }) => ({ id }));
 
 /** Any JSON, as opposed to a proxy's page. */
@@ -82,15 +79,13 @@ const removal = z
 const REFUSALS: readonly UpstreamFailure['status'][] = ['forbidden', 'rejected', 'limited'];
 
 /**
- * The notification service's client. The specification describes how to list webhooks and remove addresses; the other
- * calls it only names, so a service may lack them.
+ * The specification describes how to list webhooks and remove addresses; the other calls it only names, so a service
+ * may lack them.
  */
 export type Notification = ReturnType<typeof createNotification>;
 
-/** Creates the client; the keys leave it only in requests. */
 export function createNotification(options: NotificationOptions) {
   const { url, projectId, apiKey, apiSecret, timeoutMs = 25_000, onResponse } = options;
-  /** Sends a request and parses its response by a schema. */
   async function request<Read extends object>(
     schema: z.ZodType<Read>,
     path: string,
@@ -119,21 +114,20 @@ export function createNotification(options: NotificationOptions) {
   }
 
   return {
-    /** The project's webhooks. `withinMs` shortens the time limit. */
     webhooks: (withinMs?: number): Promise<WebhooksResult> =>
       request(webhooks, `/webhooks/${encodeURIComponent(projectId)}`, undefined, withinMs),
 
     addresses: (webhookId: string, withinMs: number): Promise<AddressesResult> =>
       request(addresses, `/webhook/addresses/${encodeURIComponent(webhookId)}`, undefined, withinMs),
 
-    /** Creates a webhook that sends every kind of event to a receiver URL; doing it twice creates two. */
+    /** Doing it twice creates two webhooks. */
     createWebhook: (webhookUrl: string) => request(created, '/webhook', { projectId, webhookUrl, eventType: 'ALL' }),
 
-    /** Adds addresses to a webhook; adding one that is there changes nothing. */
+    /** Adding an address that is there changes nothing. */
     addAddresses: (webhookId: string, addresses: readonly string[]) =>
       request(answered, '/webhook/add-addresses', { webhookId, addresses }),
 
-    /** Removes addresses from a webhook; doing it twice changes nothing. */
+    /** Doing it twice changes nothing. */
     async removeAddresses(webhookId: string, addresses: readonly string[]): Promise<RemovalResult> {
       const read = await request(removal, '/webhook/delete-addresses', { webhookId, addresses });
       return read.status === 'ok' && read.acknowledged === false ? { status: 'unreadable' } : read;

@@ -13,11 +13,8 @@ const MAX_AGE_MS = HOUR;
 /** A source's clock may be ahead by this. */
 const MAX_AHEAD_MS = 5 * MINUTE;
 const MIN_CONFIDENCE = 0.9;
-/** Between two requests. */
-const REQUEST_MS = SECOND;
-/** After a failed request. */
-const PAUSE_MS = MINUTE;
-/** Most assets that one request names. */
+const REQUEST_INTERVAL_MS = SECOND;
+const FAILURE_PAUSE_MS = MINUTE;
 const MAX_BATCH = 50;
 /** Most assets whose prices are kept, over all chains: those that moved last. */
 const MAX_ASSETS = 300;
@@ -31,7 +28,7 @@ const COIN = z.object({
   confidence: z.string(),
 });
 
-/** What is known of an asset. Times without a name are by the monotonic clock. */
+/** Times without a name are by the monotonic clock. */
 interface Known {
   askedAt: number;
   /** null: none, or none that is believed. `at`: by the source, milliseconds since 1970. */
@@ -42,10 +39,9 @@ interface Known {
   doubted: string | null;
 }
 
-/** A source of prices for all networks. */
 export type Prices = ReturnType<typeof createPrices>;
 
-/** Creates the client. Whatever is wrong with a price, it counts as unknown. */
+/** Whatever is wrong with a price, it counts as unknown. */
 export function createPrices({
   url,
   clock,
@@ -69,21 +65,20 @@ export function createPrices({
 
   const keyOf = (chain: string, asset: Asset) => `${chain}:${asset === 'native' ? ZERO_ADDRESS : asset}`.toLowerCase();
 
-  /** One request after the other. */
   const request = (keys: readonly string[]): Promise<UpstreamFailure | null> => {
     requests = requests.then(() => send(keys)).catch(() => ({ status: 'unreadable' }));
     return requests;
   };
 
   async function send(keys: readonly string[]): Promise<UpstreamFailure | null> {
-    const wait = requestedAt + REQUEST_MS - clock.elapsed();
+    const wait = requestedAt + REQUEST_INTERVAL_MS - clock.elapsed();
     if (wait > 0) await new Promise<void>((resolve) => void clock.after(wait, resolve));
     requestedAt = clock.elapsed();
     const response = jsonOf(await call({ url: new URL(`${url}/prices/current/${keys.join(',')}`), timeoutMs }));
     const answer = response.status === 'ok' ? ANSWER.safeParse(response.json).data : undefined;
     const failure = response.status !== 'ok' ? response : answer ? null : { status: 'unreadable' as const };
     onResponse?.(failure);
-    pausedUntil = clock.elapsed() + (failure ? PAUSE_MS : 0);
+    pausedUntil = clock.elapsed() + (failure ? FAILURE_PAUSE_MS : 0);
     if (!answer) return failure;
     const coins = new Map(Object.entries(answer.coins).map(([key, coin]) => [key.toLowerCase(), coin]));
     for (const key of keys) {
@@ -113,7 +108,6 @@ export function createPrices({
     return at <= clock.now() + MAX_AHEAD_MS ? { price, decimals: read.decimals, at } : null;
   }
 
-  /** Asks for these in batches. */
   function want(keys: readonly string[]): Promise<void> {
     for (const key of keys) wanted.add(key);
     if (clock.elapsed() < pausedUntil) wanted.clear();
@@ -133,7 +127,7 @@ export function createPrices({
   const isFresh = ({ askedAt }: Known) => clock.elapsed() - askedAt < CACHE_MS;
 
   return {
-    /** The prices of a chain by the source's name for it. */
+    /** `chain`: the source's name for it. */
     on: (chain: string): ChainPrices => ({
       of(asset, decimals) {
         const found = known.get(keyOf(chain, asset));
@@ -158,7 +152,6 @@ export function createPrices({
         await (waitMs === undefined ? asked : inTime(asked, waitMs, clock));
       },
     }),
-    /** Asks for a chain's coin now. */
     probe: (chain: string): Promise<UpstreamFailure | null> => request([keyOf(chain, 'native')]),
     close: stopRefreshing,
   };

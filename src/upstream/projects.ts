@@ -24,15 +24,10 @@ export type ProjectAccess =
   | { status: 'none'; own: false; scope: null }
   | { status: 'off'; own: boolean; scope: number | null };
 
-/** The notification projects: the operator's, from the environment, and those stored by guilds. */
 export type Projects = ReturnType<typeof createProjects>;
 
-/** The keys in the form in which they are sealed. Older ones have no signing secrets. */
 type Sealed = Omit<ProjectKeys, 'projectId'>;
 
-/**
- * Reseals every stored project that an older key sealed; returns how many, and the guilds whose keys cannot be opened.
- */
 export async function resealProjects(store: Store, seal: Seal): Promise<{ resealed: number; closed: string[] }> {
   let resealed = 0;
   const closed: string[] = [];
@@ -46,20 +41,18 @@ export async function resealProjects(store: Store, seal: Seal): Promise<{ reseal
   return { resealed, closed };
 }
 
-/** Finds each guild's notification project on a network: its own, or the operator's if the guild may manage that. */
+/** The projects of one network: a guild has its own, or the operator's if it may manage that. */
 export function createProjects(options: {
   store: Store;
-  /** Default: the first. */
   network?: number;
   seal: Seal;
-  /** Root of the service; undefined: the interface is off. */
+  /** Undefined: the interface is off. */
   url: string | undefined;
   operator: ProjectKeys | null;
-  /** The secrets that sign deliveries to the operator's URL; none: they need no signature. */
+  /** None: deliveries to the operator's URL need no signature. */
   operatorSigning?: readonly string[] | undefined;
   operatorGuildIds: readonly string[];
   now(): number;
-  /** A path token for a new project. */
   newToken(): string;
   onTokens(): Promise<void>;
   onResponse?: NotificationOptions['onResponse'];
@@ -94,24 +87,19 @@ export function createProjects(options: {
   }
 
   return {
-    /** Reads the signing secrets of all scopes; needed once before deliveries are received. */
+    /** Needed once before deliveries are received. */
     readSigning,
-    /**
-     * The secrets that sign a scope's deliveries, as of the last `readSigning`. null: no signature is needed; empty: none
-     * can be read.
-     */
+    /** As of the last `readSigning`. null: no signature is needed; empty: no secret can be read. */
     signingSecrets: (scope: number): readonly string[] | null => signing.get(scope) ?? null,
 
-    /** A guild's own signing secrets; empty: it has none, or none can be read. */
+    /** Empty: the guild has none, or none can be read. */
     async ownSigningSecrets(guildId: string): Promise<readonly string[]> {
       const stored = await store.projects.ofGuild(guildId, network);
       return (stored && keysOf(stored)?.signingSecrets) ?? [];
     },
 
     enabled: Boolean(url),
-    /** Whether any guild may manage the operator's project. */
     hasOperators: operatorGuildIds.length > 0,
-    /** The ID of the operator's project; null: not set. */
     operatorId: operator?.projectId ?? null,
 
     async of(guildId: string): Promise<ProjectAccess> {
@@ -124,15 +112,12 @@ export function createProjects(options: {
       return { status: 'ready', own: false, scope: operators, notification: clientOf(url, operator) };
     },
 
-    /** Checks with the service whether these keys are valid; null: the service is off. */
     async check(keys: ProjectKeys, withinMs: number): Promise<WebhooksResult | null> {
       return url ? clientOf(url, keys).webhooks(withinMs) : null;
     },
 
-    /** Makes a request with the operator's keys; null: the service is off or there are no keys. */
     probe: url && operator ? () => clientOf(url, operator).webhooks() : null,
 
-    /** Stores or replaces a guild's own project; returns its scope. */
     async save(guildId: string, { projectId, ...keys }: ProjectKeys): Promise<number> {
       const sealed = seal.seal(JSON.stringify(keys satisfies Sealed), guildId);
       const project = { guildId, network, projectId, sealed, signed: Boolean(keys.signingSecrets?.length) };
@@ -141,7 +126,6 @@ export function createProjects(options: {
       return scope;
     },
 
-    /** Removes a guild's own project and its receiver URLs; false when there is none. */
     async remove(guildId: string): Promise<boolean> {
       const removed = await store.projects.remove(guildId, network);
       await Promise.all([onTokens(), readSigning()]);
@@ -154,21 +138,20 @@ export interface ProjectKeys {
   projectId: string;
   apiKey: string;
   apiSecret: string;
-  /** The secrets that sign its deliveries: two while they are rotated. None: deliveries need no signature. */
+  /** Two while they are rotated. None: deliveries need no signature. */
   signingSecrets?: readonly string[];
 }
 
-/** A project's client, which also caches for a short time what its webhooks watch. */
 export interface ProjectClient extends Notification {
   /** A webhook's addresses, read at most 30 s ago and after the bot's last change. */
   knownAddresses(webhookId: string, withinMs: number): Promise<AddressesResult>;
 }
 
-/** How long a webhook's addresses are cached: people add several in a row. */
+/** People add several in a row. */
 const ADDRESSES_CACHE_MS = 30_000;
 const MAX_CACHED = 50;
 
-/** Returns a function that makes the client of a project. All of these clients share one cache of addresses. */
+/** All clients share one cache of addresses. */
 function createProjectClients(
   now: () => number,
   { onResponse, timeoutMs }: Pick<NotificationOptions, 'onResponse' | 'timeoutMs'>,
