@@ -5,7 +5,6 @@ import { DAY, HOUR } from './clock.ts';
 import { type HiddenReason, REASONS } from './match.ts';
 import { amountOf, byWorth, isItem, type Transfer, worthOf } from './transfer.ts';
 
-/** Which decisions about an address count: those for these channels of a guild, in a period that ends at `until`. */
 export interface ActivityQuery {
   guildId: string;
   address: AddressText;
@@ -16,7 +15,6 @@ export interface ActivityQuery {
   until: number;
 }
 
-/** A transfer, with every decision that the guild's subscriptions made about it. */
 export interface DecidedTransfer {
   transferId: number;
   network: number;
@@ -28,11 +26,9 @@ export interface DecidedTransfer {
   warnings: Warning[];
 }
 
-/** A decided transfer as it counts. */
 export interface Movement extends Omit<DecidedTransfer, 'outcomes' | 'warnings'> {
-  /** Why it was not posted; null: it was. */
+  /** null: it was posted. */
   hidden: string | null;
-  /** Its alert warned that the token copies a known one's symbol. */
   imitation: boolean;
 }
 
@@ -42,13 +38,12 @@ export interface PostedIn {
   messageId: string;
 }
 
-/** How many transfers are read at once: the event loop handles other events between two pages. */
+/** The event loop handles other events between two pages. */
 const PAGE_SIZE = 1_000;
 
 /**
- * Reads movements, latest first, page by page; at most `max`. `read` returns the latest transfers until a time, including
- * all of the oldest moment, and nothing once there are no more. After the last movement `cut` returns `max` if there were
- * more, otherwise null.
+ * Latest first. `read` returns the latest transfers until a time, including all of the oldest moment; an empty page is
+ * the end. After the last movement `cut` returns `max` if there were more, otherwise null.
  */
 export function readMovements(
   read: (until: number, limit: number) => Promise<DecidedTransfer[]>,
@@ -76,28 +71,25 @@ export function readMovements(
   return { movements: movements(), cut: () => cut };
 }
 
-/**
- * Returns how a decided transfer counts. It was posted if one subscription matched. Otherwise the reason of the one that
- * came nearest to a match counts: its rule is the last in order.
- */
+/** If no subscription matched, the reason nearest to a match counts: its rule is the last in order. */
 function movementOf({ outcomes, warnings, ...decided }: DecidedTransfer): Movement {
   const reasons = REASONS.filter((reason) => outcomes.includes(reason));
   const hidden = outcomes.includes('matched') ? null : (reasons.at(-1) ?? outcomes[0] ?? null);
   return { ...decided, hidden, imitation: warnings.some(({ kind }) => kind === 'imitation') };
 }
 
-/** A transfer's direction, seen from an address; `other`: to itself, or of the token whose contract the address is. */
+/** `other`: to itself, or of the token whose contract the address is. */
 export type Direction = 'incoming' | 'outgoing' | 'other';
 
-/** How many transfers, and their sum in the smallest unit; NFTs are counted in pieces. */
+/** `value` is in the smallest unit; NFTs are counted in pieces. */
 interface Sum {
   transfers: number;
   value: string;
-  /** See `worthOf`; null: not known of each. */
+  /** null: unknown for one of the transfers. */
   worth: bigint | null;
 }
 
-/** What one asset did. `transfer` is one of its transfers and stands for the name and the decimals. */
+/** `transfer` is any of its transfers, for the name and the decimals. */
 export interface AssetTotal extends Record<Direction, Sum> {
   network: number;
   transfer: Transfer;
@@ -106,26 +98,22 @@ export interface AssetTotal extends Record<Direction, Sum> {
   imitation: boolean;
 }
 
-/** What an address did in a period. */
 export interface Activity extends Record<Direction, number> {
-  /** One for each hour or day; the label is the hour (00 to 23) or the day of the month. */
+  /** The label is the hour (00 to 23) or the day of the month. */
   buckets: ({ label: string } & Record<Direction, number>)[];
-  /** What came in and left, as far as its worth is known, and how many transfers have no price. */
+  /** Only what has a price; `unpriced` counts the other transfers. */
   worth: Record<Direction, bigint>;
   unpriced: number;
   /**
-   * The assets worth most, then the coin and listed tokens, then those with the most transfers. Only a few: anybody can
-   * send thousands of tokens.
+   * Those worth most, then the coin and listed tokens, then those with the most transfers. Only a few: anybody can send
+   * thousands of tokens.
    */
   totals: AssetTotal[];
   assets: number;
-  /** The transfers worth most, then the largest of each other asset, in the same order. */
   largest: (Movement & { direction: Direction })[];
-  /** What was not posted, by reason; the most frequent first. */
   hidden: { reason: string; transfers: number }[];
 }
 
-/** A period that ends `now`. A day is shown by the hour, more by the day. */
 export interface Period {
   since: number;
   now: number;
@@ -135,7 +123,6 @@ export interface Period {
 const MAX_LARGEST = 5;
 const MAX_TOTALS = 6;
 
-/** Reasons to ignore a transfer: such transfers count as hidden only. */
 const NOISE: ReadonlySet<string> = new Set<HiddenReason>([
   'guard',
   'zero',
@@ -155,7 +142,6 @@ export function directionOf(address: AddressText, { from, to }: Transfer): Direc
   return from === address ? 'outgoing' : 'other';
 }
 
-/** One asset's sums so far; `largest`: its largest movements, in order. */
 interface Tally extends Record<Direction, { transfers: number; value: bigint; worth: bigint | null }> {
   network: number;
   transfer: Transfer;
@@ -164,10 +150,7 @@ interface Tally extends Record<Direction, { transfers: number; value: bigint; wo
   largest: Activity['largest'];
 }
 
-/**
- * Sums up what an address did, exactly. Keeps only a few of the movements, however many there are. `isListed`: whether a
- * catalog lists a token.
- */
+/** Keeps only a few of the movements, however many there are. */
 export async function summarize(
   address: AddressText,
   movements: AsyncIterable<Movement> | Iterable<Movement>,
@@ -219,8 +202,7 @@ export async function summarize(
 type SeenMovement = Activity['largest'][number];
 
 /**
- * Equal for transfers that belong to one sum. A token without a contract is identified by its name, symbol and decimals.
- * A contract's NFTs, its amounts, and its transfers without an amount are three sums.
+ * Equal for transfers of one sum. A contract's NFTs, its amounts, and its transfers without an amount are three sums.
  */
 function keyOf(transfer: Transfer): string {
   const { kind, token, tokenName, tokenSymbol, decimals, value } = transfer;
@@ -249,7 +231,6 @@ function add(tally: Tally, seen: SeenMovement): void {
   tally.largest = [...tally.largest, seen].sort(byAmount).slice(0, MAX_LARGEST);
 }
 
-/** The largest first, the latest first among equals. */
 function byAmount(a: SeenMovement, b: SeenMovement): number {
   const [one, other] = [amountOf(a.transfer), amountOf(b.transfer)];
   return one < other ? 1 : one > other ? -1 : b.at - a.at;
@@ -264,8 +245,7 @@ function totalOf({ network, transfer, imitation, incoming, outgoing, other }: Ta
 }
 
 /**
- * What is worth most. Amounts of assets without a price cannot be compared: takes each asset's largest, then each one's
- * second, and so on.
+ * Amounts of assets without a price cannot be compared: takes each one's largest, then each one's second, and so on.
  */
 function largestOf(ranked: readonly Tally[]): SeenMovement[] {
   const rounds = Array.from({ length: MAX_LARGEST }, (_, rank) => ranked.flatMap(({ largest }) => largest[rank] ?? []));
@@ -276,7 +256,6 @@ function largestOf(ranked: readonly Tally[]): SeenMovement[] {
     .slice(0, MAX_LARGEST);
 }
 
-/** The hours or days of a period in the time zone; the first and the last are usually partial. */
 function bucketsOf({ since, now, timezone }: Period) {
   const hours = now - since <= DAY;
   const startOf = (at: number): Temporal.ZonedDateTime => {

@@ -5,7 +5,6 @@ import { chainOf } from './network.ts';
 /** A 20-byte address as lower-case hex with 0x; the only form that is stored and compared. */
 export type AddressText = `0x${string}`;
 
-/** A token's contract, or the native coin. */
 export type Asset = AddressText | 'native';
 
 /** What notification services put in `tokenAddress` for the native coin. */
@@ -13,7 +12,7 @@ export const NATIVE_SENTINEL: AddressText = '0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee
 /** The other end of a mint or a burn. */
 export const ZERO_ADDRESS: AddressText = '0x0000000000000000000000000000000000000000';
 
-/** Lower-cases what looks like an address, without judging its checksum; null for anything else. */
+/** Does not judge the checksum. */
 export function toAddress(text: unknown): AddressText | null {
   if (typeof text !== 'string') return null;
   const trimmed = text.trim();
@@ -21,17 +20,13 @@ export function toAddress(text: unknown): AddressText | null {
 }
 
 /**
- * Why a text is not a usable address: it contains no `0x` and 40 hexadecimal digits (`bare`: only the digits;
- * `transaction`: as many as a transaction's hash has; `foreign`: an address as chains of other kinds have it), or several,
- * capitals that contradict EIP-55, or (only where something is to be watched) an address that nearly everything would
- * match. The texts `address.…` explain it to people.
+ * `bare`: without `0x`; `transaction`: as many digits as a transaction's hash; `foreign`: of a chain of another kind;
+ * `checksum`: capitals contradict EIP-55; `zero`, `sentinel`: nearly everything would match it. The texts `address.…`
+ * explain them to people.
  */
 export type AddressFault = 'form' | 'bare' | 'several' | 'transaction' | 'foreign' | 'checksum' | 'zero' | 'sentinel';
 
-/**
- * What a person typed as an address: its stored form, and the chain if the text names one (`matic:0x…`); or why it is
- * not an address.
- */
+/** `chainId`: of the chain that the text names (`matic:0x…`). */
 export type ParsedAddress = { ok: true; address: AddressText; chainId?: number } | { ok: false; fault: AddressFault };
 
 /** Invisible characters that people copy from a page. */
@@ -42,12 +37,11 @@ const WITHIN = /(?<![0-9a-z])0x[0-9a-f]{40}(?![0-9a-z])/gi;
 /** Base58 and Bech32, which Solana, Tron, Bitcoin and Cosmos use. */
 const FOREIGN = /^(?![0-9a-fA-F]+$)(?:[1-9A-HJ-NP-Za-km-z]{32,44}|[a-z]{2,12}1[02-9ac-hj-np-z]{38,})$/;
 
-/** The addresses that a text names, as they are written there, each once. */
 export const addressesIn = (text: string): string[] => [...new Set(text.match(WITHIN))];
 
 /**
- * Reads the one address that a typed text carries: alone, in a link, after a name, in quotes, or as EIP-3770 (`eth:0x…`),
- * CAIP-10 (`eip155:1:0x…`) and ERC-681 (`ethereum:0x…@1`) write it. Mixed case must carry a right EIP-55 checksum.
+ * Accepts an address alone, in a link, after a name, in quotes, and as EIP-3770 (`eth:0x…`), CAIP-10 (`eip155:1:0x…`)
+ * and ERC-681 (`ethereum:0x…@1`) write it. Mixed case must carry a right EIP-55 checksum.
  */
 export function parseAddress(text: string): ParsedAddress {
   const typed = text.replace(UNSEEN, '').trim();
@@ -64,7 +58,6 @@ export function parseAddress(text: string): ParsedAddress {
   return { ok: true, address, ...(chainId !== null && { chainId }) };
 }
 
-/** The chains that the addresses of a text name, each once. */
 export function chainsIn(text: string): number[] {
   const seen = text.replace(UNSEEN, '');
   return [
@@ -72,7 +65,6 @@ export function chainsIn(text: string): number[] {
   ];
 }
 
-/** The chain that is named right before or after the address at a place; null: none. */
 function chainNamed(text: string, at: number, length: number): number | null {
   const after = /^@(0x[\da-f]{1,12}|\d{1,15})(?![\da-z])/i.exec(text.slice(at + length))?.[1];
   const before = /(?<![\p{L}\d-])(?:eip155:(?<id>\d{1,15})(?:\/[a-z\d-]+)?|(?<name>[a-z][a-z\d-]*)):(?:pay-)?$/iu.exec(
@@ -91,13 +83,12 @@ function faultOf(text: string): AddressFault {
   return FOREIGN.test(text) ? 'foreign' : 'form';
 }
 
-/** The 40 hexadecimal digits of an address that is written without `0x`; null: there are none, or several. */
+/** The digits of an address without `0x`; null: there are none, or several. */
 export function bareDigits(text: string): string | null {
   const [only, ...others] = text.match(/(?<![0-9a-z])[0-9a-f]{40}(?![0-9a-z])/gi) ?? [];
   return only !== undefined && others.length === 0 ? only : null;
 }
 
-/** Like {@link parseAddress} for an address to watch: the zero address and the native sentinel are refused. */
 export function parseWatchable(text: string): ParsedAddress {
   const parsed = parseAddress(text);
   if (parsed.ok && parsed.address === ZERO_ADDRESS) return { ok: false, fault: 'zero' };
@@ -105,43 +96,40 @@ export function parseWatchable(text: string): ParsedAddress {
   return parsed;
 }
 
-/**
- * The EIP-55 form of an address, as people see it: a letter is a capital where the digit of its hash is 8 or more. (A
- * library for it would take 20 ms of each start.)
- */
+/** A letter is a capital where the digit of the hash is 8 or more. A library for it would take 20 ms of each start. */
 export function checksumAddress(address: AddressText): string {
   const digits = address.slice(2);
   const hashed = bytesToHex(keccak_256(utf8ToBytes(digits)));
   return `0x${digits.replace(/./g, (digit, at: number) => (hashed[at]! >= '8' ? digit.toUpperCase() : digit))}`;
 }
 
-/** A shortened address, for places without room; the full one must be shown elsewhere. */
+/** The full address must be shown elsewhere. */
 export function shortAddress(address: AddressText): string {
   const text = checksumAddress(address);
   return `${text.slice(0, 6)}…${text.slice(-4)}`;
 }
 
-/** An address of a pasted text as it is written there, what the text calls it, and the chain that it names. */
+/** `text`: the address as it is written. */
 export interface ListedAddress {
   text: string;
   label: string | null;
   chainId: number | null;
 }
 
-/** A short name of a chain right before an address. */
+/** A short name of a chain before an address. */
 const PREFIX = /(?<![\p{L}\d-])(?<name>eip155:\d{1,15}(?:\/[a-z\d-]+)?|[a-z][a-z\d-]*):(?:pay-)?$/iu;
 /** A link or payment request that has not ended yet. */
 const IN_LINK = /(?:https?:\/\/|ethereum:)\S*$/i;
 /** What follows an address in it, such as `#tokentxns`, and a chain after any address. */
 const REST_OF_LINK = /^[^\s,;|()[\]<>"'`]*/;
 const CHAIN_AFTER = /^@[\w:-]+/;
-/** How many characters beside an address are read: more are no name. */
+/** Longer texts beside an address are no name. */
 const MAX_BETWEEN = 500;
 const MARKUP = /[\s"'`“”„«»*_~()[\]<>]+$/u;
 const MARK = /[:=|→–—-]$/u;
 const AROUND = /^(?:[\s\-*•·>#|,;:=→–—"'`“”„«»~_()[\]]|@\d+|\d{1,4}[.)](?=\s))+|[\s\-*•·|,;:=→–—"'`“”„«»~_()[\]<>]+$/gu;
 
-/** The name in the text before an address; `isMarked`: a sign or a link separates them. */
+/** `isMarked`: a sign or a link separates the name from the address. */
 function nameBefore(before: string): { name: string; isMarked: boolean } {
   const unlinked = before.replace(/https?:\/\/\S*$/i, '');
   const bare = unlinked.replace(PREFIX, (whole, name: string) =>
@@ -154,9 +142,9 @@ function nameBefore(before: string): { name: string; isMarked: boolean } {
 }
 
 /**
- * The addresses of a text, each once, with the text before each as its label, or the text after each if nothing stands
- * before the first one. In a sentence a word before an address is no label: a sign must separate them, or each of
- * several lines has one address. `isList`: it is a list also without line breaks, which Discord removes from options.
+ * The text before an address is its label, or the text after it if nothing stands before the first one. In a sentence a
+ * word before an address is no label: a sign must separate them, or each of several lines has one address. `isList`: a
+ * list also without line breaks, which Discord removes from options.
  */
 export function addressList(text: string, isList = false): ListedAddress[] {
   const lines = text.split(/\r\n|[\r\n]/).map((line) => ({ line, written: [...line.matchAll(WITHIN)] }));

@@ -1,6 +1,6 @@
 /**
- * An exact amount in the token's units: `1234500000`, 6 → `1234.5`. With unknown decimals the raw units. Not by a library,
- * because the database's threads import this: theirs would take 9 ms of the start of each.
+ * `1234500000`, 6 → `1234.5`; the raw units if the decimals are unknown. Not by a library: the database's threads
+ * import this, and a library would take 9 ms of the start of each.
  */
 export function inUnits(value: string, decimals: number | null): string {
   if (decimals === null) return value;
@@ -15,7 +15,7 @@ export const FEE_DIGITS = 3;
 /** *Details* has all of a balance’s digits. */
 export const BALANCE_DIGITS = 8;
 
-/** The amount with this many significant digits; the whole part is never cut. */
+/** The whole part is never cut. */
 export function rounded(amount: string, digits: number): string {
   const [whole = '0', fraction = ''] = amount.split('.');
   const places = whole === '0' ? fraction.search(/[1-9]/) + digits : digits - whole.length;
@@ -25,14 +25,13 @@ export function rounded(amount: string, digits: number): string {
   return inUnits(((scaled + unit / 2n) / unit).toString(), Math.max(0, places));
 }
 
-/** Whether `text` is an amount as people type it: `250`, `0.5`. */
 export function isAmount(text: string): boolean {
   return /^\d{1,60}(\.\d{1,60})?$/.test(text);
 }
 
 const POWERS: Record<string, number> = { '': 0, k: 3, m: 6, b: 9 };
 
-/** The digits of an amount that people type with `_` or a suffix: `1k`, `1.5M`, `1_000`; null: it is none. */
+/** `1k`, `1.5M` and `1_000` in plain digits; null: it is no amount. */
 export function typedAmount(text: string): string | null {
   const [, whole = '', fraction = '', suffix = ''] =
     /^(\d{1,60}(?:_\d{3})*)(?:\.(\d{1,60}))?(?: ?([kmb]))?$/i.exec(text) ?? [];
@@ -43,7 +42,7 @@ export function typedAmount(text: string): string | null {
   return digits.replace(/^0+(?=\d)/, '') + (rest === '' ? '' : `.${rest}`);
 }
 
-/** The two halves of `100 HUSD` or `HUSD 100`, also with an unclear amount (`1,000 HUSD`); null: it is neither. */
+/** `100 HUSD` or `HUSD 100`, also with an unclear amount (`1,000 HUSD`). */
 export function amountOfToken(text: string): { amount: string; token: string } | null {
   const halves = text.trim().split(/\s+/u);
   // `0x…` and a name like `1INCH` are tokens; `$` is none.
@@ -54,7 +53,7 @@ export function amountOfToken(text: string): { amount: string; token: string } |
   return /^(us)?\$$/i.test(token) ? null : { amount, token };
 }
 
-/** Whether `value` (smallest unit) is below `minimum` (in units); exact, however many digits either has. */
+/** `value` is in the smallest unit, `minimum` in units. */
 export function isBelow(value: string, decimals: number, minimum: string): boolean {
   const [whole = '0', fraction = ''] = minimum.split('.');
   const places = Math.max(decimals, fraction.length);

@@ -6,31 +6,27 @@ import type { Subscription } from './subscription.ts';
 import { catalogedAmong, type KnownToken } from './token.ts';
 import type { Transfer } from './transfer.ts';
 
-/** An asset in an address's hands. */
 export interface Holding {
   asset: Asset;
   address: AddressText;
 }
 
-/** What a transfer left to one of its parties, in the asset's smallest unit. */
+/** What a transfer left to a party at the end of `block`, in the asset's smallest unit. */
 export interface LeftBalance {
   transferId: number;
-  /** At whose end. */
   block: number;
   address: AddressText;
   balance: string;
 }
 
-/** A subscription that warns of a low balance, on one network. */
 export interface WatchedBalance
   extends Pick<Subscription, 'guildId' | 'channelId' | 'address' | 'label' | 'mention' | 'mutedUntil'> {
   subscription: number;
   warnBelow: string;
-  /** What was found last with this `warnBelow`; null: nothing. */
+  /** What was found last with this `warnBelow`; null: nothing yet. */
   isLow: boolean | null;
 }
 
-/** What a subscription's balance was found to be. */
 export interface BalanceState {
   subscription: number;
   network: number;
@@ -38,7 +34,7 @@ export interface BalanceState {
   isLow: boolean;
 }
 
-/** A balance that fell below its limit, or is above it again, to be shown. */
+/** A balance that fell below its limit or is above it again. */
 export interface Crossing {
   watched: WatchedBalance;
   isLow: boolean;
@@ -51,30 +47,28 @@ export interface Crossing {
   block: number;
 }
 
-/** The asset of which a transfer moved an amount; null: it moved something else, or a token without a contract. */
+/** null: it moved no amount, or a token without a contract. */
 export function assetOf({ kind, token }: Transfer): Asset | null {
   if (kind === 'native') return 'native';
   return kind === 'erc20' ? token : null;
 }
 
-/** What a transfer left: of an address that is one of its parties, at a block; null: nothing that can be read. */
+/** The balance to read after a transfer; null: the address is no party, or the balance cannot be read. */
 export function leftBy(transfer: Transfer, address: AddressText): (Holding & { block: number }) | null {
   const { from, to, blockNumber: block } = transfer;
   const asset = assetOf(transfer);
   return asset !== null && block !== null && (address === from || address === to) ? { asset, address, block } : null;
 }
 
-/** A watched address of a guild on one network, and since when it is watched. */
 export interface Wallet {
   address: AddressText;
   label: string | null;
   since: number;
 }
 
-/** What a transfer says about the asset that it moved. */
 export type AssetWords = Pick<Transfer, 'kind' | 'token' | 'tokenName' | 'tokenSymbol' | 'tokenType' | 'decimals'>;
 
-/** Balances by asset after a block, and what names those that are left, each by `walletKey`. */
+/** By `walletKey`: balances by asset after a block, and what names the assets. */
 export type KeptBalances = Record<
   string,
   { block: number; of: Partial<Record<Asset, string>>; words?: Partial<Record<Asset, AssetWords>> }
@@ -83,7 +77,7 @@ export type KeptBalances = Record<
 export const walletKey = ({ network, address }: Pick<Statement, 'network' | 'address'>): string =>
   `${network} ${address}`;
 
-/** A guild that wants statements. `until`: the end of the latest one; null: none has begun. */
+/** `until`: the end of the latest statement; null: none has begun. */
 export interface StatementPlan {
   guildId: string;
   period: StatementPeriod;
@@ -95,32 +89,29 @@ export interface StatementPlan {
 const startOf = (day: Temporal.ZonedDateTime, period: StatementPeriod): Temporal.ZonedDateTime =>
   (period === 'weekly' ? day.subtract({ days: day.dayOfWeek - 1 }) : day.with({ day: 1 })).startOfDay();
 
-/** When the period that contains a time began, and when it ends: Mondays, or firsts of a month. */
+/** A week begins on Monday, a month on its first day. */
 export function periodAt(at: number, period: StatementPeriod, timezone: string): { since: number; until: number } {
   const start = startOf(Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timezone), period);
   const end = startOf(start.add(period === 'weekly' ? { days: 7 } : { months: 1 }), period);
   return { since: start.epochMilliseconds, until: end.epochMilliseconds };
 }
 
-/** Which statement is wanted. */
 export interface StatementRequest {
   network: number;
-  /** Whose deliveries count. */
   scope: number;
   address: AddressText;
   since: number;
   until: number;
-  /** Most assets; the coin, then those with the most transfers. */
+  /** Maximum number of assets: the coin, then those with the most transfers. */
   max: number;
-  /** It goes on there, with these balances. */
+  /** The end of the statement before; its balances open this one. */
   before?: KeptBalances[string] | undefined;
   wants(asset: Asset): boolean;
 }
 
-/** What an asset did at an address, in its smallest unit. Balances are null if they are unknown. */
+/** Amounts are in the smallest unit. Balances are null if they are unknown. */
 export interface AssetSum {
   asset: Asset;
-  /** One of its transfers, for its name and decimals; null: none. */
   transfer: AssetWords | null;
   transfers: number;
   opening: bigint | null;
@@ -130,7 +121,6 @@ export interface AssetSum {
   closing: bigint | null;
 }
 
-/** What an address had after one block and after another, and what moved in between. */
 export interface Statement {
   network: number;
   address: AddressText;
@@ -143,7 +133,6 @@ export interface Statement {
 /** `unknown`: nothing was compared with the chain in that time. */
 export type StatementOutcome = { status: 'read'; statement: Statement } | { status: 'unknown' | 'away' };
 
-/** A guild's statement of one period. */
 export interface GuildStatement {
   plan: StatementPlan;
   since: number;
@@ -153,7 +142,7 @@ export interface GuildStatement {
   language: string | null;
 }
 
-/** By how much the balances differ otherwise than by what moved; null: they are unknown. */
+/** By how much the closing balance differs from the opening one with all that moved; null: one is unknown. */
 export const differenceOf = ({ opening, incoming, outgoing, fees, closing }: AssetSum): bigint | null =>
   opening === null || closing === null ? null : closing - opening - incoming + outgoing + fees;
 

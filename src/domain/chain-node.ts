@@ -3,12 +3,12 @@ import type { Holding } from './balance.ts';
 import type { Balances, BlockRange, ChainLog } from './completeness.ts';
 
 /**
- * Why a node did not answer a call. `away`: none responds, or all limit requests. `pruned`: it no longer has the state.
- * `unsupported`: it does not know the method. `refused`: anything else, such as too large a range.
+ * `away`: no node responds, or all limit requests. `pruned`: it no longer has the state. `unsupported`: it does not
+ * know the method. `refused`: anything else, such as too large a range.
  */
 export type ChainFailure = 'away' | 'pruned' | 'unsupported' | 'refused';
 
-/** A call that no node answered. Its message contains nothing that a node wrote. */
+/** Its message contains nothing that a node wrote. */
 export class ChainError extends Error {
   readonly failure: ChainFailure;
   constructor(failure: ChainFailure, method: string) {
@@ -17,21 +17,20 @@ export class ChainError extends Error {
   }
 }
 
-/** The error of a call that a node refused, which it does again. Throws any other one: a node that is away may respond later. */
+/** Rethrows all but refusals: a node that is away may respond later. */
 export function refusalOf(error: unknown): ChainError {
   if (!(error instanceof ChainError) || error.failure === 'away') throw error;
   return error;
 }
 
-/** A block without its transactions. */
 export interface ChainHead {
   number: number;
   hash: string;
-  /** Milliseconds since 1970. */
+  /** Milliseconds. */
   at: number;
 }
 
-/** A block with its transactions, as nodes return it: every field may lack. */
+/** As nodes return it: every field may lack. */
 export interface ChainBlock {
   number: string;
   hash: string;
@@ -64,7 +63,7 @@ export interface ChainReceipt {
   logs: ChainLog[];
 }
 
-/** A payment that a contract made. `path`: its position in the transaction's calls. */
+/** `path`: the payment's position in the transaction's calls. */
 export interface ChainPayment {
   txHash: string;
   from: string;
@@ -73,29 +72,28 @@ export interface ChainPayment {
   path: string;
 }
 
-/** One network's nodes. Every method throws a {@link ChainError} when no node responds with a result. */
+/** Every method throws a {@link ChainError} when no node responds with a result. */
 export interface ChainNode {
-  /** How many calls were made. */
   calls(): number;
   chainId(): Promise<string>;
   latest(): Promise<number>;
-  /** The latest settled block: `finalized`, `safe`, or this many blocks behind the latest one. */
+  /** `finalized`, `safe`, or this many blocks behind the latest one. */
   settled(confirmations: 'finalized' | 'safe' | number): Promise<ChainHead>;
   header(block: number): Promise<ChainHead>;
   block(number: number): Promise<ChainBlock>;
-  /** null: the chain does not have it. */
+  /** null: the chain does not have the transaction. */
   transaction(hash: string): Promise<ChainTransaction | null>;
   receipt(hash: string): Promise<ChainReceipt | null>;
   logs(range: BlockRange, filter: object): Promise<ChainLog[]>;
-  /** Balances after a block. */
+  /** At the end of the block. */
   balances(block: number, addresses: readonly AddressText[]): Promise<Balances>;
-  /** What each has after a block; null: the token does not say. */
+  /** At the end of the block; null: the token does not say. */
   holdings(block: number, wanted: readonly Holding[]): Promise<(bigint | null)[]>;
-  /** How many transactions an address had sent after a block. */
+  /** How many transactions the address had sent by the end of the block. */
   sent(block: number, address: AddressText): Promise<number>;
-  /** The payments inside of a block's transactions; null: the nodes have no traces. */
+  /** The payments inside of transactions; null: the nodes have no traces. */
   payments(block: ChainBlock): Promise<ChainPayment[] | null>;
-  /** What a contract's function without arguments returns now, as hex; null: nothing. */
+  /** The result of a function without arguments now, as hex; null: nothing. */
   read(contract: AddressText, selector: string): Promise<string | null>;
 }
 

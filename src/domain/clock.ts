@@ -4,15 +4,14 @@ export { DAY, HOUR, MINUTE, SECOND } from './units.ts';
 
 /** Time as an argument: tests advance it by hand. */
 export interface Clock {
-  /** Milliseconds since 1970, for what is stored or shown. It jumps when the machine's clock is set. */
+  /** For what is stored or shown. It jumps when the machine's clock is set. */
   now(): number;
-  /** Milliseconds since some moment, for durations in memory: it never jumps. */
+  /** For durations in memory: it never jumps. */
   elapsed(): number;
-  /** Runs once after `ms`; returns a function that cancels it. */
+  /** Returns a function that cancels the run. */
   after(ms: number, run: () => void): () => void;
 }
 
-/** The real time; its timers do not keep the process alive. */
 export const systemClock: Clock = {
   now: Date.now,
   elapsed: () => performance.now(),
@@ -24,7 +23,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** The result of the work within `ms`; null when it takes longer, while it continues. */
+/** null when the work takes longer, while it continues. */
 export function inTime<Value>(
   work: Promise<Value>,
   ms: number,
@@ -36,8 +35,8 @@ export function inTime<Value>(
 }
 
 /**
- * Runs `work` again and again: first after `firstMs`, then `ms` after each run has ended. Returns a function after which
- * no run starts. `work` must not throw; it may return a promise, and if that rejects, the repetition goes on.
+ * Runs first after `firstMs`, then `ms` after each run has ended. Returns a function after which no run starts. `work`
+ * must not throw; if its promise rejects, the repetition goes on.
  */
 export function repeat({ after }: Pick<Clock, 'after'>, ms: number, work: () => unknown, firstMs = ms): () => void {
   let isStopped = false;
@@ -59,7 +58,7 @@ export function repeat({ after }: Pick<Clock, 'after'>, ms: number, work: () => 
   };
 }
 
-/** Does `work`, which must not reject, every `ms`; `close` waits at most a second for a run, which `isClosed` tells to end. */
+/** `work` must not reject. `close` waits at most a second for a run, which `isClosed` tells to end. */
 export function workEvery(clock: Clock, ms: number, work: (isClosed: () => boolean) => Promise<void>) {
   let isClosed = false;
   let running = Promise.resolve();
@@ -76,7 +75,7 @@ export function workEvery(clock: Clock, ms: number, work: (isClosed: () => boole
   };
 }
 
-/** How long the waits between attempts are, in milliseconds. */
+/** Waits between attempts, in milliseconds. */
 export interface BackOff {
   /** The first wait; each further one is twice as long. */
   base: number;
@@ -85,18 +84,17 @@ export interface BackOff {
   jitter?: number;
 }
 
-/** Returns the milliseconds to wait after `doublings` earlier waits. `random`: from 0 to 1. */
+/** The milliseconds to wait after `doublings` earlier waits. `random`: from 0 to 1. */
 export function backOff(doublings: number, { base, max, jitter = 0 }: BackOff, random = 1): number {
   return Math.min(max, base * 2 ** doublings) * (1 - jitter + jitter * random);
 }
 
-/** A token bucket: allows a burst, then one more every `everyMs`. Times are arguments. */
+/** A token bucket: allows a burst, then one more every `everyMs`. */
 export interface BucketRule {
   burst: number;
   everyMs: number;
 }
 
-/** Buckets by key. Full ones are dropped. */
 export function createBuckets({ burst, everyMs }: BucketRule) {
   const buckets = new Map<string, { left: number; at: number }>();
 
@@ -112,7 +110,7 @@ export function createBuckets({ burst, everyMs }: BucketRule) {
       const left = leftAt(key, now) - 1;
       buckets.delete(key);
       buckets.set(key, { left, at: now });
-      // In order of use: the first ones were used longest ago.
+      // Drops full buckets. The first ones were used longest ago.
       for (const [first] of buckets) {
         if (leftAt(first, now) < burst) break;
         buckets.delete(first);
@@ -121,10 +119,7 @@ export function createBuckets({ burst, everyMs }: BucketRule) {
   };
 }
 
-/**
- * Returns a function that reads and then applies the result, unless the result of a read that began later was applied
- * before: a slow read never replaces newer state.
- */
+/** A slow read never replaces newer state: its result is dropped if that of a later one was applied before. */
 export function readInOrder<Result>(read: () => Promise<Result>, apply: (result: Result) => void): () => Promise<void> {
   let begun = 0;
   let applied = 0;
@@ -154,7 +149,6 @@ export function uptimeSince(now: number, ms: number, pauses: readonly Pause[]): 
   return since;
 }
 
-/** Adds a pause at the end, which may touch the last one. */
 export function addPause(pauses: readonly Pause[], { from, until }: Pause): Pause[] {
   const last = pauses.at(-1);
   if (until <= from) return [...pauses];
@@ -162,6 +156,6 @@ export function addPause(pauses: readonly Pause[], { from, until }: Pause): Paus
   return [...pauses.slice(0, -1), { from: Math.min(last.from, from), until: Math.max(last.until, until) }];
 }
 
-/** The pauses up to a time. Time after it, from a clock that was ahead, does not count. */
+/** Time after it, from a clock that was ahead, does not count. */
 export const pausesUntil = (pauses: readonly Pause[], time: number): Pause[] =>
   pauses.filter(({ from }) => from < time).map(({ from, until }) => ({ from, until: Math.min(until, time) }));

@@ -4,13 +4,12 @@ import type { Transfer, TransferKind } from './transfer.ts';
 
 /** What a node's chain says that moved, compared with what was delivered: the proof that nothing was missed. */
 
-/** The blocks after one, up to and including another. */
+/** Excludes block `after`, includes block `upTo`. */
 export interface BlockRange {
   after: number;
   upTo: number;
 }
 
-/** A log as nodes return it. */
 export interface ChainLog {
   address: string;
   topics: string[];
@@ -20,21 +19,18 @@ export interface ChainLog {
   logIndex: string;
 }
 
-/** One movement on the chain; without a transaction that explains it, see {@link difference}. */
 export interface ChainMovement extends Compared, Pick<Transfer, 'internal' | 'blockHash'> {
   kind: Exclude<TransferKind, 'unknown'>;
   blockNumber: number;
-  /** Where in its transaction: `transaction`, `log:5`, `trace:0.1`. Unique there. */
+  /** `transaction`, `log:5` or `trace:0.1`: unique in the transaction. */
   place: string;
 }
 
-/** In what movements and transfers are compared. */
 type Compared = Pick<
   Transfer,
   'kind' | 'txHash' | 'from' | 'to' | 'token' | 'value' | 'tokenId' | 'tokenIdExact' | 'blockNumber'
 >;
 
-/** A stored transfer. `count`: how many equal ones. */
 export interface StoredTransfer {
   id: number;
   scope: number;
@@ -42,14 +38,13 @@ export interface StoredTransfer {
   transfer: Transfer;
 }
 
-/** An address that somebody watches in a scope, and since when. */
 export interface WatchedAddress {
   scope: number;
   address: AddressText;
   since: number;
 }
 
-/** A posted transfer that was found on the chain. `at`: when; `minedAt`: when it happened. */
+/** `at`: when it was found on the chain; `minedAt`: when it happened. */
 export interface MissedTransfer {
   transferId: number;
   network: number;
@@ -61,16 +56,13 @@ export interface MissedTransfer {
   minedAt: number;
 }
 
-/** Why blocks could not be checked. `pruned`: the node no longer has their state. */
 export type UncheckedReason = 'pruned' | 'refused';
 
-/** Blocks of which something could not be checked. */
 export interface Unchecked extends BlockRange {
   reason: UncheckedReason;
   at: number;
 }
 
-/** How far one network was compared with its chain. */
 export interface CheckProgress {
   /** Empty: no node has responded yet. */
   chainId: string;
@@ -79,25 +71,21 @@ export interface CheckProgress {
   /** When it was mined. */
   blockAt: number;
   unchecked: Unchecked[];
-  /** The id of the latest stored transfer that was looked at for being delivered late. */
+  /** The id of the latest transfer that was examined for a late delivery. */
   seen?: number;
-  /** When it began: nothing older is looked for. */
+  /** Nothing older is looked for. */
   since?: number;
 }
 
-/** Whether a block was compared completely. */
 export const isCompared = ({ block, unchecked }: CheckProgress, at: number): boolean =>
   at <= block && !unchecked.some(({ after, upTo }) => at > after && at <= upTo);
 
-/** What people and monitoring see of it. */
 export interface Completeness {
   network: string;
-  /** Empty: it is never named. */
   title: string;
-  /** null: nothing was compared yet. */
   block: number | null;
   blockAt: number | null;
-  /** Why it does not go on now; null: it does. */
+  /** Why the comparison has stopped; null: it goes on. */
   trouble: { since: number; reason: 'away' | 'refused' | 'other-chain' } | null;
   unchecked: Unchecked[];
   /** false: payments inside of transactions are only found as differences of the balance. */
@@ -108,10 +96,9 @@ export const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11
 export const SINGLE_TOPIC = '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62';
 export const BATCH_TOPIC = '0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb';
 
-/** Most ranges of unchecked blocks that are told apart. */
 const MAX_UNCHECKED = 20;
 
-/** Adds unchecked blocks; those that touch others of the same reason become one range with them. */
+/** Ranges of one reason that touch become one. */
 export function addUnchecked(known: readonly Unchecked[], added: readonly Unchecked[]): Unchecked[] {
   let all = [...known];
   for (const one of added) {
@@ -132,22 +119,20 @@ const together = (one: Unchecked, other: Unchecked): Unchecked => ({
   at: Math.max(one.at, other.at),
 });
 
-/** An address as a topic, and back; null: the topic is no address. */
 export const topicOf = (address: AddressText): string => `0x${address.slice(2).padStart(64, '0')}`;
 const addressIn = (topic: string | undefined): AddressText | null =>
   topic !== undefined && /^0x0{24}/.test(topic) ? toAddress(`0x${topic.slice(26)}`) : null;
 
-/** The 32-byte words of data. */
 const wordsOf = (data: string): bigint[] =>
   (data.slice(2).match(/[0-9a-f]{64}/gi) ?? []).map((word) => BigInt(`0x${word}`));
 
-/** Contracts may log a list of any length: more items of one log are read as none. */
+/** Contracts may log a list of any length; a longer one is ignored. */
 const MAX_BATCH = 10_000;
 
 /** Repeats every payment of the coin as a log of a token (EIP-7708). */
 const COIN_LOGGER = '0xfffffffffffffffffffffffffffffffffffffffe';
 
-/** The movements of tokens in a log; none in a malformed one, because a contract may write anything under a known topic. */
+/** None in a malformed log: a contract may write anything under a known topic. */
 export function movementsOf(log: ChainLog, blockHash: string | null = null): ChainMovement[] {
   const token = toAddress(log.address);
   const [topic, first, second, third] = log.topics;
@@ -178,7 +163,7 @@ export function movementsOf(log: ChainLog, blockHash: string | null = null): Cha
   }));
 }
 
-/** IDs and numbers of pieces in the data of an ERC-1155 log. */
+/** IDs and numbers of pieces in an ERC-1155 log. */
 function piecesIn(topic: string | undefined, words: bigint[]): [bigint, bigint][] {
   if (topic === SINGLE_TOPIC) return words.length === 2 ? [[words[0]!, words[1]!]] : [];
   if (topic !== BATCH_TOPIC) return [];
@@ -194,10 +179,7 @@ function piecesIn(topic: string | undefined, words: bigint[]): [bigint, bigint][
   return ids.map((id, index) => [id, values[index]!]);
 }
 
-/**
- * What no call explains: the coin of an address that appeared or vanished in a block. It has no transaction, so the block
- * stands for one.
- */
+/** Coins that appeared or vanished in a block and that no call explains. The block stands for their transaction. */
 export function difference(
   address: AddressText,
   amount: bigint,
@@ -220,12 +202,11 @@ export function difference(
   };
 }
 
-/** Whether a transfer is a {@link difference}. */
 export const isDifference = ({ txHash }: Pick<Transfer, 'txHash'>): boolean => /^block\d+$/.test(txHash);
 
 /**
- * Whether two reports are about the same movement, although services write NFTs in different ways: with or without a number
- * of pieces, with another kind, with a rounded ID. A {@link difference} is the payment of the same block and amount.
+ * Services write NFTs in different ways: with or without a number of pieces, with another kind, with a rounded ID. A
+ * {@link difference} equals the payment of the same block and amount.
  */
 export function isSameMovement(one: Compared, other: Compared): boolean {
   const [unexplained, named] = one.token === null && isDifference(one) ? [one, other] : [other, one];
@@ -247,7 +228,7 @@ export function isSameMovement(one: Compared, other: Compared): boolean {
     : Math.abs(Number(one.tokenId) / Number(other.tokenId) - 1) < 1e-9;
 }
 
-/** A text that only the same movement has; null: one that {@link isSameMovement} finds without it. */
+/** Equal for the same movements; null: only {@link isSameMovement} can compare this one. */
 const exactName = (one: Compared): string | null =>
   isDifference(one) || (one.tokenId !== null && !one.tokenIdExact)
     ? null
@@ -264,16 +245,15 @@ function listIn<Item>(lists: Map<string, Item[]>, key: string): Item[] {
   return list;
 }
 
-/** What one scope lacks of the chain, and what it has that the chain lacks. */
 export interface Comparison {
   missed: ChainMovement[];
-  /** How many of each the chain has; 0: none. */
+  /** `count`: how many the chain has; 0: none. */
   wrong: { stored: StoredTransfer; count: number }[];
 }
 
 /**
- * Compares what the chain has with what is stored of one scope. Everything in `movements` is on the chain; of what is
- * `stored`, only what `isCovered` may be called wrong; `isHere`: the chain has it here, whatever block was named.
+ * All `movements` are on the chain. A `stored` transfer may be called wrong only if it `isCovered`; `isHere`: the chain
+ * has some of it here, whatever block was named.
  */
 export function compare(
   movements: readonly ChainMovement[],
@@ -319,20 +299,17 @@ export function compare(
   return result;
 }
 
-/** Balances by address, in the coin's smallest unit. */
+/** In the coin's smallest unit. */
 export type Balances = ReadonlyMap<AddressText, bigint>;
 
-/** An address whose balance changed in a block otherwise than is known, and by how much. */
+/** A change of a balance that no known movement explains. */
 export interface Suspect {
   block: number;
   address: AddressText;
   change: bigint;
 }
 
-/**
- * Finds the blocks in which balances changed otherwise than `expected`: halves the range again and again, for all addresses
- * together, and follows only the halves that do not add up.
- */
+/** Halves the range again and again, for all addresses together, and follows only the halves that do not add up. */
 export async function suspectsIn(
   { after, upTo }: BlockRange,
   start: Balances,
@@ -356,7 +333,6 @@ export async function suspectsIn(
   ];
 }
 
-/** What payments and fees in a range add up to for an address. */
 export function netOf(
   address: AddressText,
   { after, upTo }: BlockRange,
@@ -374,10 +350,9 @@ export function netOf(
   return net;
 }
 
-/** What a contract says about its token. */
 export type TokenFacts = Pick<Token, 'name' | 'symbol' | 'decimals'>;
 
-/** The body of an event about a movement, as the notification service would write it. */
+/** As the notification service would write it. */
 export function bodyOf(
   movement: ChainMovement,
   token: TokenFacts | null,
@@ -403,7 +378,7 @@ export function bodyOf(
   });
 }
 
-/** Whether a log is about this transfer, whatever its form: of its token, with its parties and its amount or ID. */
+/** Whether a log is about this transfer, whatever the log's form. */
 export function mentions({ address, topics, data }: ChainLog, { token, from, to, value, tokenId }: Compared): boolean {
   if (toAddress(address) !== token) return false;
   const words = `${topics.slice(1).join('')}${data}`.toLowerCase().replaceAll('0x', '');

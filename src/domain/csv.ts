@@ -2,30 +2,28 @@ import { inUnits } from './amount.ts';
 import { plainText } from './text.ts';
 import { isItem, type Transfer } from './transfer.ts';
 
-/** Maximum number of bytes of one file; Discord accepts 10 MiB. */
+/** Discord accepts 10 MiB. */
 export const MAX_FILE_BYTES = 10_000_000;
 
-/** A text that a spreadsheet would interpret as a formula, also one already escaped with apostrophes. */
+/** What a spreadsheet would interpret as a formula, also if it was already escaped with apostrophes. */
 export const FORMULA = /^'*[=+@\-\t\r]/;
 
 /**
- * Formats a record by RFC 4180, without a line end. Text that looks like a formula is escaped with an apostrophe, so that
- * reading can undo it: csv-stringify leaves what begins with an apostrophe as it is. A negative number is none.
+ * By RFC 4180, without a line end. A formula is escaped with an apostrophe, so that reading can undo it: csv-stringify
+ * leaves what begins with an apostrophe as it is. A negative number is no formula.
  */
 export function csvLine(cells: readonly (string | number | boolean | null)[]): string {
   return cells.map(cell).join(',');
 }
 
-/**
- * The exact amount, without separators. Raw units are marked, so that a spreadsheet does not add them to other amounts.
- */
+/** Raw units are marked, so that a spreadsheet does not add them to other amounts. */
 export function amountCell(transfer: Transfer): string | null {
   const { value, decimals } = transfer;
   if (value === null || isItem(transfer)) return value;
   return decimals === null ? `${value} raw` : inUnits(value, decimals);
 }
 
-/** The token ID; one that its sender rounded is marked, so that nobody searches for exactly that ID. */
+/** A rounded ID is marked, so that nobody searches for exactly that ID. */
 export function idCell({ tokenId, tokenIdExact }: Transfer): string | null {
   return tokenIdExact ? tokenId : `${plainText(tokenId) ?? ''} imprecise`;
 }

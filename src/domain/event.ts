@@ -5,16 +5,16 @@ import type { Transfer, TransferEvent, TransferKind } from './transfer.ts';
 
 export type ParsedEvent = { ok: true; event: TransferEvent } | { ok: false; reason: string };
 
-/** A uint256 has at most 78 digits; anything longer is not an amount. */
+/** A uint256 has at most 78 digits. */
 const MAX_DIGITS = 78;
-/** Maximum number of digits of a number that was rounded to a double. Nobody moves that many pieces of one token. */
+/** Longer numbers may be rounded to a double. Nobody moves that many pieces of one token. */
 const MAX_ROUNDED_DIGITS = 15;
 
-/** A name or symbol has any length: anyone can write one into a contract. This many characters of a text are read. */
+/** Anyone can write a name of any length into a contract: only this many characters are read. */
 const MAX_TEXT = 1_000;
 /**
- * Most characters of a body, without the rest of its long texts. An event has about 2,000; to parse a megabyte of numbers or
- * keys would block the event loop for half a second.
+ * Characters, not counting long texts. An event has about 2,000; a megabyte of numbers or keys would block the event
+ * loop for half a second.
  */
 const MAX_BODY = 32 * 1024;
 const BYTE_ORDER_MARK = 0xfeff;
@@ -24,10 +24,7 @@ const textField = field.transform(text);
 const integerField = field.transform(integer);
 const addressField = field.transform(toAddress);
 
-/**
- * An event as services send it. Each field is read separately: one that cannot be read is null. Numbers arrive as their
- * source text, so that no digit is lost.
- */
+/** A field that cannot be read is null. Numbers arrive as their source text, so that no digit is lost. */
 const eventBody = z.object({
   txHash: textField,
   blockNumber: field.transform(safeInteger),
@@ -42,8 +39,7 @@ const eventBody = z.object({
   tokenId: field,
   value: integerField,
   /**
-   * How many pieces of an ERC-1155 move. Only this project's own service sends it: in the specification the ID replaces the
-   * value.
+   * Pieces of an ERC-1155. Only this project's own service sends it: in the specification the ID replaces the value.
    */
   quantity: integerField,
   gasFee: integerField,
@@ -56,7 +52,6 @@ type EventBody = z.infer<typeof eventBody>;
 
 type Fields = Record<string, unknown>;
 
-/** A number that is not written as plain digits: it is negative, or has a fraction or an exponent. */
 const ODD_NUMBER = /:\s*(?:-|\d+[.eE])/;
 
 /**
@@ -77,7 +72,6 @@ export function parseEvent(body: string): ParsedEvent {
   return readEvent(fields as Fields);
 }
 
-/** What a body that is not JSON looks like, to help fix the sender; empty when it is unknown. */
 function likeness(body: string): string {
   if (body.trim() === '') return ': it is empty';
   const isDeflate =
@@ -92,8 +86,8 @@ function likeness(body: string): string {
 }
 
 /**
- * Parses an object with every number as its source text, so that no digit is lost beyond 2^53. Only fields that are
- * named here are read, so a name such as `__proto__` is harmless. Throws a RangeError if there is too much in it.
+ * Every number becomes its source text. Only fields that are named here are read, so a name such as `__proto__` is
+ * harmless. Throws a RangeError if there is too much in it.
  */
 function parseJson(json: string): unknown {
   const text = json.length > MAX_BODY ? cutTexts(json) : json;
@@ -111,7 +105,6 @@ function parseJson(json: string): unknown {
   return isPlain && !ODD_NUMBER.test(text) ? fields : JSON.parse(text, numbersAsWritten);
 }
 
-/** Cuts the texts in JSON; throws a RangeError if the rest is still too long. */
 function cutTexts(json: string): string {
   let cut = '';
   let from = 0;
@@ -128,7 +121,6 @@ function cutTexts(json: string): string {
   return cut + json.slice(from);
 }
 
-/** The index after a text in JSON that begins at `open`. */
 function endOfText(json: string, open: number): number {
   for (let close = json.indexOf('"', open + 1); close >= 0; close = json.indexOf('"', close + 1)) {
     let backslashes = 0;
@@ -138,7 +130,7 @@ function endOfText(json: string, open: number): number {
   throw new SyntaxError('no end of a text');
 }
 
-/** A reviver for `JSON.parse` that returns each number as its source text: amounts may be integers beyond 2^53. */
+/** A reviver for `JSON.parse`: amounts may be integers beyond 2^53. */
 export function numbersAsWritten(this: unknown, _key: string, value: unknown, context?: { source?: string }): unknown {
   return typeof value === 'number' ? (context?.source ?? String(value)) : value;
 }
@@ -207,7 +199,6 @@ function readKind(body: EventBody, tokenId: string | null, value: string | null)
   return value !== null && tokenDecimals !== null ? 'erc20' : 'unknown';
 }
 
-/** A text that is neither null nor empty, cut at 300 characters. */
 function text(value: unknown): string | null {
   if (typeof value !== 'string') return null;
   const trimmed = value.slice(0, MAX_TEXT).trim();

@@ -1,21 +1,17 @@
 import { type AddressText, checksumAddress } from './address.ts';
 
-/** The explorer's web root, without a slash at its end; undefined: there is no explorer. */
+/** Without a slash at its end; undefined: there is no explorer. */
 export interface ExplorerRoot {
   explorerUrl: string | undefined;
 }
 
-/**
- * The page of a transaction, or of the block that stands for one (see `difference`); null without an explorer, and for an
- * invalid hash.
- */
+/** A block may stand for a transaction, see `difference`. null without an explorer, and for an invalid hash. */
 export function transactionPage({ explorerUrl }: ExplorerRoot, txHash: string): string | null {
   const block = /^block(\d{1,15})$/.exec(txHash)?.[1];
   if (explorerUrl && block) return `${explorerUrl}/block/${block}`;
   return explorerUrl && /^0x[0-9a-f]{64}$/.test(txHash) ? `${explorerUrl}/tx/${txHash}` : null;
 }
 
-/** The page of an address or a token; null without an explorer. */
 export function addressPage(
   { explorerUrl }: ExplorerRoot,
   address: AddressText,

@@ -11,7 +11,6 @@ const LATINS = 'ABESIJKMHOPCTYXQWABEZHIKMNOPTYXT';
 /** Accents and invisible characters, except blanks of every kind. */
 const UNSEEN = /[\p{M}\p{Cf}\p{Co}\p{Cn}\p{Cs}\u115f\u1160\u3164\uffa0\u2800]/gu;
 
-/** A text in capitals, with look-alike letters of other scripts replaced by Latin ones. */
 function inCapitals(text: string): string {
   const capitals = text.normalize('NFKD').replace(UNSEEN, '').toUpperCase();
   return capitals.replace(/\P{ASCII}/gu, (letter) => LATINS[OTHERS.indexOf(letter)] ?? letter);
@@ -19,7 +18,7 @@ function inCapitals(text: string): string {
 
 const INVITATION = /\b(CLAIM|VISIT|AIRDROP|REDEEM|VOUCHER|REWARDS?)\b/;
 
-/** Whether a token's name or symbol advertises a site: a link, a domain, or words that lead to one. */
+/** Whether a token's name or symbol advertises a site. */
 export function isLure({ token, tokenName, tokenSymbol }: Transfer): boolean {
   return (
     token !== null &&
@@ -27,12 +26,12 @@ export function isLure({ token, tokenName, tokenSymbol }: Transfer): boolean {
   );
 }
 
-/** Returns one text for all symbols that look alike: blanks, accents, case and look-alike letters make no difference. */
+/** Equal for symbols that look alike. */
 export function skeleton(symbol: string): string {
   return inCapitals(symbol).replace(/\s/gu, '');
 }
 
-/** The cataloged token or the native coin whose symbol another token copies; null: none. */
+/** The known asset whose symbol this token copies. */
 export function imitatedBy(token: AddressText, symbol: string | null, known: readonly KnownToken[]): Asset | null {
   const text = symbol === null ? '' : skeleton(symbol);
   if (text === '' || known.some((one) => one.token === token && one.cataloged)) return null;
@@ -43,10 +42,10 @@ export function imitatedBy(token: AddressText, symbol: string | null, known: rea
 
 /** How long an address stays a counterparty of another after a transfer between them. */
 export const COUNTERPARTY_MS = 30 * DAY;
-/** How many look-alikes of one token or party are compared: cataloged tokens, or counterparties. */
+/** How many look-alikes of one token or party are compared. */
 export const MAX_ALIKE = 5;
 
-/** A known counterparty is stored again, with the new time, after this. */
+/** A known counterparty is stored again only after this. */
 export const COUNTERPARTY_REFRESH_MS = DAY;
 
 /** The first and last four digits: what most people compare, and what a look-alike copies. */

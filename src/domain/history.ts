@@ -6,31 +6,27 @@ import { type HiddenReason, matchTransfer } from './match.ts';
 import type { Choices, Perspective, Subscription } from './subscription.ts';
 import type { Transfer } from './transfer.ts';
 
-/** A transaction's transfers that concern a guild. */
 export interface HistoryQuery {
   guildId: string;
   txHash: string;
-  /** The scopes of the guild's own projects: their transfers count also if they concern none of its subscriptions. */
+  /** Scopes of the guild's own projects: their transfers count even if no subscription is concerned. */
   ownScopes?: readonly number[];
   /** null, and by default: on any. */
   network?: number | null;
-  /** Only those with an alert in this channel; null, and by default: in any or none. */
+  /** null, and by default: in any or none. */
   channelId?: string | null;
-  /** How many of the first are skipped; by default none. */
   skip?: number;
 }
 
-/** Everything that is recorded about one transfer and concerns one guild. */
 export interface TransferHistory {
   id: number;
   network: number;
   transfer: Transfer;
-  /** How many equal ones the transaction holds. */
   count: number;
   reorganized: boolean;
   seenAt: number;
   own: boolean;
-  /** One for each watched address that it was sent for. A field is null if an earlier version did not record it. */
+  /** One for each watched address. A field is null if an earlier version did not record it. */
   deliveries: {
     received: number;
     seenAt: number;
@@ -43,7 +39,7 @@ export interface TransferHistory {
   alerts: RecordedAlert[];
 }
 
-/** What was decided for one subscription. `address` null: the subscription is gone. */
+/** `address` null: the subscription is gone. */
 export interface RecordedDecision {
   subscription: number;
   channelId: string;
@@ -58,13 +54,10 @@ export interface RecordedAlert {
   state: 'waiting' | 'frozen' | 'sent' | 'dead';
   hold: Alert['hold'];
   dueAt: number;
-  /** When an operator discarded it; null: nobody did. */
+  /** When an operator discarded the alert. */
   discardedAt: number | null;
   warnings: Warning[];
-  /**
-   * Its message. `alerts`: how many it contains; `together`: how many are of the same transaction, unless it is a
-   * digest.
-   */
+  /** `alerts`: how many it contains; `together`: how many of the same transaction, unless it is a digest. */
   message: {
     kind: Batch['kind'];
     reason: DigestReason | null;
@@ -76,7 +69,7 @@ export interface RecordedAlert {
     together: number;
   } | null;
   channel: { state: ChannelState; dueAt: number; reason: string | null } | null;
-  /** Until when the channel's alerts are collected, because there were too many; null: they are posted one by one. */
+  /** null: the channel's alerts are posted one by one. */
   collectingUntil: number | null;
   dead: { reason: string; at: number } | null;
 }
@@ -84,15 +77,13 @@ export interface RecordedAlert {
 export interface MessageTransaction {
   network: number;
   txHash: string;
-  /** How many of its transfers the message shows. */
+  /** How many the message shows. */
   transfers: number;
-  /** One of them: a significant one, if there is any. */
+  /** A significant one, if there is any. */
   transfer: Transfer;
-  /** How the channel's subscriptions see that transfer. */
   perspectives: Perspective[];
 }
 
-/** A subscription as it is proposed, without a past. */
 export type Proposal = Choices & Pick<Subscription, 'guildId' | 'address'> & Partial<Pick<Subscription, 'network'>>;
 
 export interface DryRun {
@@ -101,45 +92,41 @@ export interface DryRun {
   posted: number;
   hidden: Partial<Record<HiddenReason, number>>;
   examples: { network: number; transfer: Transfer; perspective: Perspective; seenAt: number }[];
-  /** When the oldest of the examined transfers arrived; null if there was none. */
+  /** When the oldest examined transfer arrived; null: there was none. */
   since: number | null;
-  /** How many were looked through, if there were more; otherwise null. */
+  /** How many were examined, if there were more; otherwise null. */
   cut: number | null;
 }
 
-/** Which transfers are looked for: those that a guild's project brought from `since` to `until`. */
 export interface RecentQuery {
   guildId: string;
   address: AddressText;
-  /** null: on any. */
   network: number | null;
   since: number;
   until: number;
   /**
-   * Only transfers that the guild's subscriptions in these channels were decided about; null: all of the project. Other
-   * guilds' transfers would reveal what they watch.
+   * Only transfers decided for the guild's subscriptions in these channels; null: all of the project. Other guilds'
+   * transfers would reveal what they watch.
    */
   channelIds: readonly string[] | null;
 }
 
-/** The latest transfers of a guild's project: how many, when the oldest arrived, and those that involve the address. */
+/** `seen` and `oldest` are of all transfers, `involved` are those of the address. */
 export interface RecentTransfers {
   seen: number;
   oldest: number | null;
-  /** `cataloged`: whether the explorer's catalog lists the token; null if that is unknown. */
   involved: { network: number; transfer: Transfer; seenAt: number; cataloged: boolean | null }[];
 }
 
 const MAX_EXAMPLES = 3;
-/** How many transfers are looked through at once: the event loop handles other events between two pages. */
+/** The event loop handles other events between two pages. */
 const PAGE_SIZE = 5_000;
 
-/** What a proposal lacks to be matched: it is active. */
 const ACTIVE = { id: 0, channelId: '', paused: false, mutedUntil: null } satisfies Partial<Subscription>;
 
 /**
- * Returns what a subscription would have posted in a period, by about the latest `max` transfers; ignores mutes. `read`
- * returns the latest transfers until a time, including all of the oldest moment.
+ * Examines about the latest `max` transfers; ignores mutes. `read` returns the latest transfers until a time, including
+ * all of the oldest moment.
  */
 export async function dryRun(
   proposal: Proposal,

@@ -3,14 +3,12 @@ import type { NewDelivery } from './inbox.ts';
 import type { Transfer } from './transfer.ts';
 
 /**
- * Equal deliveries that one run of one process received within this are as many transfers: a retry comes 15 s after the
- * try before it, at the earliest.
+ * Equal deliveries to one run of a process within this are as many transfers: a retry comes after 15 s at the earliest.
  */
 const WINDOW_MS = 10_000;
 
-/** What is stored about a transfer. `count`: how many equal ones the transaction contains. */
 export interface SeenTransfer {
-  /** Its ID in the store; null until it is stored. */
+  /** null until it is stored. */
   id: number | null;
   key: string;
   scope: number;
@@ -20,7 +18,7 @@ export interface SeenTransfer {
   reorganized: boolean;
   /** When it happened, if it was found on the chain and not delivered. */
   minedAt?: number;
-  /** It concerns subscriptions, and none of them knows its token: anybody may have made it. It is kept for a shorter time. */
+  /** Its subscriptions do not know the token: anybody may have made it. Kept for a shorter time. */
   isWorthless: boolean;
   /** `left`: the hashes of the abandoned blocks that it was in before. */
   transfer: Transfer & { left?: string[] };
@@ -31,16 +29,16 @@ export interface SeenDelivery {
   transferKey: string;
   /** How many equal transfers it stands for. */
   count: number;
-  /** How many bodies of it were received. */
   received: number;
   seenAt: number;
-  /** The run and the time in it of the first body of the latest ten seconds, and how many bodies these had. */
+  /**
+   * The run, and the time in it, of the first body of the latest ten seconds; `inWindow`: how many bodies these had.
+   */
   run: string;
   windowMs: number;
   inWindow: number;
-  /** The IDs of the signed bodies, each once. */
+  /** The IDs of the signed bodies, and the places that these name. */
   ids: string[];
-  /** The places that they name, each once. */
   places: string[];
 }
 
@@ -56,8 +54,8 @@ export type Receipt = Pick<NewDelivery, 'receivedAt' | 'run' | 'runMs' | 'identi
 const MAX_NAME_LENGTH = 60;
 
 /**
- * Judges a body against what was seen before, and updates the delivery's record. A signed body is identified by its ID
- * and its place: each place counts as one transfer. Others are judged by when they arrived.
+ * A signed body is identified by its ID and its place: each place counts as one transfer. Others are judged by when
+ * they arrived.
  */
 export function judge(
   known: SeenDelivery | undefined,
@@ -89,8 +87,8 @@ export function judge(
 const shortName = (name: string): string => (name.length > MAX_NAME_LENGTH ? hash('sha256', name) : name);
 
 /**
- * Judges a body by when it arrived. Never counts more transfers than there are: within ten seconds each of them is
- * delivered once at most. It counts fewer when equal transfers arrive further apart, or at different processes.
+ * Never counts more transfers than there are: within ten seconds each of them is delivered once at most. It counts
+ * fewer when equal transfers arrive further apart, or at different processes.
  */
 function judgeByTime(
   known: SeenDelivery | undefined,

@@ -5,39 +5,37 @@ export interface NewDelivery {
   scope: number;
   receivedAt: number;
   body: Uint8Array;
-  /** Its identity in the verified headers; null: it was not signed. */
+  /** null: it was not signed. */
   identity: DeliveryIdentity | null;
-  /** The run of the process that received it: a random name. */
+  /** A random name of the process's run. */
   run: string;
-  /** When it arrived, in whole milliseconds that passed in that run. Only times of one run can be compared. */
+  /** Whole milliseconds since the run began. Only times of one run can be compared. */
   runMs: number;
 }
 
 export interface DeliveryIdentity {
-  /** The sender's id of the delivery, the same in every retry. The signature covers it. */
+  /** The same in every retry. The signature covers it. */
   id: string;
   chainId: string | null;
-  /** Where the transfer is: `transaction`, `log:5`, `trace:0.1`. */
+  /** `transaction`, `log:5` or `trace:0.1`. */
   place: string | null;
-  /** When it was mined, in milliseconds: this bot found it on the chain. No sender can set this. */
+  /** Only of a transfer that this bot found on the chain: no sender can set this. */
   minedAt?: number;
 }
 
-/** How the reason begins why a signed delivery is set aside that names another network's chain. */
+/** Begins the reason when a signed delivery names another network's chain. */
 export const OTHER_CHAIN = 'It is from chain';
 
-/** How much of the inbox and of the disk one scope uses. */
 export interface InboxUsage {
   scope: number;
   waiting: number;
-  /** Of the waiting deliveries. */
   waitingBytes: number;
-  /** Of the deliveries stored on the latest day with any (UTC, counted from 1970). */
+  /** `day` is the latest with a delivery: UTC, counted from 1970. */
   day: number;
   dayBytes: number;
 }
 
-/** What deliveries add to the stored bytes of each server's own project and day, in a fixed order. */
+/** Without the operator's scopes; sorted, so that all processes lock rows in the same order. */
 export function storedBytes(deliveries: readonly NewDelivery[]): { scope: number; day: number; bytes: number }[] {
   const own = deliveries.filter(({ scope }) => !isOperatorScope(scope));
   const sums = new Map<string, { scope: number; day: number; bytes: number }>();
@@ -49,7 +47,6 @@ export function storedBytes(deliveries: readonly NewDelivery[]): { scope: number
   return [...sums.values()].toSorted((one, other) => one.scope - other.scope || one.day - other.day);
 }
 
-/** A delivery that waits for the router, with its bytes read as UTF-8. */
 export interface InboxRow extends Omit<NewDelivery, 'body'> {
   id: number;
   body: string;
@@ -68,20 +65,20 @@ export interface Receiver {
 export interface Quarantined {
   id: number;
   scope: number;
-  /** The guild whose own project's URL it arrived at; null: the operator's, or a project that is gone. */
+  /** null: it arrived at the operator's URL, or the project is gone. */
   guildId: string | null;
   receivedAt: number;
   reason: string;
   bytes: number;
   /** As received; null: it gave its bytes up to newer ones. */
   body: Uint8Array | null;
-  /** The SHA-256 of a body that was given up; null while there is one. */
+  /** The SHA-256 of a body that was given up. */
   hash: string | null;
 }
 
 /**
- * Returns which deliveries the router takes: the oldest of each scope, then the second of each, and so on. It takes at most
- * `limit`, and stops once their sizes reach `bytes`, but not before each scope had its turn.
+ * Takes the oldest of each scope, then the second of each, and so on. Stops at `limit`, and once their sizes reach
+ * `bytes`, but not before each scope had its turn.
  */
 export function takenInTurn<Delivery extends { size: number }>(
   scopes: readonly (readonly Delivery[])[],
@@ -107,16 +104,15 @@ export function takenInTurn<Delivery extends { size: number }>(
 export const QUOTA_REASONS = ['rate', 'backlog', 'daily', 'disk-reserve'] as const;
 export type QuotaReason = (typeof QUOTA_REASONS)[number];
 
-/** Limits for the receiver URL of one server's own project. */
 export interface QuotaLimits {
-  /** Deliveries per second: the sustained rate, and the burst size. */
+  /** Deliveries per second. */
   rate: number;
   burst: number;
   waiting: number;
   waitingBytes: number;
-  /** Bytes of deliveries stored in one day (UTC). */
+  /** Per day (UTC). */
   dayBytes: number;
-  /** Deliveries per second that the operator's URL may bring; null: without limit. */
+  /** Deliveries per second at the operator's URL; null: without limit. */
   operatorRate: number | null;
 }
 
@@ -124,15 +120,14 @@ export interface ScopeQuota {
   waiting: number;
   /** Bytes. */
   storedToday: number;
-  /** The deliveries refused since the start, and why the last one was; null: none. */
+  /** Since the start; `reason` and `at` are of the last one. */
   refused: { reason: QuotaReason; count: number; at: number } | null;
   limits: QuotaLimits;
 }
 
 /**
- * The origin of a delivery that was refused for its source. `unlisted`: `source` is neither a source nor a trusted
- * proxy. `no-sender`: behind the trusted proxies there was no other address; `source` is the last of them. `unreadable`:
- * what the proxy sent is not an IP address.
+ * `unlisted`: neither a source nor a trusted proxy. `no-sender`: behind the trusted proxies there was no other address;
+ * `source` is the last of them. `unreadable`: what the proxy sent is not an IP address.
  */
 export type RefusedSource =
   | { reason: 'unlisted'; source: string }
@@ -140,8 +135,8 @@ export type RefusedSource =
   | { reason: 'unreadable'; source: null };
 
 /**
- * Why nobody can deliver to the public address. `untrusted`, `expired`, `wrong-name`: its certificate. `no-tls`: the
- * server there does not support TLS. `away`: any other reason.
+ * `untrusted`, `expired`, `wrong-name`: its certificate. `no-tls`: the server does not support TLS. `away`: any other
+ * reason.
  */
 export const UNREACHABLE = [
   'dns',
@@ -154,7 +149,7 @@ export const UNREACHABLE = [
   'away',
 ] as const;
 
-/** Whether the receiver responds at its public address; `other`: something else does, with this status code. */
+/** `other`: something else responds there, with this status code. */
 export type Reachability =
   | { status: 'reachable' }
   | { status: 'other'; code: number }

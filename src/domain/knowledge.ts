@@ -6,7 +6,6 @@ import type { Watcher } from './subscription.ts';
 
 /** What the store looks up so that the router can warn of imitated tokens and look-alike addresses. */
 
-/** A party of a transfer, for a guild that watches another one. */
 export interface GuildParty {
   guildId: string;
   outerDigits: string;
@@ -17,10 +16,8 @@ export interface Party extends GuildParty {
   address: AddressText;
 }
 
-/** What is looked up, everything once. */
 export interface KnowledgeQuery {
   tokens: { network: number; token: AddressText }[];
-  /** The skeletons of the tokens' symbols. */
   skeletons: { network: number; skeleton: string }[];
   /** For their look-alikes among the counterparties of the watched address. */
   parties: Party[];
@@ -61,14 +58,14 @@ export function knowledgeQuery(
   };
 }
 
-/** Between which texts the addresses are that begin like a party, and what they end with if they look like it. */
+/** A party's look-alikes lie between `from` and `to` and end with `last`. */
 export const rangeOf = ({ outerDigits }: GuildParty): { from: string; to: string; last: string } => ({
   from: `0x${outerDigits.slice(0, 4)}`,
   to: `0x${outerDigits.slice(0, 4)}g`,
   last: outerDigits.slice(4),
 });
 
-/** Each address once: a guild's label comes before a subscription to the same address. */
+/** A guild's label comes before a subscription to the same address. */
 export function namedOnce(rows: TokenKnowledge['named']): TokenKnowledge['named'] {
   const labelsFirst = rows.toSorted((one, other) => Number(one.label === null) - Number(other.label === null));
   const byAddress = Map.groupBy(labelsFirst, ({ guildId, address }) => `${guildId} ${address}`);

@@ -4,15 +4,13 @@ import { isKnownAsset, isSignificant, leaves, minimumFor, type TokenTrust } from
 import { asksFor, isMuted, type Perspective, type Watcher } from './subscription.ts';
 import { isLessThan, isWorthLess, isZero, mergedKind, type Transfer } from './transfer.ts';
 
-/** Whether a subscription gets an alert for a transfer. */
 export type Match =
   | { outcome: 'matched'; perspective: Perspective; isKnown: boolean; isSignificant: boolean }
   | { outcome: 'hidden'; reason: HiddenReason }
   | { outcome: 'unrelated' };
 
-/** What a match depends on besides the subscription and the transfer. */
 export interface MatchContext extends TokenTrust {
-  /** Milliseconds; matters for muting only. */
+  /** For muting only. */
   now: number;
   tokenMuted(guildId: string, asset: Asset): boolean;
 }
@@ -21,13 +19,13 @@ interface Case {
   subscription: Watcher;
   transfer: Transfer;
   perspective: Perspective;
-  /** What moved; null: a token whose contract is not known. */
+  /** null: a token whose contract is not known. */
   asset: Asset | null;
   isSignificant: boolean;
   context: MatchContext;
 }
 
-/** Each rule returns whether it hides the transfer. The first one that does is the reason. */
+/** The first rule that returns true is the reason. */
 const RULES = {
   paused: ({ subscription }) => subscription.paused,
   muted: ({ subscription, context }) => isMuted(subscription, context.now),
@@ -58,15 +56,15 @@ const RULES = {
     perspective === 'incoming' && isStray(transfer, context) && isLure(transfer) && !asksFor(subscription, transfer),
 } satisfies Record<string, (given: Case) => boolean>;
 
-/** Why a subscription gets no alert for a transfer of its address. `/why` explains each word. */
+/** `/why` explains each word. */
 export type HiddenReason = keyof typeof RULES;
 
-/** Every reason, in the order of checking: a later one means that no earlier one applied. */
+/** In the order of checking: a later reason means that no earlier one applied. */
 export const REASONS = Object.keys(RULES) as HiddenReason[];
 
 /**
- * Decides about one subscription. A transfer that cannot be judged (an amount without decimals, a token whose catalog
- * entry is not known) is posted. `isSenderWatched`: the guild watches the sender.
+ * A transfer that cannot be judged (an amount without decimals, a token whose catalog entry is not known) is posted.
+ * `isSenderWatched`: the guild watches the sender.
  */
 export function matchTransfer(
   subscription: Watcher,
@@ -89,14 +87,13 @@ export function matchTransfer(
 export const passesHolds = (given: Pick<Case, 'subscription' | 'perspective' | 'isSignificant'>): boolean =>
   given.isSignificant && leaves(given.perspective) && !given.subscription.holdAll;
 
-/** How a watched address sees a transfer; null: it does not concern it. */
 export function seenFrom({ address }: Pick<Watcher, 'address'>, { from, to, token }: Transfer): Perspective | null {
   if (address === from) return address === to ? 'self' : 'outgoing';
   if (address === to) return 'incoming';
   return address === token ? 'token' : null;
 }
 
-/** The other party, seen from the watched address; both parties for a watched token. */
+/** Both parties for a watched token. */
 export function otherSides(
   { address }: Pick<Watcher, 'address'>,
   { from, to }: Pick<Transfer, 'from' | 'to'>,

@@ -4,17 +4,15 @@ export const FIRST_NETWORK = 0;
 export interface Network {
   /** In the database: the chain's id, or {@link FIRST_NETWORK}. */
   id: number;
-  /** What stands for it in the file, in CSV files and in metrics; empty for one that the variables describe. */
+  /** In the file, in CSV files and in metrics; empty for one that the variables describe. */
   name: string;
-  /** What people read; empty for one that the variables describe: it is never named. */
+  /** Empty like the name: the network is never named. */
   title: string;
   /** null: unknown, for one that the variables describe. */
   chainId: number | null;
-  /** How its coin is written; undefined: as the events call it. */
+  /** undefined: as the events call it. */
   nativeSymbol: string | undefined;
-  /** The web root of its explorer, for links; undefined: there is none. */
   explorerUrl: string | undefined;
-  /** Its chain can be asked: what moved, and what is left. */
   hasNode: boolean;
 }
 
@@ -69,8 +67,6 @@ const bare = (name: string): string => name.toLowerCase().replace(/[\s_-]/g, '')
 const BY_NAME = new Map(CHAINS.flatMap(([chainId, ...names]) => names.map((one) => [bare(one), chainId] as const)));
 const TITLES = new Map(CHAINS.map(([chainId, title]) => [chainId, title]));
 
-/** The chain that a short name or title stands for; undefined: not a known one. */
 export const chainOf = (name: string): number | undefined => BY_NAME.get(bare(name));
 
-/** What people call a chain; one that is not well known has only its number. */
 export const chainTitle = (chainId: number): string => TITLES.get(chainId) ?? `chain ${chainId}`;

@@ -1,22 +1,22 @@
 import { createHmac } from 'node:crypto';
 
-/** A guild's own notification project on a network; its ID is its scope. */
+/** A guild's own notification project. Its ID is its scope. */
 export interface StoredProject {
   scope: number;
   guildId: string;
   network: number;
   projectId: string;
-  /** The keys, sealed. */
+  /** The encrypted keys. */
   sealed: Uint8Array;
-  /** Its deliveries must be signed, with secrets that are among the sealed keys. */
+  /** Deliveries must be signed, with secrets that are among the sealed keys. */
   signed: boolean;
 }
 
-/** A project to store; by default on the first network, and not `signed`. */
+/** By default on the first network, and not `signed`. */
 export type NewProject = Omit<StoredProject, 'scope' | 'network' | 'signed'> &
   Partial<Pick<StoredProject, 'network' | 'signed'>>;
 
-/** A path token of the receiver, with the scope whose events it receives; a retiring one waits to be revoked. */
+/** A path token of the receiver; a retiring one waits to be revoked. */
 export interface ReceiverToken {
   token: string;
   scope: number;
@@ -25,8 +25,7 @@ export interface ReceiverToken {
 }
 
 /**
- * The scope of the operator's project on a network, for every guild without a project of its own there: zero or less. Any
- * other scope is the ID of a guild's own project.
+ * Zero or less: for every guild without a project of its own there. Other scopes are the IDs of guilds' own projects.
  */
 export const operatorScope = (network: number): number => 0 - network;
 export const networkOfOperator = (scope: number): number => 0 - scope;
@@ -45,7 +44,6 @@ export interface SignedMessage {
   body: string | Uint8Array;
 }
 
-/** The HMAC-SHA256 with which this secret signs a message. */
 export function signatureOf(secret: string, { id, timestamp, body }: SignedMessage): Buffer {
   const key = Buffer.from(secret.slice(PREFIX.length), 'base64');
   return createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest();

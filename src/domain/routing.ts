@@ -20,7 +20,6 @@ export interface Decision {
   at: number;
 }
 
-/** What is stored of a delivery: the watched address that its body names, and when it last arrived. */
 export interface StoredDelivery extends SeenDelivery, Pick<TransferEvent, 'projectId' | 'addressType' | 'direction'> {
   lastAt: number;
 }
@@ -30,22 +29,22 @@ export interface SubscriptionStats extends ActivityStats {
 }
 
 /**
- * Maximum number of subscriptions that the new transfers of one commit concern. Each costs lookups, a decision and usually an alert,
- * while deliveries wait to be stored. Every guild may watch the same address.
+ * Subscriptions that one commit's new transfers may concern. Each costs lookups, a decision and usually an alert, while
+ * deliveries wait to be stored. Every guild may watch the same address.
  */
 const MAX_REACHED = 5_000;
 
-/** Everything that routing some deliveries changes, in one commit. */
+/** Stored in one commit. */
 export interface RoutingResult {
-  /** Inbox ids that are done. */
+  /** Inbox ids. */
   done: number[];
   transfers: SeenTransfer[];
   deliveries: StoredDelivery[];
   alerts: NewAlert[];
   decisions: Decision[];
-  /** The subscriptions that the decisions are about; what concerns a removed one is not stored. */
+  /** What concerns a removed subscription is not stored. */
   concerned: number[];
-  /** Of those whose address moved something of worth. */
+  /** Of subscriptions whose address moved something of worth. */
   stats: SubscriptionStats[];
   quarantined: { id: number; reason: string }[];
   /** Keys of transfers whose sent messages must change. */
@@ -54,24 +53,21 @@ export interface RoutingResult {
   now: number;
 }
 
-/** The part of a delivery that decides what the router must look up. */
 export interface RoutingQuery extends ObservedTransfer {
   transferKey: string;
   deliveryKey: string;
   scope: number;
-  /** When it arrived. */
   at: number;
   /** This bot found it on the chain. */
   isFound?: boolean;
 }
 
-/** The addresses of a transfer that somebody may watch. */
 export const watchableAddresses = ({ transfer: { from, to, token } }: ObservedTransfer): AddressText[] =>
   [...new Set([from, to, token])].filter((address) => address !== null);
 
 /**
- * The first query of each transfer that is new and that somebody watches, until they concern too many subscriptions.
- * `covered`: how many queries were considered. `reachOf`: how many subscriptions a query's transfer concerns.
+ * One query for each new transfer that somebody watches, until they concern too many subscriptions. `covered`: how many
+ * queries were considered. `reachOf`: how many subscriptions a query's transfer concerns.
  */
 export function watchedQueries(
   queries: readonly RoutingQuery[],
@@ -92,7 +88,6 @@ export function watchedQueries(
   return { watched, covered: queries.length };
 }
 
-/** A new transfer, with the subscriptions to its addresses in its scope. */
 export interface WatchedTransfer {
   transferKey: string;
   watchers: Watcher[];
@@ -100,12 +95,8 @@ export interface WatchedTransfer {
   passedAt: number[];
 }
 
-/** What is known about some deliveries: the result of routing queries. */
 export interface RoutingContext {
-  /**
-   * How many of the queries it covers, from the first one on: at least one, and not all if very many subscriptions
-   * watch.
-   */
+  /** The number of queries, from the first one on: at least one, not all if very many subscriptions watch. */
   covered: number;
   transfers: SeenTransfer[];
   /** The key of the known transfer that a query's transfer is in another form, by the query's transfer key. */
@@ -116,15 +107,13 @@ export interface RoutingContext {
   /** Of the guilds whose alerts may be held. */
   timezones: { guildId: string; timezone: string | null }[];
   knowledge: TokenKnowledge;
-  /** How far networks were compared with their chains. */
   compared: ReadonlyMap<number, CheckProgress>;
-  /** The network of each queried scope, and the project of a guild's own. */
+  /** `projectId`: of a guild's own project. */
   scopes: { scope: number; network: number; projectId: string | null }[];
-  /** Of the subscriptions in `watched` with an earlier event. */
+  /** Only of subscriptions with an earlier event. */
   stats: SubscriptionStats[];
 }
 
-/** The information of a network's explorer about a token. */
 export interface CatalogEntry {
   network: number;
   token: AddressText;
@@ -134,7 +123,6 @@ export interface CatalogEntry {
   checkedAt: number;
 }
 
-/** What the router must know about a transfer before it decides. */
 export interface ObservedTransfer {
   transfer: Pick<
     Transfer,
@@ -142,12 +130,11 @@ export interface ObservedTransfer {
   >;
 }
 
-/** What is known about the tokens and the parties of some transfers. */
 export interface TokenKnowledge {
   catalog: CatalogEntry[];
   /** Cataloged tokens whose symbols look like those of the transfers' tokens. */
   genuine: { network: number; skeleton: string; token: AddressText }[];
-  /** The native coins' symbols in the events, by network. */
+  /** As the events call the coins. */
   nativeSymbols: ReadonlyMap<number, string>;
   /** Addresses that a guild has labeled or watches and that begin and end like one of the parties. */
   named: { guildId: string; address: AddressText; label: string | null }[];
@@ -155,7 +142,6 @@ export interface TokenKnowledge {
   counterparties: (Counterparty & { seenAt: number; isPaid: boolean })[];
 }
 
-/** A watched address and one that it sent to or received from, for the guild that watches. */
 export interface Counterparty {
   guildId: string;
   address: AddressText;
@@ -168,7 +154,6 @@ export interface LearnedCounterparty extends Counterparty {
   isPaid: boolean;
 }
 
-/** What the deliveries of one commit add to the knowledge about tokens. */
 export interface Learned {
   catalog: CatalogEntry[];
   counterparties: LearnedCounterparty[];
@@ -177,7 +162,6 @@ export interface Learned {
   heads: { scope: number; block: number; at: number }[];
 }
 
-/** The block that a scope's events had reached at a time. */
 export interface Head {
   block: number;
   at: number;
@@ -188,10 +172,7 @@ export const HEADS_MS = 3 * DAY;
 /** One or two retries are normal; the third is sent after eleven minutes. */
 const LATE_MS = 10 * MINUTE;
 
-/**
- * How many milliseconds late a transfer is; null: it is not late, as far as is known. `passedAt`: when the first two
- * samples showed its scope's events beyond its block.
- */
+/** Milliseconds; null: it is not late, as far as is known. */
 export function latenessOf(passedAt: readonly number[], at: number): number | null {
   const [first, second] = passedAt;
   if (first === undefined || second === undefined || Math.max(first, second) > at - LATE_MS) return null;
@@ -199,8 +180,8 @@ export function latenessOf(passedAt: readonly number[], at: number): number | nu
 }
 
 /**
- * Whether a head is kept as the next sample after the latest three, newest first: one a minute, and only progress. One
- * absurd block number must not count as progress, so the middle of the three does.
+ * Samples are a minute apart and show progress. One absurd block number must not count as progress, so the middle one
+ * of the latest three, newest first, does.
  */
 export function isNextHead(latest: readonly Head[], { block, at }: Head): boolean {
   const middle = latest.map((head) => head.block).sort((a, b) => a - b)[(latest.length - 1) >> 1];

@@ -1,13 +1,9 @@
 import { Temporal } from 'temporal-polyfill';
 import type { DeliverySchedule, Due } from './alert.ts';
 
-/** `hold` null: at once. */
 const AT_ONCE: Due = { hold: null, dueAt: 0 };
 
-/**
- * When an alert that several subscriptions of one channel share is due: at the earliest time of theirs. An unknown time
- * zone counts as UTC.
- */
+/** The earliest of the times at which the subscriptions of one channel post. An unknown time zone counts as UTC. */
 export function dueOf(schedules: DeliverySchedule[], timezone: string | null, now: number): Due {
   const dues = schedules.map((schedule) => dueOfOne(schedule, timezone, now));
   return dues.reduce((first, due) => (due.dueAt < first.dueAt ? due : first), dues[0] ?? AT_ONCE);
@@ -31,7 +27,7 @@ function endOf(period: 'hourly' | 'daily', timezone: string | null, now: number)
   return end.epochMilliseconds;
 }
 
-/** The end of the quiet hours that contain `now`; null outside of them. */
+/** null outside of the quiet hours. */
 export function quietUntil(quiet: string, timezone: string | null, now: number): number | null {
   if (!/^\d\d:\d\d-\d\d:\d\d$/.test(quiet)) return null;
   const [start, end] = quiet.split('-').map((time) => Temporal.PlainTime.from(time)) as [

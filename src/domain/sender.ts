@@ -1,6 +1,6 @@
 import type { AlertTarget } from './alert.ts';
 
-/** The outcome of a request to send, as far as its response shows. `retryAfterMs` is what the response asked for. */
+/** `retryAfterMs` is what the response asked for. */
 export type SendOutcome =
   | { status: 'sent'; messageId: string | null }
   /** `local`: the library knew the limit and sent no request. */
@@ -14,21 +14,18 @@ export type SendOutcome =
   | { status: 'gone'; code: number }
   | { status: 'refused'; reason: string };
 
-/** Whether a message with a reference is in a channel; `unknown` if the channel has messages that cannot be read. */
+/** `unknown`: the channel has messages that cannot be read. */
 export type FindOutcome = { status: 'found'; messageId: string } | { status: 'absent' } | { status: 'unknown' };
 
 /** The seam from the deliverer to Discord. Sends each request once: it never retries and never waits. */
 export interface Sender {
   /** Posts a frozen message. For some minutes Discord ignores a repeat with the same nonce. */
   create(channelId: string, payload: object, nonce: string, csv?: string | null): Promise<SendOutcome>;
-  /** Edits what the payload names; a `csv` replaces the message's file. */
+  /** Edits only what the payload names; a `csv` replaces the message's file. */
   edit(channelId: string, messageId: string, payload: object, csv?: string | null): Promise<SendOutcome>;
-  /** Whether the bot is in a guild; null if no response shows it. */
+  /** null: no response shows it. */
   isMember(guildId: string): Promise<boolean | null>;
-  /**
-   * Searches the channel's latest 100 messages and those since `since` for the one that contains `reference`; calls
-   * `countRequest` before each request.
-   */
+  /** Searches the latest 100 messages and those since `since`; calls `countRequest` before each request. */
   find(
     channelId: string,
     reference: string,
@@ -42,7 +39,7 @@ export interface GuildPause {
   since: number;
   /** When one of the channels is tried again. */
   probeAt: number;
-  /** Refusals in the last 10 minutes. */
+  /** In the last 10 minutes. */
   refusals: number;
 }
 
@@ -54,7 +51,7 @@ export interface SendingPause {
    * rate limit. `retry`: the last attempt failed. `burst`: there were too many alerts, and they are collected for a digest.
    */
   reason: 'token' | 'breaker' | 'rate' | 'retry' | 'burst';
-  /** When sending goes on, or is tried again. */
+  /** When sending goes on or is tried again. */
   until: number;
 }
 
@@ -63,8 +60,8 @@ export interface SendingPause {
  * a minute later without it.
  */
 export interface Outbox {
-  /** These channels have something new in the store: alerts, edits or notices. */
+  /** The store has new alerts, edits or notices for these channels. */
   wake(targets: readonly AlertTarget[]): void;
-  /** Channels that cannot be named may have something new; resolves once they are known. */
+  /** As `wake` for channels that cannot be named; resolves once they are known. */
   rescan(): Promise<void>;
 }

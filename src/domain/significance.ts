@@ -4,15 +4,15 @@ import { asksFor, type Perspective, type Watcher } from './subscription.ts';
 import { isLessThan, isWorthLess, isZero, type Transfer, worthOf } from './transfer.ts';
 
 export interface TokenTrust {
-  /** Whether the explorer's catalog lists the token; null: not known. */
+  /** null: not known. */
   cataloged(token: AddressText): boolean | null;
   /** Whether the guild has labeled the contract or watches it. */
   isNamed(guildId: string, token: AddressText): boolean;
 }
 
 /**
- * Whether nobody could have made up the asset to deceive the guild: the native coin, a cataloged token, or one that the
- * subscription names. If no explorer can tell, a contract that the guild has named counts, too.
+ * Whether nobody could have made up the asset to deceive the guild. If no explorer can tell, a contract that the guild
+ * has named counts as known.
  */
 export function isKnownAsset(watcher: Watcher, transfer: Transfer, trust: TokenTrust): boolean {
   const { token } = transfer;
@@ -22,16 +22,14 @@ export function isKnownAsset(watcher: Watcher, transfer: Transfer, trust: TokenT
   return cataloged ?? trust.isNamed(watcher.guildId, token);
 }
 
-/** The minimum that a subscription sets for a transfer's asset; null: none. */
 export const minimumFor = ({ minimum, filters }: Watcher, { kind, token }: Transfer): string | null => {
   const asset = token ?? (kind === 'native' ? 'native' : null);
   return (asset && filters.minimums[asset]) ?? minimum;
 };
 
 /**
- * Whether a subscription's alert matters: a known asset leaves a watched address, or it arrives and reaches the minimum
- * that the subscription sets. A stranger can cause neither without paying for it. `isLeaving`: a watched address of the
- * guild sent it.
+ * A known asset leaves a watched address of the guild (`isLeaving`), or it arrives and reaches the minimum that the
+ * subscription sets. A stranger can cause neither without paying for it.
  */
 export function isSignificant(watcher: Watcher, transfer: Transfer, isLeaving: boolean, trust: TokenTrust): boolean {
   if (isZero(transfer) || !isKnownAsset(watcher, transfer, trust)) return false;
@@ -46,8 +44,8 @@ export function isSignificant(watcher: Watcher, transfer: Transfer, isLeaving: b
 }
 
 /**
- * Whether an alert may mention the subscription's role: it is significant, or the subscription asks for just this, by
- * naming the token, or by narrowing down what of known assets it wants to hear about.
+ * Significant alerts, and others where the subscription asks for just this: it names the token, or narrows down what of
+ * known assets it posts.
  */
 export function mayMention(watcher: Watcher, transfer: Transfer, isSignificant: boolean, trust: TokenTrust): boolean {
   if (isSignificant || asksFor(watcher, transfer)) return true;
@@ -73,11 +71,8 @@ interface MentioningAlert {
     subscription: number;
     mention: string | null;
     mayMention: boolean;
-    /** Decimal text in the token's units. */
     mentionMinimum: string | null;
-    /** Decimal text in dollars. */
     mentionMinimumUsd: string | null;
-    /** Minutes. */
     mentionCooldown: number;
     mentionedAt: number | null;
   }[];
@@ -85,14 +80,11 @@ interface MentioningAlert {
 
 export interface Mentioning {
   subscription: number;
-  /** It begins the cool-down of significant alerts, otherwise the one of all others. */
+  /** Begins the cool-down of significant alerts, otherwise that of all others. */
   isSignificant: boolean;
 }
 
-/**
- * The roles that a message of these alerts mentions, each once, and the subscriptions it mentions them for. An amount that
- * cannot be compared with the minimum counts as large enough, and so does one without a known price.
- */
+/** An amount that cannot be compared with the minimum counts as large enough, and so does one without a known price. */
 export function mentionsOf(alerts: MentioningAlert[], now: number): { roles: string[]; mentioning: Mentioning[] } {
   const due = alerts.flatMap(({ transfer, count, matches, isSignificant }) =>
     matches.flatMap(({ mention, subscription, ...match }) =>

@@ -2,12 +2,11 @@ import type { AddressText } from './address.ts';
 import { HOUR } from './clock.ts';
 import { isMuted, type Subscription } from './subscription.ts';
 
-/** What makes an address busy: at least this many `events`, on average at most `gapMs` apart. */
+/** At least this many `events`, on average at most `gapMs` apart. */
 export const BUSY = { events: 20, gapMs: 2 * HOUR };
-/** A busy address is silent after this many average gaps, but not before `minMs`. */
+/** After this many average gaps, but not before `minMs`. */
 const SILENT = { gaps: 12, minMs: 6 * HOUR };
 
-/** A busy address that has gone quiet. */
 export interface Silence {
   subscription: number;
   guildId: string;
@@ -17,7 +16,7 @@ export interface Silence {
   mutedUntil: Subscription['mutedUntil'];
   lastEventAt: number;
   gapMs: number;
-  /** When the guild's project last brought an event of any address; null if none is known. */
+  /** When the guild's project last had an event of any address; null: unknown. */
   feedAt: number | null;
 }
 
@@ -27,23 +26,23 @@ export const isSilent = ({ gapMs, lastEventAt }: Pick<Silence, 'gapMs' | 'lastEv
 export const deservesNotice = (busy: Omit<Silence, 'feedAt'>, now: number): boolean =>
   isSilent(busy, now) && !isMuted(busy, now);
 
-/** Whether no address had an event: then the feed may be down, not just this address quiet. */
+/** True: the feed may be down, not just this address quiet. */
 export const isFeedSilent = ({ gapMs, feedAt }: Pick<Silence, 'gapMs' | 'feedAt'>, now: number): boolean =>
   feedAt === null || isSilent({ gapMs, lastEventAt: feedAt }, now);
 
 /** Events closer together than this count as one movement, such as the transfers of one transaction. */
 const MOVEMENT_MS = 10_000;
 
-/** How often a subscription's address moves. A subscription without events has no stats. */
+/** A subscription without events has no stats. */
 export interface ActivityStats {
-  /** Transfers that were decided about, hidden ones included. */
+  /** Hidden transfers included. */
   events: number;
   lastEventAt: number;
-  /** The average time between two movements, in milliseconds; the latest count most. Null before the second movement. */
+  /** Between two movements, in milliseconds; the latest count most. Null before the second movement. */
   gapMs: number | null;
 }
 
-/** Returns the stats after one more event; an event that arrives late does not move `lastEventAt` back. */
+/** An event that arrives late does not move `lastEventAt` back. */
 export function afterEvent(before: ActivityStats | undefined, at: number): ActivityStats {
   if (!before) return { events: 1, lastEventAt: at, gapMs: null };
   const { events, lastEventAt, gapMs } = before;

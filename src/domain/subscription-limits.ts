@@ -21,14 +21,13 @@ export type AdditionRefusal =
 export interface AdditionFacts {
   /** The channel's subscription to the same address on the same network, or on any like this one. */
   existing: Subscription | null;
-  /** How many subscriptions the guild has, and in how many of its channels it watches the address. */
+  /** How many the guild has; `channels`: how many of its channels watch the address. */
   subscriptions: number;
   channels: number;
-  /** The guild's names; not needed for a subscription without a label. */
+  /** May be empty for a subscription without a label. */
   book: readonly Label[];
 }
 
-/** Why a subscription is not added; null: it is. */
 export function additionRefusal(
   { address, label = null }: Pick<NewSubscription, 'address' | 'label'>,
   { existing, subscriptions, channels, book }: AdditionFacts,
@@ -42,7 +41,6 @@ export function additionRefusal(
 
 export type ChangeRefusal = Exclude<AdditionRefusal, { status: 'full' | 'crowded' }>;
 
-/** Why a subscription is not changed; null: it is. */
 export function changeRefusal(
   { id, address }: Pick<Subscription, 'id' | 'address'>,
   { label = null }: Pick<SubscriptionChange, 'label'>,
@@ -53,20 +51,19 @@ export function changeRefusal(
 }
 
 /**
- * Why nothing of a file is imported. `stale`: the guild is no longer as it was when the file was checked. Or the guild
- * would have too many subscriptions (`full`) or names (`labels-full`), or an address in too many channels (`crowded`).
+ * `stale`: the guild changed since the file was checked. `full`: of subscriptions. `crowded`: an address in too many
+ * channels.
  */
 export type ImportRefusal = 'stale' | 'full' | 'crowded' | 'labels-full';
 
 export interface ImportFacts {
-  /** The subscriptions that the file names by address and channel, in whatever guild. */
+  /** Those that the file names by address and channel, in whatever guild. */
   existing: readonly Pick<Subscription, 'guildId' | 'address' | 'channelId' | 'network'>[];
   /** In how many of the guild's channels each address is watched. */
   channels: ReadonlyMap<AddressText, number>;
   book: readonly Label[];
 }
 
-/** Why nothing of a file is imported; null: all of it is. */
 export function importRefusal(
   file: SubscriptionImport,
   { existing, channels, book }: ImportFacts,
@@ -93,7 +90,7 @@ function isStale({ guildId, added, changed }: SubscriptionImport, existing: Impo
   );
 }
 
-/** The key of a subscription's address, channel and network: there is at most one with all three. */
+/** There is at most one subscription with the same key. */
 export const subscriptionKey = ({
   address,
   channelId,
@@ -101,7 +98,7 @@ export const subscriptionKey = ({
 }: Pick<Subscription, 'address' | 'channelId'> & Partial<Pick<Subscription, 'network'>>): string =>
   `${address} ${channelId} ${network ?? 'any'}`;
 
-/** The names that a file gives to addresses (null: removes); no row removes a name that another one gives. */
+/** null removes a name. No row removes a name that another one gives. */
 export function namesIn({ added, changed, labels }: SubscriptionImport): Map<AddressText, string | null> {
   const own = [...added, ...changed].flatMap(({ address, change: { label } }) =>
     label === undefined ? [] : [[address, label] as const],

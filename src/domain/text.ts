@@ -1,7 +1,7 @@
 const MAX_GRAPHEMES = 32;
 /** Maximum characters of one; a family of four has eleven. */
 const MAX_GRAPHEME = 11;
-/** Maximum number of characters of a text that are read; the rest is never shown. */
+/** Longer texts are cut; the rest is never shown. */
 const MAX_READ = 1_000;
 
 /** Created on first use, because that takes 10 ms. */
@@ -21,12 +21,11 @@ const FURTHER_MARKS = /(?<=\p{M}{3})\p{M}+/gu;
 const LINK_LIKE =
   /(https?|www|hxxp)[^a-z0-9]|:\/\/|[\p{L}\p{N}][.。．｡․·][\p{L}]{2,}|\/\/|@everyone|@here|t\.me|discord\s*(gg|app)/iu;
 
-/** Unicode blocks of right-to-left scripts. */
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
 /**
- * Makes third-party text harmless: NFKC, no invisible characters, one line, at most `max` graphemes. Returns null when
- * nothing readable is left. `max` is for names that the guild itself chose.
+ * Makes third-party text harmless: NFKC, no invisible characters, one line, at most `max` graphemes. Null: nothing
+ * readable is left.
  */
 export function plainText(text: string | null | undefined, max = MAX_GRAPHEMES): string | null {
   if (!text) return null;
@@ -45,12 +44,11 @@ export function plainText(text: string | null | undefined, max = MAX_GRAPHEMES):
   return shown.join('');
 }
 
-/** Converts the full-width letters, digits and signs of Japanese and Chinese keyboards to ASCII: `０．５` → `0.5`. */
+/** The full-width letters and signs of Japanese and Chinese keyboards as ASCII: `０．５` → `0.5`. */
 export function halfWidth(text: string): string {
   return text.replace(/[\uff01-\uff5e]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) - 0xfee0));
 }
 
-/** Whether a name could be mistaken for a link, an invite or a mention. */
 export function looksLikeLink(text: string): boolean {
   return LINK_LIKE.test(seenIn(text));
 }
@@ -62,29 +60,22 @@ const seenIn = (text: string): string =>
 /** An ENS name, such as `pay.treasury.eth`. `eth` is no top-level domain, so that nothing links it. */
 const ENS_NAME = /(?<![^\s(])[\p{L}\p{N}_-]+(\.[\p{L}\p{N}_-]+)*\.eth(?![^\s),;])/giu;
 
-/** Like {@link looksLikeLink}, for a name that the guild chose: it may be an ENS name. */
+/** For a name that the guild chose: it may be an ENS name. */
 export function labelLooksLikeLink(label: string): boolean {
   return LINK_LIKE.test(seenIn(label).replace(ENS_NAME, (name) => name.replaceAll('.', ' ')));
 }
 
-/** `localhost`, an IPv4 address, or a name with a domain. */
 const LINKED_HOST = /^(localhost|[\d.]+|([a-z\d]([a-z\d-]*[a-z\d])?\.)+[a-z][a-z\d-]*)$/;
 
-/**
- * Whether Discord accepts a link to this page in an embed or a button; any other link makes it refuse the whole
- * message.
- */
+/** For any other link in an embed or a button Discord refuses the whole message. */
 export function isLinkable(url: string): boolean {
   return url.length <= 512 && URL.canParse(url) && LINKED_HOST.test(new URL(url).hostname);
 }
 
-/** The first `max` characters of a text; one fewer where that would cut a surrogate pair. */
+/** One fewer where the end would cut a surrogate pair. */
 const startOf = (text: string, max: number): string => text.slice(0, max).replace(/[\ud800-\udbff]$/, '');
 
-/**
- * Cuts a text to this many characters, never within a surrogate pair. Closes inline code and the isolates of {@link
- * isolate}.
- */
+/** Never cuts a surrogate pair. Closes inline code and what {@link isolate} opens. */
 export function cutTo(text: string, max: number): string {
   if (text.length <= max) return text;
   const closing = text.includes('\u2068') ? 2 : 1;
@@ -93,10 +84,7 @@ export function cutTo(text: string, max: number): string {
   return `${short}…${short.split('`').length % 2 === 0 ? '`' : ''}${isIsolated ? '\u2069' : ''}`;
 }
 
-/**
- * Text from the chain or from third parties as inline code, the only form in which it is shown; names that look like
- * links become `hidden`, and `fallback` stands for a missing name.
- */
+/** The only form in which text from the chain or from third parties is shown. `fallback` stands for a missing name. */
 export function inCode(
   text: string | null | undefined,
   fallback: string,
@@ -120,8 +108,7 @@ const NAME_LIKE =
   /^(?!\d+[.)])[\p{L}\p{N}\p{Extended_Pictographic}$][\p{L}\p{M}\p{N}\p{Extended_Pictographic}\p{Regional_Indicator}\p{Emoji_Modifier}\p{Join_Control} $%&+',;"“”#.!?()’–—…/:-]*$/u;
 
 /**
- * A trusted name (a cataloged symbol) as plain text if it contains only letters, digits, pictographs, blanks and a few
- * signs; otherwise as inline code, like {@link inCode}.
+ * A trusted name (a cataloged symbol) as plain text if nothing in it could be Markdown, otherwise like {@link inCode}.
  */
 export function asName(
   text: string | null | undefined,
@@ -137,28 +124,21 @@ export function asName(
   return inCode(text, fallback, max, hidden, isLink);
 }
 
-/** A name that the guild chose, like {@link asName}. */
 export const asLabel = (text: string | null | undefined, fallback: string, max: number, hidden?: string): string =>
   asName(text, fallback, max, hidden, labelLooksLikeLink);
 
-/** A cataloged symbol, like {@link asName}. One with blanks stays in inline code, because it could look like an amount. */
+/** A symbol with blanks stays in inline code, because it could look like an amount. */
 export const asSymbol = (text: string, fallback: string, hidden?: string): string =>
   (/^[\p{L}$][^ ]*$/u.test(text) ? asName : inCode)(text, fallback, undefined, hidden);
 
-/** Escapes a shown name as a link's text, where brackets and backslashes would end it, even in code. */
+/** Brackets and backslashes would end a link's text, even in code. */
 export const linkText = (shown: string): string =>
   shown.replace(/[[\]\\]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) + 0xfee0));
 
-/**
- * A name between other words: a right-to-left one is isolated with U+2068 and U+2069, or it would reorder the amounts,
- * addresses and arrows beside it.
- */
+/** Isolates a right-to-left name, which would reorder the amounts, addresses and arrows beside it. */
 export const isolate = (name: string): string => (RIGHT_TO_LEFT.test(name) ? `\u2068${name}\u2069` : name);
 
-/**
- * How many letters must be added, removed or replaced to get from one text to the other; infinite when their lengths alone
- * differ by more than `max`.
- */
+/** Letters to add, remove or replace; infinite when the lengths alone differ by more than `max`. */
 export function editDistance(one: string, other: string, max: number): number {
   if (Math.abs(one.length - other.length) > max) return Number.POSITIVE_INFINITY;
   let previous = Array.from({ length: other.length + 1 }, (_, index) => index);

@@ -1,7 +1,7 @@
 import type { AddressText, Asset } from './address.ts';
 import type { UpstreamFailure } from './upstream.ts';
 
-/** A token that a guild may mean by its symbol. Names are from the chain: hostile text. */
+/** Names are from the chain: hostile text. */
 export interface KnownToken {
   token: Asset;
   network: number;
@@ -11,18 +11,17 @@ export interface KnownToken {
   seen: boolean;
 }
 
-/** The tokens whose names may be trusted, of those that a guild's people may mean; on one network or on each. */
+/** Their names may be trusted. `only`: on one network. */
 export function catalogedAmong(known: readonly KnownToken[], only: number | null = null): ReadonlySet<AddressText> {
   const here = known.filter(({ network }) => only === null || network === only);
   return new Set(here.flatMap(({ token, cataloged }) => (cataloged && token !== 'native' ? [token] : [])));
 }
 
-/** How many of a guild's latest decisions are read to find the tokens that it may mean. */
+/** A guild's latest decisions that are read to find the tokens that it may mean. */
 export const MAX_TOKEN_DECISIONS = 2_000;
-/** How many cataloged tokens it may mean in addition. */
+/** Cataloged tokens in addition to these. */
 export const MAX_LISTED = 1_000;
 
-/** A token as the explorer describes it; null fields are unknown. */
 export interface Token {
   address: AddressText;
   name: string | null;
@@ -35,7 +34,7 @@ export interface Token {
   cataloged: boolean | null;
 }
 
-/** The result of a lookup. `invalid`: the explorer does not accept the address. */
+/** `invalid`: the explorer does not accept the address. */
 export type TokenResult =
   | { status: 'found'; token: Token }
   | { status: 'not-found' }

@@ -14,18 +14,16 @@ export interface GroupedAlert {
 /** What a transfer is, as the channel's subscriptions together see it. */
 export type View = 'incoming' | 'outgoing' | 'internal' | 'self' | 'mint' | 'burn' | 'token';
 
-/** One thing that happened in a transaction, with its alerts in order. */
 export type Part<T> =
   | { kind: 'line'; view: View; alerts: [T] }
-  /** Three or more NFTs of one collection, out of or into one wallet. */
+  /** NFTs of one collection, out of or into one wallet. */
   | { kind: 'sweep'; view: View; alerts: T[] }
   /** A watched wallet gave one asset and got another. */
   | { kind: 'swap'; wallet: AddressText; gave: T[]; got: T[]; alerts: T[] };
 
-/** From this many NFTs of one collection on, they are shown as one sweep. */
 const MIN_SWEEP = 3;
 
-/** The view of a transfer: self-transfers, mints and burns take precedence over the direction. */
+/** Self-transfers, mints and burns take precedence over the direction. */
 export function viewOf({ matches, transfer }: GroupedAlert): View {
   const seen = new Set(matches.map((match) => match.perspective));
   if (seen.has('self')) return 'self';
@@ -48,30 +46,25 @@ function isNothing({ kind, value }: Transfer): boolean {
   }
 }
 
-/**
- * Whether anybody may have sent it for nothing: a token that is not known to be cataloged came in, and no subscription
- * names it. It is shown in one dim line.
- */
+/** Anybody may have sent such a token for nothing: it is shown in one dim line. */
 export const isWorthless = (alert: GroupedAlert): boolean =>
   isUncataloged(alert) && !isKnown(alert) && !isForgeable(alert) && !isSuspect(alert);
 
-/** Whether it moved an asset that nobody made up. */
 export const isKnown = ({ matches }: Pick<GroupedAlert, 'matches'>): boolean => matches.some((match) => match.isKnown);
 
-/** Whether a token that nobody knows claims that a watched wallet sent it: any contract can claim that. */
+/** Any contract can claim that a watched wallet sent its token. */
 export const isForgeable = (alert: GroupedAlert): boolean =>
   alert.transfer.kind !== 'native' && !isKnown(alert) && alert.matches.some(({ perspective }) => leaves(perspective));
 
-/** Whether no catalog lists its token, or there were too many to look it up: anybody can make them. */
+/** Anybody can make such tokens, also more than can be looked up. */
 const isUncataloged = ({ warnings }: GroupedAlert): boolean =>
   warnings.some((warning) => warning.kind === 'uncataloged' || (warning.kind === 'unchecked' && warning.isCrowded));
 
-/** Whether it may be a trap. A trap is shown on its own, never as part of something that looks ordinary. */
+/** A trap is shown on its own, never as part of something that looks ordinary. */
 export function isSuspect({ warnings }: GroupedAlert): boolean {
   return warnings.some(({ kind }) => kind === 'look-alike' || kind === 'imitation');
 }
 
-/** Groups the alerts of one transaction into swaps, sweeps, and single transfers. */
 export function partsOf<T extends GroupedAlert>(alerts: readonly T[]): Part<T>[] {
   if (alerts.length === 1) return [{ kind: 'line', view: viewOf(alerts[0]!), alerts: [alerts[0]!] }];
   const swaps = swapsOf(alerts);
@@ -109,7 +102,7 @@ function swapsOf<T extends GroupedAlert>(alerts: readonly T[]): Extract<Part<T>,
   });
 }
 
-/** The asset that all of these move; null: none, several, or an unknown one. */
+/** null: several, or an unknown one. */
 function onlyAsset(alerts: readonly GroupedAlert[]): Asset | null {
   const assets = new Set(alerts.map(({ transfer }) => (transfer.kind === 'native' ? 'native' : transfer.token)));
   const [asset] = assets;
@@ -136,7 +129,7 @@ function sweepKey(alert: GroupedAlert): string | null {
   }
 }
 
-/** The sum of what these alerts of one asset moved, in its smallest unit; null when it is unknown. */
+/** In the smallest unit; null: their amounts cannot be added. */
 export function sumOf(alerts: readonly GroupedAlert[]): { value: string; decimals: number | null } | null {
   const { kind, decimals } = alerts[0]!.transfer;
   if (onlyAsset(alerts) === null) return null;

@@ -5,7 +5,7 @@ import { inUnits, isBelow } from './amount.ts';
 /** What moved. `unknown`: a token type that this version does not know; it is still posted. */
 export type TransferKind = 'native' | 'erc20' | 'erc721' | 'erc1155' | 'unknown';
 
-/** One movement of value on the chain, as far as an event describes it. Amounts are decimal texts, never numbers. */
+/** Amounts are decimal texts, never numbers. */
 export interface Transfer {
   kind: TransferKind;
   /** Lower-case hex. */
@@ -14,7 +14,7 @@ export interface Transfer {
   to: AddressText | null;
   /** The token's contract; null for the native coin. */
   token: AddressText | null;
-  /** Amount in the smallest unit; null: the event had no amount. */
+  /** In the smallest unit; null: the event had no amount. */
   value: string | null;
   /** Decimal text, or as the sender printed it when `tokenIdExact` is false. */
   tokenId: string | null;
@@ -29,7 +29,7 @@ export interface Transfer {
   internal: boolean;
   blockNumber: number | null;
   blockHash: string | null;
-  /** What the transaction cost, in the native coin's smallest unit. */
+  /** Of the transaction, in the native coin's smallest unit. */
   gasFee: string | null;
   /** Dollars for one unit when it was routed, as decimal text; null: not known; absent: prices are not set up. */
   price?: string | null;
@@ -39,7 +39,6 @@ export interface Transfer {
   balances?: { block: number; of: Partial<Record<AddressText, string>> };
 }
 
-/** What the notification service posted: a transfer, and what made the service send it. */
 export interface TransferEvent {
   transfer: Transfer;
   direction: 'incoming' | 'outgoing' | null;
@@ -47,7 +46,7 @@ export interface TransferEvent {
   projectId: string | null;
 }
 
-/** The kind as filters and keys have it: ERC-721 and ERC-1155 count as one, because senders mix them up. */
+/** For filters and keys. Senders mix ERC-721 and ERC-1155 up. */
 export function mergedKind(kind: TransferKind): 'native' | 'erc20' | 'nft' | 'unknown' {
   switch (kind) {
     case 'native':
@@ -60,7 +59,7 @@ export function mergedKind(kind: TransferKind): 'native' | 'erc20' | 'nft' | 'un
   }
 }
 
-/** Whether one unique item moved rather than an amount. An amount with a token ID is still an amount. */
+/** An amount with a token ID is still an amount. */
 export function isItem({ kind, tokenId }: Pick<Transfer, 'kind' | 'tokenId'>): boolean {
   switch (kind) {
     case 'native':
@@ -74,12 +73,12 @@ export function isItem({ kind, tokenId }: Pick<Transfer, 'kind' | 'tokenId'>): b
   }
 }
 
-/** Whether a zero amount moved; false for NFTs and for an unknown amount. */
+/** False for NFTs and for an unknown amount. */
 export function isZero(transfer: Transfer): boolean {
   return transfer.value === '0' && !isItem(transfer);
 }
 
-/** How much moved, for sums: in the token's smallest unit, NFTs in pieces; 0 for an unknown amount. */
+/** In the token's smallest unit, NFTs in pieces; 0 for an unknown amount. */
 export function amountOf({ kind, value, tokenId }: Pick<Transfer, 'kind' | 'value' | 'tokenId'>): bigint {
   switch (kind) {
     case 'native':
@@ -94,10 +93,7 @@ export function amountOf({ kind, value, tokenId }: Pick<Transfer, 'kind' | 'valu
   }
 }
 
-/**
- * Whether less than `minimum` (decimal text in the token's units) moved. False without a minimum, for NFTs, and if the
- * amount or its decimals are unknown.
- */
+/** False without a minimum, for NFTs, and if the amount or its decimals are unknown. */
 export function isLessThan(
   minimum: string | null,
   transfer: Pick<Transfer, 'kind' | 'value' | 'decimals' | 'tokenId'>,
@@ -111,35 +107,32 @@ export function isLessThan(
 const digest = (parts: (string | number | boolean | null)[]) => hash('sha256', JSON.stringify(parts)).slice(0, 32);
 
 /**
- * The transfer's key: equal for every body about the same movement within one scope. Gas, names, symbols, decimals and
- * the block are not part of it, and the kind is the merged one.
+ * Equal for every body about the same movement within one scope. Gas, names, symbols, decimals and the block are not
+ * part of it, and the kind is the merged one.
  */
 export function transferKey(scope: number, t: Transfer): string {
   const amount = t.tokenId === null ? t.value : `${t.tokenId}/${t.value ?? ''}`;
   return digest([scope, mergedKind(t.kind), t.txHash, t.token, t.from, t.to, amount]);
 }
 
-/** The delivery's key: the transfer's key plus the block and the watched address that it was sent for. */
 export function deliveryKey(key: string, event: TransferEvent): string {
   const { transfer } = event;
   return digest([key, transfer.blockHash, event.projectId, event.addressType, event.direction, transfer.internal]);
 }
 
-/** What transfers are worth, in US dollars: exact, in units of 10⁻¹⁸ dollars. */
-
+/** Worth is in US dollars: exact, in units of 10⁻¹⁸ dollars. */
 const PLACES = 18;
 
-/** What assets of one chain are worth now. */
 export interface ChainPrices {
   /** Dollars for one unit, as decimal text; null: not known. Needs no request. */
   of(asset: Asset, decimals: number | null): string | null;
-  /** Asks for those that are not known; resolves with the answers, or after `waitMs`. */
+  /** Resolves with the answers, or after `waitMs`. */
   ask(assets: readonly Asset[], waitMs?: number): Promise<void>;
 }
 
 type Priced = Pick<Transfer, 'kind' | 'value' | 'decimals' | 'tokenId' | 'price'>;
 
-/** A number's source text without an exponent: `1.5e-7` → `0.00000015`; null when it is no amount. */
+/** `1.5e-7` → `0.00000015`; null: it is no amount. */
 export function plainDecimal(source: string): string | null {
   const [, whole, fraction = '', exponent = '0'] =
     /^(\d{1,40})(?:\.(\d{1,60}))?(?:e([+-]?\d{1,2}))?$/i.exec(source) ?? [];
@@ -149,7 +142,7 @@ export function plainDecimal(source: string): string | null {
   return inUnits(digits, Math.max(0, places));
 }
 
-/** What this many equal transfers are worth; null when it is not known. */
+/** null: not known. */
 export function worthOf(transfer: Priced, count = 1): bigint | null {
   const { value, decimals, price } = transfer;
   if (!price || value === null || decimals === null || isItem(transfer)) return null;
@@ -159,14 +152,13 @@ export function worthOf(transfer: Priced, count = 1): bigint | null {
   return places > PLACES ? product / 10n ** BigInt(places - PLACES) : product * 10n ** BigInt(PLACES - places);
 }
 
-/** Sorts what is worth most first; what has no price comes last. */
+/** What has no price comes last. */
 export const byWorth = (a: bigint | null, b: bigint | null): number =>
   a === b ? 0 : b === null || (a !== null && a > b) ? -1 : 1;
 
-/** A sum of what transfers are worth, as decimal text. */
 export const inDollars = (worth: bigint): string => inUnits(worth.toString(), PLACES);
 
-/** Whether a transfer is known to be worth less than this many dollars. */
+/** False if the worth is not known. */
 export function isWorthLess(minimum: string | null, transfer: Priced): boolean {
   const worth = minimum === null ? null : worthOf(transfer);
   return worth !== null && isBelow(worth.toString(), PLACES, minimum!);

@@ -1,9 +1,8 @@
-/** Units of time, in milliseconds as all times here are. Without Node: the sandbox’s page uses them, too. */
+/** Milliseconds, as all times are here. Without Node: the sandbox’s page uses them, too. */
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;
 export const DAY = 24 * HOUR;
 
-/** Units in bytes. */
 export const KIB = 1024;
 export const MIB = 1024 * KIB;

@@ -12,7 +12,7 @@ export type UpstreamFailure =
   /** A success with an invalid body, such as a proxy's page. */
   | { status: 'unreadable' };
 
-/** Every status of an {@link UpstreamFailure}; also the metrics' labels. */
+/** Also the metrics' labels. */
 export const FAILURE_REASONS = [
   'timeout',
   'unreachable',
@@ -23,7 +23,7 @@ export const FAILURE_REASONS = [
   'unreadable',
 ] as const satisfies UpstreamFailure['status'][];
 
-/** The services that the bot calls, and the variable of each one's root. */
+/** The variable of each interface's root. */
 export const ROOTS = {
   notification: 'NOTIFICATION_URL',
   explorer: 'EXPLORER_API_URL',
@@ -33,7 +33,6 @@ export const ROOTS = {
 export type Interface = keyof typeof ROOTS;
 export const INTERFACES = Object.keys(ROOTS) as Interface[];
 
-/** Since when an interface has not worked, in milliseconds since 1970, and how it failed last. */
 export interface Outage {
   since: number;
   failure: UpstreamFailure;
