@@ -1,4 +1,3 @@
-/** Performs the page's actions: transfers, the webhook's addresses, faults of the services, the bot's process. */
 import { parseUnits } from 'viem';
 import type { Notification } from '../services/notification/types.ts';
 import type { Bot } from './bot.ts';
@@ -7,25 +6,22 @@ import type { PageAction } from './page/protocol.ts';
 import type { PriceSource } from './prices.ts';
 import type { Webhook } from './webhook.ts';
 
-/** An action that is not possible. The message is a sentence for the person at the page. */
+/** Its message is a sentence for the person at the page. */
 export class CannotDo extends Error {}
 
-/** The parts that actions work on. */
 export interface ActionOptions {
   chain: Chain;
   notification: Notification;
   webhook: Webhook;
   bot: Bot;
   prices: Pick<PriceSource, 'setFault'>;
-  /** Starts the second network; returns a sentence about it. */
   startSecond(): Promise<string>;
-  /** Turns everyday transfers on or off. Resolves when the last one is mined. */
+  /** Resolves when the last everyday transfer is mined. */
   setTraffic(on: boolean): Promise<void>;
 }
 
 type ActionOf<Do extends PageAction['do']> = Extract<PageAction, { do: Do }>;
 
-/** Performs an action and returns a sentence about the result. @throws {@link CannotDo} */
 export async function perform(options: ActionOptions, action: PageAction): Promise<string> {
   const { chain, webhook, notification, bot } = options;
   switch (action.do) {

@@ -1,4 +1,4 @@
-/** The bot's program, which compares with the chain every 15 seconds instead of every minute. */
+/** The bot, but it compares with the chain every 15 seconds instead of every minute. */
 import '../src/node.js';
 import { SECOND } from '../src/domain/clock.ts';
 import { start } from '../src/start.ts';

@@ -1,4 +1,3 @@
-/** The real bot in its own process, which can be killed and started again. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -6,30 +5,24 @@ import { fileURLToPath } from 'node:url';
 import { SECOND } from '../src/domain/clock.ts';
 import type { BotState } from './page/protocol.ts';
 
-/** How long the bot may take to stop before it is killed. */
 const STOP_TIMEOUT_MS = 5 * SECOND;
 const MAX_LINES = 40;
 
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
 
-/** The bot: see {@link superviseBot}. */
 export interface Bot {
   readonly state: BotState;
-  /** The last lines of its log, without those of the level `debug`. */
+  /** The last lines, without those of the level `debug`. */
   readonly log: readonly string[];
   start(): void;
-  /** SIGKILL; resolves once the process is gone. */
   kill(): Promise<void>;
-  /** SIGTERM, and SIGKILL if that takes too long; resolves once the process is gone. */
   stop(): Promise<void>;
 }
 
 /**
- * Prepares the bot's process with exactly the environment of the moment. `start` runs it.
+ * Returns the bot's process, not yet started. It gets exactly `environment()` of the moment of its start.
  *
  * @param options.inspect whether a debugger can attach to it.
- * @param options.onChange called whenever the state changes.
- * @param options.onLine called with each line of its log.
  * @param options.onCrash called when it exits without being asked to.
  */
 export function superviseBot(options: {

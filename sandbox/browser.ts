@@ -1,10 +1,8 @@
-/** A real browser, for the page's tests and pictures. */
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 
 const PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
-/** Returns the path of an installed Chromium, or null. */
 export function findChromium(): string | null {
   return PATHS.find((path) => existsSync(path)) ?? null;
 }

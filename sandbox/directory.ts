@@ -6,7 +6,7 @@ type Rows = Record<string, unknown>[];
 const read = <Content>(path: string): Content =>
   JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8')) as Content;
 
-/** Writes the directory's data to a folder: that of the services, and providers that try to deceive. Returns the file. */
+/** Writes the services' directory, with providers that try to deceive, and returns the file. */
 export function writeDirectory(folder: string): string {
   const hostile = read<{ category: string; row: Rows[number] }[]>('hostile-providers.json');
   const categories = read<{ key: string; rows: Rows }[]>('../services/discovery/providers.json').map((category) => ({

@@ -1,4 +1,3 @@
-/** `npm run sandbox`: starts everything, prints the page's address, and stops everything on Ctrl-C. */
 import '../services/v8-options.ts';
 import { Command } from 'commander';
 import { SECOND } from '../src/domain/clock.ts';
@@ -6,7 +5,7 @@ import { listenForPage } from './page/server.ts';
 import { Abandoned, type SandboxOptions, startSandbox } from './start.ts';
 
 const DEFAULT_PORT = 4321;
-/** The sandbox exits after this time even if a part hangs. */
+/** It exits after this time even if a part hangs. */
 const STOP_MS = 7 * SECOND;
 const PARENT_POLL_MS = 500;
 
@@ -64,7 +63,7 @@ const program = new Command('npm run sandbox --')
   .parse();
 
 main(program.opts<SandboxOptions>()).catch(async (error: unknown) => {
-  // Ctrl-C also interrupts parts that are starting. Their errors add nothing. Some come just before the signal.
+  // Ctrl-C also interrupts parts that are starting. Their errors add nothing, and some arrive just before the signal.
   await new Promise(setImmediate);
   if (error instanceof Abandoned || stopping !== undefined) return stop(0);
   console.error(error instanceof Error ? error.message : String(error));

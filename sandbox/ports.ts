@@ -3,7 +3,7 @@ import getPort, { portNumbers } from 'get-port';
 /** Below 32,768, where systems start to assign ports on their own: no other program gets one before it is used. */
 const [LOWEST, HIGHEST] = [11_000, 31_000];
 
-/** Returns `count` different free ports of 127.0.0.1. The search starts at a random one: other processes search, too. */
+/** The search starts at a random port, because other processes search, too. */
 export function freePorts(count: number): Promise<number[]> {
   const from = LOWEST + Math.floor((Math.random() * (HIGHEST - LOWEST)) / 2);
   return Promise.all(

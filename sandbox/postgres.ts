@@ -1,4 +1,4 @@
-/** A real Postgres for the bot, from the programs of Debian's package, in a folder that goes with it. */
+/** A real Postgres for the bot, from Debian's package, in a temporary folder. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
@@ -16,7 +16,6 @@ const POLL_MS = 50;
 /** Stops the server when its standard input closes, which happens however this process ends. */
 const STOP_WITH_PARENT = '"$@" & cat > /dev/null; kill -INT $!; wait';
 
-/** Returns the folder of the newest version's programs from Debian's package, or null if there is none. */
 export function postgresPrograms(): string | null {
   const root = '/usr/lib/postgresql';
   const versions = existsSync(root) ? readdirSync(root).map(Number).filter(Boolean) : [];
@@ -24,23 +23,16 @@ export function postgresPrograms(): string | null {
   return found.find((folder) => existsSync(join(folder, 'initdb'))) ?? null;
 }
 
-/** Returns the words before a command that runs a program of Postgres, which refuses to run as root. */
+/** Words to put before a command: Postgres refuses to run as root. */
 export const asPostgresUser = (): string[] => (process.getuid?.() === 0 ? ['runuser', '-u', 'postgres', '--'] : []);
 
-/** A running server with one empty database. */
 export interface Postgres {
   url: string;
-  /** What it is, in a few words. */
   notice: string;
-  /** Stops it and removes its folder. */
   close(): Promise<void>;
 }
 
-/**
- * Starts a Postgres.
- *
- * @throws with a sentence when there is none on this machine, or it does not start.
- */
+/** @throws with a sentence when there is none on this machine, or it does not start. */
 export async function startPostgres(): Promise<Postgres> {
   const programs = postgresPrograms();
   if (programs === null) {
@@ -82,7 +74,7 @@ export async function startPostgres(): Promise<Postgres> {
   return { url, notice: `PostgreSQL ${version} at 127.0.0.1:${port}`, close: () => started.disposeAsync() };
 }
 
-/** Waits until the server accepts connections; returns its version, or null when it takes too long. */
+/** Waits until the server accepts connections; returns its version, or null after {@link START_MS}. */
 async function firstResponse(url: string): Promise<string | null> {
   for (const until = Date.now() + START_MS; Date.now() < until; await wait(POLL_MS)) {
     const client = new pg.Client(url);

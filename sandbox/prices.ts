@@ -10,10 +10,9 @@ const COIN = `0x${'0'.repeat(40)}`;
 /** Prices of an hour ago and more count as unknown. */
 const OLD_MS = 2 * HOUR;
 
-/** The price source: see {@link startPrices}. */
 export type PriceSource = Awaited<ReturnType<typeof startPrices>>;
 
-/** Starts the source. It knows the coin, the dollar and the bell token, under whatever name of a chain. */
+/** Knows the coin, the dollar and the bell token, whatever the chain's name in the request. */
 export async function startPrices({ dollar, bell }: Pick<Chain['tokens'], 'dollar' | 'bell'>) {
   let fault: PriceFault = 'none';
   const known = new Map([

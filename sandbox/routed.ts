@@ -1,17 +1,16 @@
-/** Reads the bot's decisions about transactions from its log. */
 import { z } from 'zod';
 import type { HiddenReason } from '../src/domain/match.ts';
 
 /** The bot's decision about one delivery. */
 export interface Routed {
   txHash: string;
-  /** When its alerts were stored; null when it led to none. */
+  /** When its alerts were stored; null without any. */
   at: number | null;
-  /** What hid it from subscriptions, in words. */
+  /** Reasons in words. */
   hidden: string[];
 }
 
-/** The line that the bot writes at the level `debug` once a delivery is routed. */
+/** The bot logs it at the level `debug` once a delivery is routed. */
 const routedLine = z.object({
   msg: z.literal('routed'),
   time: z.number(),
@@ -20,7 +19,7 @@ const routedLine = z.object({
   hidden: z.record(z.string(), z.number()),
 });
 
-/** Why a subscription got no alert, in the words of `/activity`. */
+/** The words of `/activity`. */
 const HIDDEN: Record<HiddenReason, string> = {
   paused: 'paused',
   muted: 'muted',
@@ -42,7 +41,7 @@ const HIDDEN: Record<HiddenReason, string> = {
 };
 const wordsOf = (reason: string): string => HIDDEN[reason as HiddenReason];
 
-/** Returns how many transfers a line of the log reports as found on the chain, and how many as not there. */
+/** Counts the transfers that a log line reports as found on the chain, or as missing there. */
 export function comparedIn(line: string): { found: number; marked: number } {
   const count = (pattern: RegExp): number => Number(pattern.exec(line)?.[1] ?? 0);
   return {
@@ -51,7 +50,6 @@ export function comparedIn(line: string): { found: number; marked: number } {
   };
 }
 
-/** Returns the decision that a line of the log reports; null for other lines. */
 export function routedIn(line: string): Routed | null {
   if (!line.includes('"msg":"routed"')) return null;
   const { tx, alerts, time, hidden } = routedLine.parse(JSON.parse(line));

@@ -1,4 +1,3 @@
-/** The sandbox as the page sees it: one world that changes, and the actions that change it. */
 import type { Services } from '../services/start.ts';
 import { SECOND } from '../src/domain/clock.ts';
 import { CannotDo, perform } from './actions.ts';
@@ -16,18 +15,15 @@ const WATCHED_POLL_MS = 2 * SECOND;
 
 type SandboxEvent = Exclude<PageEvent, { type: 'hello' | 'discord' }>;
 
-/** A running sandbox. */
 export interface Sandbox {
   readonly discord: Discord;
   readonly world: WorldState;
   readonly transactions: TrackedTransaction[];
-  /** Performs an action of the page and returns a sentence about the result. @throws {@link CannotDo} */
+  /** Returns a sentence about the result. @throws {@link CannotDo} */
   act(action: PageAction, network?: number): Promise<string>;
-  /** Calls the listener with each change outside Discord. Returns a function that stops that. */
   on(listener: (event: SandboxEvent) => void): () => void;
 }
 
-/** One network: a chain and its services. */
 export interface SandboxNetwork {
   title: string;
   chain: Chain;
@@ -35,20 +31,17 @@ export interface SandboxNetwork {
   webhook: Webhook;
 }
 
-/** A sandbox whose bot is yet to be started. */
+/** Its bot is yet to be started. */
 export interface RunningSandbox extends Sandbox {
   readonly bot: Bot;
-  /** Stops the bot and everyday transfers. */
   close(): Promise<void>;
 }
 
 /**
  * Connects the parts, and prepares the bot.
  *
- * @param options.environment the bot's environment at each of its starts.
- * @param options.startSecond starts the second network; from then on `environment` describes both.
- * @param options.inspect whether a debugger can attach to the bot.
- * @param options.onCrash called when the bot exits without being asked to.
+ * @param options.environment read at each start of the bot.
+ * @param options.startSecond from then on `environment` describes both networks.
  */
 export function runSandbox(options: {
   discord: Discord;
@@ -173,7 +166,6 @@ export function runSandbox(options: {
   };
 }
 
-/** Creates the switch for everyday transfers. */
 function createTraffic(chain: Chain) {
   let stop: (() => Promise<void>) | undefined;
   return {

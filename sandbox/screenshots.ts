@@ -1,4 +1,4 @@
-/** `npm run screenshots`: draws the pictures of the docs from a running sandbox into docs/pictures/. */
+/** `npm run screenshots`: draws the pictures of docs/pictures/ from a running sandbox. */
 import '../services/v8-options.ts';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
@@ -15,13 +15,12 @@ const DESKTOP = { width: 1280, height: 800 };
 const PHONE = { width: 390, height: 780 };
 
 interface Look {
-  /** Whether the first-run tour is on the page. */
+  /** The first-run tour. */
   tour?: boolean;
   colors?: 'dark' | 'light';
   size?: { width: number; height: number };
 }
 
-/** Opens the page in a browser context of its own. */
 async function open(
   browser: Browser,
   url: string,
@@ -42,7 +41,6 @@ async function open(
 
 const save = (page: Page, name: string): Promise<unknown> => page.screenshot({ path: `${FOLDER}${name}.png` });
 
-/** Types a command and waits for the bot's reply. */
 async function use(page: Page, command: string): Promise<void> {
   const before = await page.locator('.above').count();
   await page.locator('#composer').fill(`/${command} `);
@@ -57,7 +55,6 @@ const goTo = (page: Page, channel: string): Promise<void> =>
 
 type Kind = Extract<PageAction, { do: 'transfer' }>['kind'];
 
-/** The ten transfers that the pictures show, in their order. */
 const TRANSFERS: [kind: Kind, from: string, to: string, amount?: string][] = [
   ['erc20', 'Bob', 'Treasury', '75'],
   ['native', 'Payroll', 'Carol', '0.85'],
@@ -71,7 +68,6 @@ const TRANSFERS: [kind: Kind, from: string, to: string, amount?: string][] = [
   ['erc20', 'Alice', 'Treasury', '18400.75'],
 ];
 
-/** Sends the rarer kinds one after another, and waits for each alert by its title. */
 async function stageRest(page: Page, sandbox: Sandbox): Promise<void> {
   const rest: [action: PageAction, title: string][] = [
     [{ do: 'transfer', kind: 'erc20', token: 'fake', from: 'Alice', to: 'Treasury' }, 'Imitation!'],
@@ -98,17 +94,17 @@ async function saveWhole(page: Page, name: string): Promise<void> {
   await page.setViewportSize(DESKTOP);
 }
 
-/** Sends 250 transfers while Discord limits the bot's rate: too many alerts to post one by one. */
+/** Discord limits the bot's rate meanwhile: too many alerts to post one by one. */
 async function backlog({ discord, act }: Sandbox): Promise<void> {
   const messages = { method: 'POST', path: '/channels/:channel/messages' };
   discord.fault({ fault: { kind: 'rate-limit', retryAfterMs: 8_000 }, ...messages, times: 1 });
   await act({ do: 'burst', count: 250 });
 }
 
-/** Wide enough for the panel's rows of buttons, and without the panel of the world next to it. */
+/** Wide enough for the panel's rows of buttons, and without the panel next to it. */
 const REPLIES = { width: 900, height: 1400 };
 
-/** A command as it is typed for the picture, with `{name}` for a wallet's, token's or transaction's address. */
+/** `{name}` in an option stands for the address of a wallet or token, or for a transaction. */
 type Shot = [picture: string, command: string, options?: Record<string, string>];
 
 const SUBSCRIPTION = { subscription: 'Grants' };
@@ -138,7 +134,6 @@ const SHOTS: Shot[] = [
   ['setup-forget', 'setup forget'],
 ];
 
-/** Draws the bot's reply once it is on the page and no longer says "thinking…". */
 async function saveReply(page: Page, { reply, name, failure }: InteractionState, path: string): Promise<void> {
   if (!reply) throw new Error(`/${name} got no reply: ${failure}`);
   const message = page.locator(`[data-message="${reply.id}"]`);
@@ -147,11 +142,10 @@ async function saveReply(page: Page, { reply, name, failure }: InteractionState,
   await message.screenshot({ path });
 }
 
-/** A file for /subscription import: a wallet and a token. */
 const csvOf = ({ Market, dollar }: Record<string, string>): string =>
   `type,address,channel,label,minimum\r\nsubscription,${Market},#alerts,Market,100\r\nsubscription,${dollar},#alerts,Dollar,5000\r\n`;
 
-/** Draws every picture into `folder`, on a page that shows #general as Ada. At least one transfer must have been posted. */
+/** `page` shows #general as Ada. At least one transfer must have been posted. */
 async function drawReplies(page: Page, { discord, world, transactions }: Sandbox, folder: string): Promise<void> {
   await page.setViewportSize(REPLIES);
   const tokens = Object.entries(world.tokens).map(([name, { address }]) => [name, address] as const);

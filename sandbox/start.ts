@@ -15,39 +15,32 @@ import { startPrices } from './prices.ts';
 import { runSandbox, type Sandbox, type SandboxNetwork } from './running.ts';
 import { createWebhook } from './webhook.ts';
 
-/** A second project at the notification service, to try `/setup project` with. The README lists its keys. */
+/** To try `/setup project` with. The README lists its keys. */
 const ORCHIDS: Project = { id: 'orchid', key: 'orchid-key', secret: 'orchid-secret' };
-/** The networks, as their file describes them; the first has anvil's own chain ID. */
+/** The first has anvil's own chain ID. */
 const HARBOR = { name: 'harbor', title: 'Harbor Chain', chainId: 31_337 };
 const COVE = { name: 'cove', title: 'Cove Chain', chainId: 31_338 };
 const BLOCK_POLL_MS = 250;
 /** On a busy machine the bot may miss Discord's limit of three seconds. */
 const TRIES = 5;
 
-/** Where a start registers its parts and prints its progress. */
 export interface Progress {
   /** Gets each part that has started. Disposing it abandons the start. */
   parts: AsyncDisposableStack;
-  /** Prints a line about a part. */
   print(line: string): void;
 }
 
-/** Thrown when the start was abandoned because the sandbox was asked to stop. */
+/** The sandbox was asked to stop while it started. */
 export class Abandoned extends Error {}
 
-/** How the sandbox runs the bot. */
 export interface SandboxOptions {
-  /** It uses a Postgres of its own instead of an SQLite file. */
+  /** A Postgres of its own instead of an SQLite file. */
   postgres?: boolean;
-  /** A debugger can attach to its process, at Node's usual port. */
+  /** A debugger can attach to the bot, at Node's usual port. */
   inspect?: boolean;
 }
 
-/**
- * Starts everything and adds the first subscriptions. Nothing moves on the chain at first.
- *
- * @throws with a sentence when a part does not start.
- */
+/** Adds the first subscriptions, too. Nothing moves on the chain at first. @throws with a sentence. */
 export async function startSandbox(
   { parts, print }: Progress,
   { postgres = false, inspect = false }: SandboxOptions,
@@ -170,10 +163,9 @@ function botEnvironment(
   };
 }
 
-/** A network, with its path token of the receiver. */
+/** `token` is the receiver's path token. */
 type Connected = SandboxNetwork & typeof HARBOR & { token: string };
 
-/** The variables that describe the only network. */
 function networkVariables({ name, chain, services, token }: Connected, project: Project): Record<string, string> {
   return {
     PRICES_CHAIN: name,
@@ -192,7 +184,6 @@ function networkVariables({ name, chain, services, token }: Connected, project: 
   };
 }
 
-/** A network as the file of several describes it. */
 function networkOfFile({ name, title, chainId, chain, services, token }: Connected, project: Project) {
   return {
     name,
@@ -216,11 +207,7 @@ function networkOfFile({ name, title, chainId, chain, services, token }: Connect
   };
 }
 
-/**
- * Adds the first subscriptions as Ada, who owns both servers.
- *
- * @throws when the bot does not respond within {@link TRIES} tries.
- */
+/** Adds the first subscriptions as Ada, who owns both servers. */
 export async function subscribe(
   discord: Discord,
   { wallets, tokens }: Pick<Chain, 'wallets' | 'tokens'>,

@@ -10,15 +10,11 @@ import type { Routed } from './routed.ts';
 const MAX_TRANSACTIONS = 300;
 const MAX_SUMMARIES = 5_000;
 const MAX_ATTEMPTS = 10;
-/** How long changes are collected before they are reported together, in milliseconds: a burst changes hundreds. */
+/** Milliseconds in which changes are collected, because a burst changes hundreds. */
 const COLLECT_MS = 100;
 const HASH = /0x[0-9a-f]{64}/g;
 
-/**
- * Keeps the newest 300 transactions of a network, each with its progress.
- *
- * @param listener called with new and changed transactions, oldest first.
- */
+/** Keeps the newest 300 of a network. `listener` gets new and changed ones, oldest first. */
 export function createTransactionTracker(network: number, listener: (transactions: TrackedTransaction[]) => void) {
   const all = new Map<string, TrackedTransaction>();
   /** Kept for longer: a late delivery must still be recognized as the sandbox's own transaction. */
@@ -38,7 +34,7 @@ export function createTransactionTracker(network: number, listener: (transaction
     return transaction;
   }
 
-  /** A digest names its period and few hashes: it reports everything stored in that period and not posted yet. */
+  /** A digest names its period and few hashes, so it counts for everything stored in that period and not posted yet. */
   function recordDigest({ id: messageId, channelId, message }: MessageState): void {
     const found = message.embeds.find(({ title }) => title?.startsWith('🗂️'));
     const times = [...(found?.description ?? '').matchAll(/<t:(\d+)/g)].map(([, seconds]) => Number(seconds) * SECOND);
@@ -55,7 +51,6 @@ export function createTransactionTracker(network: number, listener: (transaction
   }
 
   return {
-    /** Returns all, oldest first. */
     list,
     recordMined({ hash, blockNumber, summary }: Mined): void {
       summaries.set(hash.toLowerCase(), summary);
@@ -75,7 +70,7 @@ export function createTransactionTracker(network: number, listener: (transaction
       advance(delivery, progress);
       changes.add(transaction);
     },
-    /** Records which transactions an alert reports. Replies to commands are not alerts. */
+    /** Replies to commands are not alerts. */
     recordMessage(event: ControlEvent, botId: string): void {
       if (event.type !== 'message') return;
       const { message } = event;
@@ -92,7 +87,6 @@ export function createTransactionTracker(network: number, listener: (transaction
         changes.add(transaction);
       }
     },
-    /** Records what the bot decided about a delivery. */
     recordRouted({ txHash, at, hidden }: Routed): void {
       const transaction = all.get(txHash.toLowerCase());
       if (transaction === undefined) return;
@@ -108,7 +102,6 @@ export function createTransactionTracker(network: number, listener: (transaction
   };
 }
 
-/** Collects changed transactions for a moment and reports them together. */
 function collectChanges(report: (changed: ReadonlySet<TrackedTransaction>) => void) {
   let changed = new Set<TrackedTransaction>();
   let timer: NodeJS.Timeout | undefined;

@@ -1,15 +1,9 @@
 /** The operator's webhook at the notification service, managed over interface A as any client would. */
 import type { Project } from '../services/notification/types.ts';
 
-/** The webhook that feeds the bot. */
 export type Webhook = Awaited<ReturnType<typeof createWebhook>>;
 
-/**
- * Creates a webhook for all kinds of events.
- *
- * @param root the root of interface A with its version segment.
- * @throws with the service's error message.
- */
+/** @param root of interface A, with its version segment. @throws with the service's error message. */
 export async function createWebhook(root: string, project: Project, webhookUrl: string) {
   async function call<Result>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<Result> {
     const response = await fetch(`${root}${path}?apiKey=${encodeURIComponent(project.key)}`, {

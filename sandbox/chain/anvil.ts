@@ -7,7 +7,7 @@ import { getAddress, type Hex, numberToHex } from 'viem';
 import { type Rpc, rpcOf } from './rpc.ts';
 import type { Address, Hash } from './types.ts';
 
-/** A transaction to send: a payment, a call with data, or (without `to`) a deployment. */
+/** A deployment if it has no `to`. */
 export interface Call {
   from: Address;
   to?: Address;
@@ -16,24 +16,18 @@ export interface Call {
   data?: Hex;
 }
 
-/** The result of a {@link Call}. `created` is the address of a deployed contract. */
 interface Receipt {
   hash: Hash;
   blockNumber: number;
   created: Address | null;
 }
 
-/** A running anvil that mines only what it is told to. */
 export type Anvil = Awaited<ReturnType<typeof startAnvil>>;
 
 /** `--auto-impersonate` lets any address send. */
 const FLAGS = '--port 0 --no-mining --order fifo --auto-impersonate --accounts 10 --gas-limit 300000000'.split(' ');
 
-/**
- * Returns the path of anvil: that of its package for this platform, otherwise the first runnable one on PATH.
- *
- * @throws with a sentence when there is none.
- */
+/** Prefers the npm package for this platform to the PATH. @throws with a sentence when there is no anvil. */
 export function findAnvil(platform: string = process.platform, arch = process.arch, path = process.env.PATH): string {
   const { resolve } = createRequire(import.meta.url);
   try {
@@ -59,14 +53,10 @@ function isRunnable(path: string): boolean {
   }
 }
 
-/**
- * Starts anvil on a free port of 127.0.0.1 and waits until it is listening.
- *
- * @throws when it exits before that. The message contains its output.
- */
+/** @throws when it exits before it listens. The message contains its output. */
 export async function startAnvil(binary: string, chainId?: number) {
-  // Anvil would outlive its parent. The shell in between reads a pipe from this process: whenever this process dies, the
-  // pipe closes, and the shell kills anvil.
+  // Anvil would outlive its parent. The shell between them reads a pipe from this process. When this process dies,
+  // however it does, the pipe closes and the shell kills anvil.
   const guard =
     'exec 3<&0; "$@" </dev/null 3<&- & child=$!; (cat <&3 >/dev/null; kill -9 $child) 2>/dev/null & wait $child';
   const shell = spawn(
@@ -92,7 +82,6 @@ export async function startAnvil(binary: string, chainId?: number) {
   };
 }
 
-/** Resolves with the URL once anvil reports that it is listening. */
 function listening(shell: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     let output = '';
@@ -116,7 +105,6 @@ function listening(shell: ChildProcess): Promise<string> {
   });
 }
 
-/** Closes the pipe, so that the shell kills anvil, and waits until both are gone. */
 async function end(shell: ChildProcess): Promise<void> {
   if (shell.exitCode !== null || shell.signalCode !== null) return;
   const gone = once(shell, 'exit');

@@ -1,22 +1,18 @@
 import { type Abi, decodeFunctionResult, encodeDeployData, encodeFunctionData, type Hex } from 'viem';
 import compiled from './contracts.json' with { type: 'json' };
 
-/** The names of the compiled contracts of `contracts/`. */
 export type ContractName = keyof typeof compiled;
 
 const abiOf = (name: ContractName): Abi => compiled[name].abi as Abi;
 
-/** Returns transaction data that deploys a contract. */
 export function deployData(name: ContractName, args: readonly unknown[]): Hex {
   return encodeDeployData({ abi: abiOf(name), bytecode: compiled[name].bytecode as Hex, args });
 }
 
-/** Returns transaction data that calls a function. */
 export function callData(name: ContractName, functionName: string, args: readonly unknown[]): Hex {
   return encodeFunctionData({ abi: abiOf(name), functionName, args });
 }
 
-/** Decodes the return value of a call. */
 export function callResult(name: ContractName, functionName: string, data: Hex): unknown {
   return decodeFunctionResult({ abi: abiOf(name), functionName, data });
 }

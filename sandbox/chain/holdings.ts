@@ -1,4 +1,4 @@
-/** Tracks who owns what, and provides what an action needs to succeed. */
+/** Tracks who owns what, and mints what an action lacks. */
 import { formatUnits, type Hex, parseEther } from 'viem';
 import type { Anvil, Call } from './anvil.ts';
 import { callResult } from './contracts.ts';
@@ -8,7 +8,7 @@ import type { Address, Erc20Name, Erc721Name, Mined } from './types.ts';
 /** More than the payments and fees of one address in the largest burst. */
 const COINS_FOR_A_BURST = parseEther('500');
 
-/** NFTs that a transaction moves. `from` is absent for a mint, `to` for a burn. */
+/** `from` is absent for a mint, `to` for a burn. */
 export interface MovedNfts {
   token: Erc721Name;
   from?: Address;
@@ -16,7 +16,6 @@ export interface MovedNfts {
   ids: readonly bigint[];
 }
 
-/** Balances and NFTs of every address. */
 export type Holdings = ReturnType<typeof createHoldings>;
 
 /** @param onMinted called for each mint that an action needed first. */
@@ -47,20 +46,18 @@ export function createHoldings(anvil: Anvil, world: World, onMinted: (mined: Min
       throw new RangeError(`${nameOf(world, owner)} holds only ${has}. Send less, or mint some first.`);
   }
 
-  /** Returns an id that was never minted. */
   function freshId(token: Erc721Name): bigint {
     lastId++;
     return token === 'keys' ? BigInt(lastId) : nameId(lastId);
   }
 
   return {
-    /** Makes sure that an address can pay `wei` and the fees. Coins appear without a transaction. */
+    /** Coins for `wei` and the fees. They appear without a transaction. */
     async ensureCoins(owner: Address, wei = 0n): Promise<void> {
       const needed = wei + COINS_FOR_A_BURST;
       if (BigInt(await anvil.rpc<Hex>('eth_getBalance', [owner, 'latest'])) < needed)
         await anvil.setCoins(owner, needed + 10n * COINS_FOR_A_BURST);
     },
-    /** Makes sure that an address holds `amount` of an ERC-20. An address that is not a wallet gets the rest minted. */
     async ensureErc20(token: Erc20Name, owner: Address, amount: bigint): Promise<void> {
       const has = await balance(token, owner);
       if (has >= amount) return;
@@ -69,7 +66,6 @@ export function createHoldings(anvil: Anvil, world: World, onMinted: (mined: Min
       refuseWallet(owner, text(has));
       await mintNow(mint(token, 'mint', [owner, amount - has]), `${text(amount - has)} is`, owner);
     },
-    /** Makes sure that an address holds `amount` of one id of the ERC-1155. */
     async ensureErc1155(owner: Address, id: bigint, amount: bigint): Promise<void> {
       const has = await balance('supplies', owner, id);
       if (has >= amount) return;
@@ -77,7 +73,7 @@ export function createHoldings(anvil: Anvil, world: World, onMinted: (mined: Min
       refuseWallet(owner, text(has));
       await mintNow(mint('supplies', 'mint', [owner, id, amount - has]), `${text(amount - has)} is`, owner);
     },
-    /** Removes `count` NFTs, or the wanted one, from an address. Mints what is missing first. */
+    /** Takes `count` NFTs, or the wanted one. Mints what is missing first. */
     async takeNfts(token: Erc721Name, owner: Address, count: number, wanted?: bigint): Promise<bigint[]> {
       const owned = held(token, owner);
       const isHeld = wanted !== undefined && owned.includes(wanted);
@@ -94,11 +90,10 @@ export function createHoldings(anvil: Anvil, world: World, onMinted: (mined: Min
       nfts[token].set(owner, left);
       return taken;
     },
-    /** Records who holds NFTs after a transaction: the receiver, or the sender when it failed. */
+    /** After a transaction, the NFTs belong to the receiver, or again to the sender if it failed. */
     addNfts(moved: MovedNfts | undefined, owner: Address | undefined): void {
       if (moved && owner) nfts[moved.token].set(owner, [...held(moved.token, owner), ...moved.ids]);
     },
-    /** Whether an address has an NFT to send. */
     hasNft: (token: Erc721Name, owner: Address): boolean => held(token, owner).length > 0,
     freshId,
   };

@@ -8,10 +8,7 @@ export { startTraffic } from './traffic.ts';
 export type { Address, Chain, Hash, Mined, Party, Token, TokenName, TransferRequest, WalletName } from './types.ts';
 export { COIN_SYMBOL, WALLET_NAMES } from './types.ts';
 
-/**
- * Starts anvil on 127.0.0.1 with wallets, contracts and balances, the same on every chain. @throws with a sentence when
- * there is no anvil.
- */
+/** All chains have the same addresses and balances. @throws with a sentence when there is no anvil. */
 export async function startChain(chainId?: number): Promise<Chain> {
   await using stack = new AsyncDisposableStack();
   const anvil = stack.adopt(await startAnvil(findAnvil(), chainId), (it) => it.close());
@@ -28,7 +25,6 @@ export async function startChain(chainId?: number): Promise<Chain> {
   };
 }
 
-/** Returns every action on a chain. */
 function actionsOn(anvil: Anvil, world: World): Omit<Chain, 'rpcUrl' | 'wallets' | 'tokens' | 'contracts' | 'close'> {
   const listeners = new Set<(mined: Mined) => void>();
 
@@ -40,7 +36,7 @@ function actionsOn(anvil: Anvil, world: World): Omit<Chain, 'rpcUrl' | 'wallets'
   const plans = createPlans(world, holdings);
   let last: Promise<unknown> = Promise.resolve();
 
-  /** Runs actions one after another: what one has planned must still hold when it is sent. */
+  /** Runs actions one after another: an action's plan must still hold when it is sent. */
   function mine(plan: () => Promise<Planned[]>): Promise<Mined[]> {
     const run = last.then(async () => {
       const planned = await plan();

@@ -20,7 +20,6 @@ const MAX_SWEEP = 50;
 const MAX_BURST = 500;
 const BURST_KINDS = ['dollar', 'native', 'bell', 'internal', 'supplies', 'keys'] as const;
 
-/** A transaction that is ready to be sent, its summary, and the NFTs that it moves. */
 export interface Planned {
   call: Call;
   summary: string;
@@ -29,7 +28,6 @@ export interface Planned {
 
 type Pair = { from: Party; to: Party };
 
-/** Returns the planner of a chain. Its methods return transactions to send. */
 export function createPlans(world: World, holdings: Holdings) {
   const { tokens, contracts } = world;
   let count = 0;
@@ -48,7 +46,6 @@ export function createPlans(world: World, holdings: Holdings) {
     return parseUnits('12.5', decimals) + step() * parseUnits('0.75', decimals);
   }
 
-  /** Says how much of a token moves: an amount of an ERC-20, or of the items with these IDs. */
   function what(token: TokenName, amount: bigint, ids: readonly bigint[] = []): string {
     const { symbol, decimals } = tokens[token];
     const listed = ids.map((id) => `#${shortId(id)}`).join(', ');
@@ -201,7 +198,6 @@ export function createPlans(world: World, holdings: Holdings) {
     };
   }
 
-  /** Returns another address with the same first and last four hex digits. */
   function lookalike(like: Party): Address {
     const model = addressOf(like).toLowerCase();
     const middle = keccak256(toBytes(`${model} ${step()}`)).slice(2, 34);

@@ -12,18 +12,14 @@ import {
   type WalletName,
 } from './types.ts';
 
-/** What exists on the chain before the first action. */
 export interface World extends Pick<Chain, 'wallets' | 'tokens' | 'contracts'> {
-  /** The account that deployed it. */
   deployer: Address;
-  /** The NFTs of each wallet at the start. */
   nfts: { token: Erc721Name; owner: Address; ids: bigint[] }[];
 }
 
-/** The ids of the ERC-1155 that every wallet holds. */
 export const SUPPLY_IDS = [1n, 2n, 3n] as const;
 
-/** Returns an id of the names collection, far above 2^53. */
+/** Far above 2^53. */
 export function nameId(number: number): bigint {
   return (
     57_896_044_618_658_097_711_785_492_504_343_953_926_634_992_332_820_282_019_728_792_003_956_564_819_967n +
@@ -49,25 +45,21 @@ const DESCRIPTIONS: Record<TokenName, Omit<Token, 'address'> & { contract: Contr
   supplies: { contract: 'Supplies', type: 'ERC-1155', name: 'Harbor Supplies', symbol: 'HSUP', decimals: 0 },
 };
 
-/** Returns a wallet's name, or a short form of any other address. */
 export function nameOf({ wallets }: Pick<World, 'wallets'>, party: Party): string {
   if (!party.startsWith('0x')) return party;
   const wallet = Object.entries(wallets).find(([, address]) => address.toLowerCase() === party.toLowerCase());
   return wallet?.[0] ?? `${party.slice(0, 6)}…${party.slice(-4)}`;
 }
 
-/** Shortens an id of more than 12 digits to its first and last four. */
 export function shortId(id: bigint): string {
   const text = id.toString();
   return text.length > 12 ? `${text.slice(0, 4)}…${text.slice(-4)}` : text;
 }
 
-/** Returns the compiled contract of a token. */
 export function contractOf(token: TokenName): ContractName {
   return DESCRIPTIONS[token].contract;
 }
 
-/** Returns a call of a token's contract. */
 export function tokenCall(
   { tokens }: Pick<World, 'tokens'>,
   from: Address,
@@ -78,7 +70,6 @@ export function tokenCall(
   return { from, to: tokens[token].address, data: callData(contractOf(token), functionName, args) };
 }
 
-/** Deploys the contracts and distributes the first tokens. */
 export async function setUp(anvil: Anvil): Promise<World> {
   const deployer = anvil.accounts[0]!;
   const others = anvil.accounts.slice(1);
@@ -129,7 +120,6 @@ function firstIds(token: Erc721Name, wallet: number): bigint[] {
   });
 }
 
-/** Returns the calls that mint every wallet's first tokens. */
 function firstMints(world: World): Call[] {
   const { deployer, wallets, tokens, contracts, nfts } = world;
   const mint = (token: TokenName, functionName: string, args: unknown[]): Call =>

@@ -1,14 +1,14 @@
 import { type Chain, WALLET_NAMES, type WalletName } from './types.ts';
 
-/** How many times longer the pause is once every kind has been sent. */
+/** Once every kind has been sent, the pause is this many times longer. */
 const SLOWDOWN = 15;
 
 /**
- * Sends everyday transfers: every `everyMs` a transfer into or out of Treasury, sometimes a burst. Once it has sent every
- * kind, it slows down, because a channel with more than 60 alerts in ten minutes gets digests.
+ * Sends everyday transfers into and out of Treasury, sometimes a burst. Once it has sent every kind, it slows down,
+ * because a channel with more than 60 alerts in ten minutes gets digests.
  *
- * @param options.random a number in [0, 1); default `Math.random`.
- * @param options.onError called when an action fails. The next one follows anyway.
+ * @param options.random a number in [0, 1).
+ * @param options.onError an action failed. The next one follows anyway.
  * @returns a function that stops it and resolves when the last action is mined.
  */
 export function startTraffic(
@@ -39,7 +39,6 @@ export function startTraffic(
   };
 }
 
-/** The first turns send every kind once. Later turns mix them. */
 const actions: readonly ((chain: Chain, other: WalletName) => Promise<unknown>)[] = [
   (chain, other) => chain.transfer({ kind: 'erc20', token: 'dollar', from: other, to: 'Treasury' }),
   (chain, other) => chain.transfer({ kind: 'native', from: other, to: 'Treasury' }),

@@ -1,7 +1,3 @@
-/**
- * Serves the page, bundled in memory, its event stream and its actions; forwards `/_control` and files to the Discord
- * stand-in.
- */
 import { readFile } from 'node:fs/promises';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { fileURLToPath } from 'node:url';
@@ -26,21 +22,16 @@ const SECURITY_HEADERS = {
   [SANDBOX_HEADER]: '1',
 };
 
-/** The sandbox cannot be used yet. */
 class Starting extends Error {}
 
-/** The page's server. Until `show` is called, it responds that the sandbox is starting. */
+/** Until `show` is called, it responds that the sandbox is starting. */
 export interface PageServer {
   readonly url: string;
   show(sandbox: Sandbox): void;
   close(): Promise<void>;
 }
 
-/**
- * Listens on 127.0.0.1. Port 0 picks a free one.
- *
- * @throws with a sentence when the port is in use, by another sandbox or by another program.
- */
+/** Port 0 picks a free one. @throws with a sentence when the port is in use. */
 export async function listenForPage(port: number): Promise<PageServer> {
   await using stack = new AsyncDisposableStack();
   const app = Fastify({ forceCloseConnections: true, routerOptions: { maxParamLength: 1_000 } });
@@ -101,7 +92,6 @@ async function bundle() {
       charset: 'utf8',
       legalComments: 'none',
       logLevel: 'silent',
-      // The client's tsconfig is for editors and checks only.
       tsconfigRaw: {},
     }),
   ]);
