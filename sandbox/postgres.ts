@@ -1,4 +1,3 @@
-/** A real Postgres for the bot, from Debian's package, in a temporary folder. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
@@ -74,7 +73,6 @@ export async function startPostgres(): Promise<Postgres> {
   return { url, notice: `PostgreSQL ${version} at 127.0.0.1:${port}`, close: () => started.disposeAsync() };
 }
 
-/** Waits until the server accepts connections; returns its version, or null after {@link START_MS}. */
 async function firstResponse(url: string): Promise<string | null> {
   for (const until = Date.now() + START_MS; Date.now() < until; await wait(POLL_MS)) {
     const client = new pg.Client(url);

@@ -1,12 +1,10 @@
 import { z } from 'zod';
 import type { HiddenReason } from '../src/domain/match.ts';
 
-/** The bot's decision about one delivery. */
 export interface Routed {
   txHash: string;
-  /** When its alerts were stored; null without any. */
+  /** When the alerts were stored; null without any. */
   at: number | null;
-  /** Reasons in words. */
   hidden: string[];
 }
 
@@ -19,7 +17,7 @@ const routedLine = z.object({
   hidden: z.record(z.string(), z.number()),
 });
 
-/** The words of `/activity`. */
+/** In the words of `/activity`. */
 const HIDDEN: Record<HiddenReason, string> = {
   paused: 'paused',
   muted: 'muted',

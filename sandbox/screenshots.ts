@@ -15,7 +15,6 @@ const DESKTOP = { width: 1280, height: 800 };
 const PHONE = { width: 390, height: 780 };
 
 interface Look {
-  /** The first-run tour. */
   tour?: boolean;
   colors?: 'dark' | 'light';
   size?: { width: number; height: number };
@@ -83,7 +82,7 @@ async function stageRest(page: Page, sandbox: Sandbox): Promise<void> {
   }
 }
 
-/** Saves a picture of every alert in the channel, from the first one on. */
+/** From the first alert on. */
 async function saveWhole(page: Page, name: string): Promise<void> {
   const alerts = page.locator('.message', { has: page.locator('[data-custom-id^="why:show:"]') });
   const first = await alerts.first().boundingBox();

@@ -1,4 +1,4 @@
-/** The whole product in one place: chain, services, Discord stand-in and bot, wired as an operator would wire them. */
+/** The whole product: chain, services, Discord stand-in and bot, wired as an operator would wire them. */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -111,7 +111,6 @@ export async function startSandbox(
   return sandbox;
 }
 
-/** @throws with a sentence when it cannot be created. */
 async function temporaryFolder(): Promise<string> {
   try {
     return await mkdtemp(join(tmpdir(), 'ledgerbell-sandbox-'));

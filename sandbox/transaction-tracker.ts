@@ -1,4 +1,3 @@
-/** Follows every transaction from its block through its deliveries to the messages that report it. */
 import type { DeliveryProgress } from '../services/notification/types.ts';
 import { SECOND } from '../src/domain/clock.ts';
 import type { Mined } from './chain/index.ts';

@@ -53,7 +53,7 @@ function isRunnable(path: string): boolean {
   }
 }
 
-/** @throws when it exits before it listens. The message contains its output. */
+/** @throws with its output when it exits before it listens. */
 export async function startAnvil(binary: string, chainId?: number) {
   // Anvil would outlive its parent. The shell between them reads a pipe from this process. When this process dies,
   // however it does, the pipe closes and the shell kills anvil.
@@ -75,7 +75,7 @@ export async function startAnvil(binary: string, chainId?: number) {
     rpc,
     /** Ten addresses with coins. */
     accounts,
-    /** Mines all calls in one block, in this order. Any address may be the sender. @throws when one of them fails. */
+    /** One block with all calls, in this order. Any address may be the sender. @throws when one of them fails. */
     send: (calls: readonly Call[]) => mine(rpc, calls),
     setCoins: (address: Address, wei: bigint): Promise<void> => rpc('anvil_setBalance', [address, numberToHex(wei)]),
     close: () => end(shell),

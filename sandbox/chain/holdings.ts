@@ -18,7 +18,6 @@ export interface MovedNfts {
 
 export type Holdings = ReturnType<typeof createHoldings>;
 
-/** @param onMinted called for each mint that an action needed first. */
 export function createHoldings(anvil: Anvil, world: World, onMinted: (mined: Mined) => void) {
   const nfts: Record<Erc721Name, Map<Address, bigint[]>> = { keys: new Map(), names: new Map() };
   for (const { token, owner, ids } of world.nfts) nfts[token].set(owner, [...ids]);
@@ -52,7 +51,7 @@ export function createHoldings(anvil: Anvil, world: World, onMinted: (mined: Min
   }
 
   return {
-    /** Coins for `wei` and the fees. They appear without a transaction. */
+    /** Makes sure that `owner` can pay `wei` and the fees. Coins appear without a transaction. */
     async ensureCoins(owner: Address, wei = 0n): Promise<void> {
       const needed = wei + COINS_FOR_A_BURST;
       if (BigInt(await anvil.rpc<Hex>('eth_getBalance', [owner, 'latest'])) < needed)

@@ -1,4 +1,3 @@
-/** Turns requests into transactions, and makes sure beforehand that they can succeed. */
 import { formatEther, formatUnits, getAddress, keccak256, parseEther, parseUnits, toBytes } from 'viem';
 import type { Call } from './anvil.ts';
 import { callData } from './contracts.ts';

@@ -4,7 +4,6 @@
 export type Address = `0x${string}`;
 export type Hash = `0x${string}`;
 
-/** All hold coins and some of every token. */
 export const WALLET_NAMES = ['Treasury', 'Payroll', 'Alice', 'Bob', 'Carol', 'Market', 'Whale', 'Grants'] as const;
 export type WalletName = (typeof WALLET_NAMES)[number];
 

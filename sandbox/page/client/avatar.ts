@@ -1,4 +1,4 @@
-/** Pictures of people and servers, and icons. All are drawn here, so nothing is loaded. */
+/** All are drawn here, so nothing is loaded. */
 import { html, svg, type TemplateResult } from 'lit-html';
 import { model } from './model.ts';
 
@@ -8,7 +8,7 @@ function colorOf(id: string): string {
   return COLORS[Number(BigInt(id) % BigInt(COLORS.length))]!;
 }
 
-/** Draws a round picture. It is decorative: the name is always next to it. */
+/** Decorative: the name is always next to it. */
 export function avatar(userId: string, name: string, small = false): TemplateResult {
   const bot = userId === model?.discord.botId;
   const drawing = bot
@@ -17,7 +17,6 @@ export function avatar(userId: string, name: string, small = false): TemplateRes
   return html`<svg class=${small ? 'avatar small' : 'avatar'} viewBox="0 0 64 64" aria-hidden="true">${drawing}</svg>`;
 }
 
-/** Returns a server's initials. */
 export function initials(name: string): string {
   return name
     .split(/\s+/)
@@ -41,7 +40,6 @@ const SHAPES = {
     'M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8ZM12 2v2M12 20v2M2 12h2M20 12h2M5 5l1.5 1.5M17.5 17.5 19 19M5 19l1.5-1.5M17.5 6.5 19 5',
 };
 
-/** Draws a decorative icon. */
 export function icon(name: keyof typeof SHAPES): TemplateResult {
   return html`<svg class="drawn" viewBox="0 0 24 24" aria-hidden="true"><path d=${SHAPES[name]}></path></svg>`;
 }

@@ -1,4 +1,3 @@
-/** The tab "Break": the faults of Discord, a channel, the bot, the notification service and the price source, and the effect of each. */
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { MINUTE, SECOND } from '../../../src/domain/units.ts';
 import type { ChannelState, Fault, FaultRule, FaultState, GuildState } from '../../discord/control.ts';
@@ -56,7 +55,6 @@ const BREAKAGES: Breakage[] = [
   },
 ];
 
-/** Draws the whole tab. */
 export function breakView(all: Model): TemplateResult {
   const { faults } = all.discord;
   return html`<h3>Bot</h3>
@@ -116,7 +114,6 @@ function botRows(isDown: boolean): TemplateResult[] {
   ];
 }
 
-/** Offers the second network until somebody asked for it. */
 function networkView({ world }: Model): TemplateResult | typeof nothing {
   if (world.second !== null) return nothing;
   return html`<h3>Networks</h3>
@@ -159,7 +156,6 @@ function pricesView({ world }: Model): TemplateResult {
   )}<p><small>The bot asks again within 4 minutes, because it keeps each price for that long.</small></p>`;
 }
 
-/** Draws what can happen to the channel on the screen, and to its server. */
 function placeView(): TemplateResult | typeof nothing {
   const channel = channelOf(currentChannelId());
   const guild = guildOf(ui.guildId);
@@ -255,7 +251,6 @@ function faultView({ id, fault, hits, ...span }: FaultState): TemplateResult {
     ${button('Remove', () => void clearFault(id), { kind: 'success' })}</li>`;
 }
 
-/** Returns how long a fault lasts. */
 function spanText({ times, forMs }: Pick<FaultRule, 'times' | 'forMs'>): string {
   if (times !== undefined) return times === 1 ? 'next request' : `next ${times} requests`;
   return forMs === undefined ? 'until removed' : `for ${forMs / SECOND} s`;

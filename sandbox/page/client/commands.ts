@@ -10,20 +10,19 @@ import type { FileInput, GuildState, OptionInput } from '../../discord/control.t
 import { channelsFor, localeOf, model, nameOf, permissionsOf } from './model.ts';
 import { ui } from './screen.ts';
 
-/** A slash command as people type it: one without subcommands, or one subcommand. */
+/** As people type it: without subcommands, or with one. */
 export interface Command {
-  /** Without the slash, in English: `subscription add`. */
+  /** In English, without the slash: `subscription add`. */
   path: string;
-  /** The path in the person's language. */
+  /** In the person's language. */
   label: string;
   description: string;
   options: CommandOption[];
 }
 
-/** An option whose texts are in the person's language. `name` is the one that the bot receives. */
+/** Its texts are in the person's language; `name` is the one that the bot receives. */
 export type CommandOption = APIApplicationCommandOption & { label: string };
 
-/** Returns the slash commands that Discord offers a person in a server, by name. */
 export function commandsFor(guild: GuildState, userId: string): Command[] {
   const locale = localeOf(userId);
   const found = offered(guild, userId, ApplicationCommandType.ChatInput).flatMap((command) =>
@@ -32,7 +31,6 @@ export function commandsFor(guild: GuildState, userId: string): Command[] {
   return found.sort((a, b) => a.path.localeCompare(b.path));
 }
 
-/** Returns the commands that Discord offers a person in a message's menu: their names, and their labels to show. */
 export function messageCommandsFor(guild: GuildState, userId: string): { name: string; label: string }[] {
   return offered(guild, userId, ApplicationCommandType.Message).map((command) => ({
     name: command.name,
@@ -40,7 +38,6 @@ export function messageCommandsFor(guild: GuildState, userId: string): { name: s
   }));
 }
 
-/** Whether the bot has a command of this name for messages. */
 export const isMessageCommand = (name: string): boolean =>
   (model?.discord.commands ?? []).some(({ commands }) =>
     commands.some((command) => command.type === ApplicationCommandType.Message && command.name === name),
@@ -76,7 +73,6 @@ function leaves(
   });
 }
 
-/** Returns a definition's texts in a language. */
 const localized = (of: APIApplicationCommand | APIApplicationCommandOption, locale: string) => ({
   label: of.name_localizations?.[locale as 'de'] ?? of.name,
   description: of.description_localizations?.[locale as 'de'] ?? of.description,
@@ -92,14 +88,14 @@ function inLanguage(option: APIApplicationCommandOption, locale: string): Comman
   return { ...translated, choices } as CommandOption;
 }
 
-/** An option on the line. `picked` is the value behind the text, if it was chosen from a list. */
+/** `picked` is the value behind the text if it was chosen from a list. */
 export interface Field {
   option: CommandOption;
   text: string;
   picked: { text: string; value: OptionInput } | undefined;
 }
 
-/** Returns the commands whose name contains the typed text. Those that start with it come first. */
+/** Commands that start with the typed text come first. */
 export function commandsLike(commands: readonly Command[], typed: string): Command[] {
   const wanted = typed.toLowerCase().trimStart();
   const starts = ({ path, label }: Command): boolean => [path, label].some((name) => name.startsWith(wanted));
@@ -108,7 +104,7 @@ export function commandsLike(commands: readonly Command[], typed: string): Comma
     .sort((a, b) => Number(starts(b)) - Number(starts(a)));
 }
 
-/** Returns the command that was typed or pasted in full, with a space after it. */
+/** The command must be followed by a space. */
 export function findTyped(commands: readonly Command[], typed: string): { command: Command; rest: string } | undefined {
   const fitting = commands.flatMap((command) =>
     [command.path, command.label].flatMap((name) => (typed.startsWith(`${name} `) ? [{ command, name }] : [])),
@@ -117,7 +113,7 @@ export function findTyped(commands: readonly Command[], typed: string): { comman
   return found && { command: found.command, rest: typed.slice(found.name.length + 1) };
 }
 
-/** Returns the values by option in the text after a command: `address:0x… label:Treasury`. */
+/** `rest` is the text after a command: `address:0x… label:Treasury`. */
 export function readOptions({ options }: Command, rest: string): Map<string, string> {
   const written = new Map<string, string>();
   if (rest.trim() === '') return written;
@@ -130,10 +126,9 @@ export function readOptions({ options }: Command, rest: string): Map<string, str
   return written;
 }
 
-/** A value that is offered for an option. */
 export type Offer = [label: string, value: OptionInput, detail: string];
 
-/** Returns what Discord itself offers for an option: choices, channels, people, roles. */
+/** What Discord itself offers, without asking the bot. */
 export function offers(option: CommandOption, guild: GuildState): Offer[] {
   const people = guild.members.map(({ userId }): Offer => [`@${nameOf(userId, guild)}`, userId, 'member']);
   const roles = guild.roles.map(({ id, name }): Offer => [`@${name.replace(/^@/, '')}`, id, 'role']);
@@ -157,14 +152,13 @@ export function offers(option: CommandOption, guild: GuildState): Offer[] {
   }
 }
 
-/** Returns a chosen file as it is sent. */
 export async function readFile(file: File): Promise<FileInput> {
   let binary = '';
   for (const byte of new Uint8Array(await file.arrayBuffer())) binary += String.fromCharCode(byte);
   return { filename: file.name, base64: btoa(binary), ...(file.type && { contentType: file.type }) };
 }
 
-/** Returns the values by option, or the first option that cannot be sent and the reason. */
+/** The values by option, or the first option that cannot be sent and the reason. */
 export function readValues(
   fields: readonly Field[],
   guild: GuildState,
@@ -179,7 +173,6 @@ export function readValues(
   return { values: valuesSoFar(fields, guild) };
 }
 
-/** Returns the values of the options that can be sent. */
 export function valuesSoFar(fields: readonly Field[], guild: GuildState): Record<string, OptionInput> {
   const values: Record<string, OptionInput> = {};
   for (const field of fields) {
@@ -189,7 +182,7 @@ export function valuesSoFar(fields: readonly Field[], guild: GuildState): Record
   return values;
 }
 
-/** Returns the option's value, undefined if it is empty, or an error if it is not valid. */
+/** undefined if it is empty, an error if it is not valid. */
 function optionValue({ option, text: typed, picked }: Field, guild: GuildState): OptionInput | undefined | Error {
   if (picked) return picked.value;
   const written = typed.trim();

@@ -1,4 +1,3 @@
-/** Buttons, menus (`<bell-select>`, a button that opens a list) and the newer layout components of a message. */
 import {
   type APIButtonComponent,
   type APIMessageComponent,
@@ -13,14 +12,12 @@ import { useComponent } from './requests.ts';
 import { ui } from './screen.ts';
 import { markdown } from './text.ts';
 
-/** One choice of a menu. */
 interface Choice {
   value: string;
   label: string;
   description?: string | undefined;
 }
 
-/** Draws everything below a message's text. */
 export function components(state: MessageState, guild: GuildState | undefined): TemplateResult | typeof nothing {
   const list = state.message.components ?? [];
   return list.length === 0
@@ -74,7 +71,6 @@ function button(one: APIButtonComponent, state: MessageState): TemplateResult | 
     @click=${() => void useComponent(state.id, one.custom_id)}>${emoji}${label}</button>`;
 }
 
-/** Returns a menu's choices: its own options, or people, roles and channels of the server. */
 function choicesOf(menu: APISelectMenuComponent, guild: GuildState | undefined): Choice[] {
   const people = (guild?.members ?? []).map(({ userId }) => ({ value: userId, label: nameOf(userId, guild) }));
   const roles = (guild?.roles ?? []).map(({ id, name }) => ({ value: id, label: `@${name.replace(/^@/, '')}` }));
@@ -94,14 +90,13 @@ function choicesOf(menu: APISelectMenuComponent, guild: GuildState | undefined):
   }
 }
 
-/** Returns a menu's default values. */
 function defaultsOf(menu: APISelectMenuComponent): string[] {
   if (menu.type === Component.StringSelect)
     return menu.options.filter((option) => option.default).map(({ value }) => value);
   return menu.default_values?.map(({ id }) => id) ?? [];
 }
 
-/** The menu and its place: on a message, or (without `state`) in a form. */
+/** Without `state` the menu is in a form. */
 export interface Owner {
   menu: APISelectMenuComponent;
   state: MessageState | null;
@@ -110,9 +105,8 @@ export interface Owner {
 
 let count = 0;
 
-/** The element `<bell-select>`: a select menu as Discord draws it. A class, because custom elements are classes. */
+/** A select menu as Discord draws it. A class, because custom elements are classes. */
 export class BellSelect extends HTMLElement {
-  /** The current choice. */
   values: string[] = [];
   #owner: Owner | undefined;
   #open = false;

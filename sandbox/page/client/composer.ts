@@ -1,4 +1,3 @@
-/** The composer at the bottom of a channel: plain messages, and slash commands with their options. */
 import { ApplicationCommandOptionType as Option } from 'discord-api-types/v10';
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { live } from 'lit-html/directives/live.js';
@@ -24,13 +23,10 @@ import { change, follow, interact } from './requests.ts';
 import { currentChannelId, draw, drawAtOnce, ui } from './screen.ts';
 import { activeItem, closeList, isListed, listAttributes, listView, moveInList, showList } from './suggestions.ts';
 
-/** Discord's limit for a message's text. */
 const MAX_MESSAGE = 2_000;
-/** The counter shows from here on. */
 const COUNTED_FROM = 1_800;
 const MAX_LINES_SHOWN = 8;
 
-/** Draws the composer with its list of suggestions. */
 export function composerView(): TemplateResult {
   const channel = channelOf(currentChannelId());
   const guild = guildOf(ui.guildId);
@@ -48,7 +44,7 @@ export function composerView(): TemplateResult {
   </form>`;
 }
 
-/** Draws the description of the focused option, which must be readable without a pointer. */
+/** The focused option's description must be readable without a pointer. */
 function guideView(chosen: Command): TemplateResult {
   const option = chosen.options.find(({ name }) => name === draft.focused);
   return html`<p class="guide" aria-hidden="true">
@@ -89,7 +85,6 @@ function commandLine(chosen: Command, guild: GuildState): TemplateResult {
   </div>`;
 }
 
-/** Lists the options that are not on the line yet, each with its description. */
 function offerOptions(missing: readonly CommandOption[]): void {
   const items = missing.map((option) => ({
     label: option.label,

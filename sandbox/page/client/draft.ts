@@ -1,4 +1,3 @@
-/** What is in the composer: a text, or a command with its options, which are typed, pasted, picked, or files. */
 import { ApplicationCommandOptionType as Option } from 'discord-api-types/v10';
 import type { GuildState, InteractionState, OptionInput } from '../../discord/control.ts';
 import {
@@ -20,15 +19,13 @@ import { draw, drawAtOnce, notify, ui } from './screen.ts';
 import { keep } from './session.ts';
 import { clearList, closeList, type Item, showList, showSoon } from './suggestions.ts';
 
-/** How many suggestions for an option are shown at most, as in Discord. */
+/** As many suggestions as Discord shows. */
 const MAX_SHOWN = 25;
 
-/** The message or command that the person is writing. */
 export const draft = {
   text: '',
   command: undefined as Command | undefined,
   fields: [] as Field[],
-  /** The name of the option that has the focus. */
   focused: '',
   error: '',
 };
@@ -47,7 +44,6 @@ function typedLine({ label }: Command, typed: readonly Field[]): string {
   return [`/${label}`, ...options.map((field) => `${field.option.label}:${field.text}`), ''].join(' ');
 }
 
-/** Takes a new text of the input, and shows commands that fit it. */
 export function onText(value: string, isTyped = true): void {
   draft.text = value;
   draft.error = '';
@@ -70,7 +66,7 @@ export function onText(value: string, isTyped = true): void {
   draw();
 }
 
-/** Puts a command on the line; `rest`: the text after it: `address:0x… label:Treasury`. */
+/** `rest` is the text after the command: `address:0x… label:Treasury`. */
 export function choose(chosen: Command, rest: string, isTyped = true): void {
   draft.command = chosen;
   draft.focused = '';
@@ -83,17 +79,15 @@ export function choose(chosen: Command, rest: string, isTyped = true): void {
   if (isTyped) focusNext();
 }
 
-/** Adds an option to the command and focuses it. */
 export function addField(option: CommandOption): void {
   draft.fields = [...draft.fields, { option, text: '', picked: undefined }];
   clearList();
   drawAtOnce(() => focusField(option));
 }
 
-/** Focuses an option. */
 export const focusField = ({ name }: CommandOption): void => document.getElementById(`option-${name}`)?.focus();
 
-/** Focuses the first empty option, or the send button. */
+/** The first empty option, or the send button. */
 export function focusNext(): void {
   const empty = draft.fields.find((field) => field.text === '' && !field.picked) ?? draft.fields.at(-1);
   drawAtOnce(() => {
@@ -102,7 +96,6 @@ export function focusNext(): void {
   });
 }
 
-/** Discards the command and its options. */
 export function leave(): void {
   draft.command = undefined;
   draft.fields = [];
@@ -127,7 +120,7 @@ export function dropField(input: HTMLInputElement): void {
   }
 }
 
-/** Restores a refused command with its typed text, unless the line has something else by now. */
+/** Does nothing to a line that has something else by now. */
 export function restore(chosen: Command, typed: Field[], reason: string): void {
   if (draft.command || draft.text !== '') {
     notify(reason, true);
@@ -144,7 +137,6 @@ export function restore(chosen: Command, typed: Field[], reason: string): void {
   });
 }
 
-/** Takes what was typed into an option. */
 export function onField(field: Field, guild: GuildState, value: string): void {
   field.text = value;
   if (field.picked?.text !== value) field.picked = undefined;
@@ -168,7 +160,7 @@ export function onPaste(field: Field, guild: GuildState, event: ClipboardEvent):
   onField(field, guild, input.value);
 }
 
-/** Fills the list for an option. Enter and Tab take the first item, unless the field is complete already. */
+/** Enter and Tab take the first item, unless the field is complete already. */
 export function suggest(field: Field, guild: GuildState): void {
   const { option } = field;
   const wanted = field.text.toLowerCase();
@@ -193,7 +185,6 @@ export function suggest(field: Field, guild: GuildState): void {
   draw();
 }
 
-/** Asks the bot for suggestions. */
 async function complete(field: Field, guild: GuildState): Promise<InteractionState | undefined> {
   if (!draft.command) return undefined;
   const { name } = field.option;
@@ -215,7 +206,6 @@ function pick(field: Field, label: string, value: OptionInput): void {
   else draw();
 }
 
-/** Takes the file that was chosen for an option. */
 export async function onFile(field: Field, event: Event): Promise<void> {
   const file = (event.target as HTMLInputElement).files?.[0];
   if (!file) return;

@@ -1,4 +1,4 @@
-/** The tab "Events": the progress of each transaction, live: mined → delivered → stored → routed → posted. */
+/** Each transaction's progress: mined → delivered → stored → routed → posted. */
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { repeat } from 'lit-html/directives/repeat.js';
 import { SECOND } from '../../../src/domain/units.ts';
@@ -17,11 +17,9 @@ interface Step {
   name: string;
   state: State;
   detail: string;
-  /** Seconds until the service tries again. */
   retryIn?: number;
 }
 
-/** Draws the tab, newest transactions first. */
 export function eventsView(all: Model, now: number): TemplateResult {
   const { world } = all;
   const transactions = [...all.transactions.values()];
@@ -56,7 +54,7 @@ function tallyView(transactions: readonly TrackedTransaction[], canDeliver: bool
 
 const plural = (count: number, word: string): string => (count === 1 ? word : `${word}s`);
 
-/** Counts events by delivery, and transactions by whether they are posted. */
+/** `undelivered` and `stored` count events, `posted` and `queued` transactions. */
 export function tally(transactions: readonly TrackedTransaction[]) {
   const deliveries = transactions.flatMap((transaction) => transaction.deliveries);
   return {
@@ -172,7 +170,7 @@ function responseOf({ attempts }: Delivery): string {
   return last?.status ? String(last.status) : 'no response';
 }
 
-/** Draws how often the service repeated the event: the bot must not post it again. */
+/** Repetitions by the service. The bot must not post them again. */
 function remarks(deliveries: readonly Delivery[], now: number): TemplateResult | typeof nothing {
   const repeats = deliveries.map(({ attempts }) => attempts.filter(({ status }) => status === 200).length - 1);
   const sent = repeats.reduce((sum, count) => sum + Math.max(0, count), 0);

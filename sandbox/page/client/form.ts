@@ -1,4 +1,3 @@
-/** The form that the bot opens in response to a command or button. */
 import {
   type APIComponentInLabel,
   type APIModalInteractionResponseCallbackComponent,
@@ -13,10 +12,9 @@ import { follow, interact } from './requests.ts';
 import { draw, drawAtOnce, ui } from './screen.ts';
 import { markdown } from './text.ts';
 
-/** Discord's limit for an input without one of its own. */
+/** Discord's limit for inputs that set none. */
 const MAX_INPUT = 4_000;
 
-/** Draws the open form, if there is one. */
 export function formView(): TemplateResult | typeof nothing {
   const { form } = ui;
   if (!form?.modal) return nothing;
@@ -33,10 +31,9 @@ export function formView(): TemplateResult | typeof nothing {
   </dialog>`;
 }
 
-/** What had the focus before the form opened. */
 let opener: HTMLElement | null = null;
 
-/** Opens the drawn dialog. Only the browser's own call makes it modal. */
+/** Only the browser's own call makes the dialog modal. */
 export function openForm(): void {
   const dialog = document.querySelector<HTMLDialogElement>('dialog.form');
   if (!dialog || dialog.open) return;
@@ -100,7 +97,7 @@ function inputView(field: APITextInputComponent, id: string): TemplateResult {
     maxlength=${max} minlength=${min} placeholder=${placeholder} ?required=${required} .defaultValue=${value}>`;
 }
 
-/** Closes the form. If the browser closed it, Chromium would restore the focus but ignore what is typed next. */
+/** If the browser closed it, Chromium would restore the focus but ignore what is typed next. */
 function close(event?: Event): void {
   event?.preventDefault();
   if (!ui.form) return;

@@ -1,4 +1,3 @@
-/** The page: a Discord client over the sandbox's own Discord, and a panel for the world around it. */
 import { MessageFlags } from 'discord-api-types/v10';
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { repeat } from 'lit-html/directives/repeat.js';
@@ -79,7 +78,6 @@ function closeDrawer(): void {
 
 const narrow = (): boolean => matchMedia('(max-width: 1100px)').matches;
 
-/** On narrow screens the panel is a drawer, on wide ones a column. */
 function toggleWorld(): void {
   if (narrow()) {
     openDrawer('world');

@@ -1,9 +1,5 @@
-/**
- * Parses Discord's Markdown into a tree. It makes no markup, so hostile text stays text. sandbox/README.md explains why no
- * packaged parser is used.
- */
+/** It makes no markup, so hostile text stays text. sandbox/README.md explains why no packaged parser is used. */
 
-/** A part of a line. */
 export type Inline =
   | { type: 'text' | 'code' | 'everyone' | 'emoji'; text: string }
   | { type: 'strong' | 'em' | 'u' | 's' | 'spoiler'; children: Inline[] }
@@ -12,7 +8,6 @@ export type Inline =
   | { type: 'command'; name: string }
   | { type: 'time'; at: number; style: string };
 
-/** A line, or several lines that belong together. */
 export type Block =
   | { type: 'text' | 'subtext'; children: Inline[] }
   | { type: 'heading'; level: 1 | 2 | 3; children: Inline[] }
@@ -61,7 +56,7 @@ const RULES: Rule[] = [
   [/@(?:everyone|here)/y, (match) => ({ type: 'everyone', text: match[0] })],
 ];
 
-/** Parses the text of a line or paragraph. `links` is false inside a link's own text. */
+/** `links` is false inside a link's own text. */
 export function readInline(source: string, links = true): Inline[] {
   const found: Inline[] = [];
   let plain = '';
@@ -99,7 +94,6 @@ function readRule(source: string, at: number, links: boolean): { node: Inline; e
   return null;
 }
 
-/** Parses a whole text. */
 export function readMarkdown(source: string): Block[] {
   const blocks: Block[] = [];
   const fence = /```(?:[\w+-]+\n)?\n*([\s\S]+?)\n*```/g;

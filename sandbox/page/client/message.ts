@@ -1,4 +1,3 @@
-/** Draws the entries of a channel: messages with embeds and files, and commands that failed. */
 import {
   type APIAttachment,
   type APIEmbed,
@@ -26,7 +25,6 @@ type Entry = MessageState | InteractionState;
 const isMessage = (entry: Entry): entry is MessageState => 'message' in entry;
 const timeOf = (entry: Entry): number => Date.parse(isMessage(entry) ? entry.message.timestamp : entry.at);
 
-/** Draws one entry; `before` is the one above it. */
 export function entryView(entry: Entry, before: Entry | undefined, guild: GuildState | undefined): TemplateResult {
   const at = timeOf(entry);
   const newDay = before === undefined || new Date(timeOf(before)).toDateString() !== new Date(at).toDateString();
@@ -78,7 +76,6 @@ function messageView(state: MessageState, grouped: boolean, guild: GuildState | 
   </article>`;
 }
 
-/** Draws a message's menu with the bot's commands for messages, if the person may use them. */
 function menuOf({ id }: MessageState, guild: GuildState): TemplateResult | typeof nothing {
   const commands = messageCommandsFor(guild, ui.userId);
   if (commands.length === 0) return nothing;
@@ -107,7 +104,6 @@ function content(state: MessageState, guild: GuildState | undefined): TemplateRe
     ${edited}`;
 }
 
-/** Draws the line above a message: the command or message that it replies to. */
 function above(state: MessageState, guild: GuildState | undefined): TemplateResult | typeof nothing {
   const { message } = state;
   const by = message.interaction_metadata;
@@ -185,7 +181,7 @@ function linkTo(url: string | undefined, inside: unknown): unknown {
   return html`<a href=${url} target="_blank" rel="noopener noreferrer">${inside}</a>`;
 }
 
-/** Draws fields in rows: up to three inline fields in one, every other field in its own. */
+/** Up to three inline fields share a row. */
 function fieldsView(fields: readonly APIEmbedField[], guild: GuildState | undefined): TemplateResult {
   const rows: APIEmbedField[][] = [];
   for (const field of fields) {
@@ -200,13 +196,13 @@ function fieldsView(fields: readonly APIEmbedField[], guild: GuildState | undefi
   return html`<div class="fields">${rows.map((row) => html`<div class="field-row">${row.map(fieldView)}</div>`)}</div>`;
 }
 
-/** Returns the path of a file that the stand-in keeps, or null: no request may leave this machine. */
+/** The path of a file that the stand-in keeps, or null: no request may leave this machine. */
 function ownPath(url: string | undefined): string | null {
   const root = model?.discord.url;
   return url && root && url.startsWith(`${root}/`) ? url.slice(root.length) : null;
 }
 
-/** Width and height, where known, reserve the picture's place before it has loaded. */
+/** Width and height reserve the picture's place before it has loaded. */
 function picture(image: APIEmbedImage | undefined, kind: string): TemplateResult | typeof nothing {
   const path = ownPath(image?.url);
   if (!image || path === null) return nothing;

@@ -1,4 +1,3 @@
-/** The server's state, kept up to date from its event stream. */
 import { ChannelType, type MessageFlags, PermissionFlagsBits } from 'discord-api-types/v10';
 import { isThread } from '../../discord/channel-types.ts';
 import type {
@@ -18,11 +17,10 @@ const MAX_MESSAGES = 300;
 const MAX_TRANSACTIONS = 300;
 const MAX_INTERACTIONS = 200;
 
-/** Everything that the server sent. */
 export interface Model {
   discord: State;
   world: WorldState;
-  /** By transaction hash, oldest first. */
+  /** By network and transaction hash, oldest first. */
   transactions: Map<string, TrackedTransaction>;
   messages: Map<string, MessageState>;
   interactions: Map<string, InteractionState>;
@@ -32,15 +30,12 @@ export interface Model {
 
 /** undefined until the server's first event. */
 export let model: Model | undefined;
-/** False while the server does not respond. */
 export let connected = false;
 
-/** Records whether the event stream is open. */
 export function setConnected(now: boolean): void {
   connected = now;
 }
 
-/** Applies one event. */
 export function applyEvent(event: PageEvent): void {
   switch (event.type) {
     case 'hello':
@@ -120,7 +115,6 @@ function forgetOldMessages(all: Model, channelId: string): void {
 
 const keyOf = ({ network, txHash }: TrackedTransaction): string => `${network} ${txHash}`;
 
-/** What is shown of one network. */
 export function onNetwork(all: Model, network: number): Model {
   const { second } = all.world;
   if (second === null || second === 'starting') return all;
@@ -128,17 +122,14 @@ export function onNetwork(all: Model, network: number): Model {
   return { ...all, world, transactions: new Map([...all.transactions].filter(([, one]) => one.network === network)) };
 }
 
-/** Whether the bot is running and connected. Before, its receiver may not be listening. */
+/** While the bot connects, its receiver may not be listening. */
 export const isOnline = ({ world, discord }: Model): boolean =>
   world.bot.state === 'running' && discord.sessions.some((session) => session.connected);
 
-/** A server that the page knows. */
 export const guildOf = (id: string): GuildState | undefined => model?.discord.guilds.find((guild) => guild.id === id);
 
-/** A person or bot that the page knows. */
 export const userOf = (id: string): UserState | undefined => model?.discord.users.find((user) => user.id === id);
 
-/** A channel or direct message that the page knows. */
 export function channelOf(id: string): ChannelState | undefined {
   const all = [
     ...(model?.discord.guilds ?? []).flatMap((guild) => guild.channels),
@@ -147,26 +138,22 @@ export function channelOf(id: string): ChannelState | undefined {
   return all.find((channel) => channel.id === id);
 }
 
-/** Whether a message has one of Discord's flags. */
 export const hasFlag = ({ message }: MessageState, flag: MessageFlags): boolean => ((message.flags ?? 0) & flag) !== 0;
 
-/** A person's membership in a server. */
 export const memberOf = (guild: GuildState, userId: string): MemberState | undefined =>
   guild.members.find((member) => member.userId === userId);
 
-/** A person's permissions in a server at large. */
+/** In the server at large. */
 export const permissionsOf = (guild: GuildState, userId: string): bigint =>
   BigInt(memberOf(guild, userId)?.permissions ?? 0);
 
-/** The language of a person's Discord. */
 export const localeOf = (userId: string): string => userOf(userId)?.locale ?? 'en-US';
 
-/** Returns a person's name in a server. */
 export function nameOf(userId: string, guild?: GuildState): string {
   return (guild && memberOf(guild, userId)?.nick) ?? userOf(userId)?.displayName ?? 'Somebody';
 }
 
-/** Returns the highest role that has a color. */
+/** The highest of the roles with a color. */
 export function coloredRole(guild: GuildState, userId: string): RoleState | undefined {
   const ids = memberOf(guild, userId)?.roleIds ?? [];
   return guild.roles
@@ -174,7 +161,6 @@ export function coloredRole(guild: GuildState, userId: string): RoleState | unde
     .sort((a, b) => b.position - a.position)[0];
 }
 
-/** Returns a person's rank in a server. */
 export function rankOf(guild: GuildState, userId: string): 'owner' | 'manager' | 'member' {
   if (guild.ownerId === userId) return 'owner';
   const { ManageGuild, Administrator } = PermissionFlagsBits;
@@ -183,7 +169,7 @@ export function rankOf(guild: GuildState, userId: string): 'owner' | 'manager' |
 
 const byAge = (a: { id: string }, b: { id: string }): number => (BigInt(a.id) < BigInt(b.id) ? -1 : 1);
 
-/** Returns the channels that a person sees, in order, with threads below their channel. */
+/** What the person sees, in order, with threads below their channel. */
 export function channelsFor(guild: GuildState, userId: string): ChannelState[] {
   const seen = guild.channels.filter(
     (channel) => channel.visibleTo.includes(userId) && channel.type !== ChannelType.GuildCategory,
@@ -195,7 +181,7 @@ export function channelsFor(guild: GuildState, userId: string): ChannelState[] {
     .flatMap((channel) => [channel, ...seen.filter((one) => isThread(one) && one.parentId === channel.id).sort(order)]);
 }
 
-/** Returns what a person sees in a channel, oldest first: messages, and commands that failed. */
+/** What the person sees, oldest first: messages, and commands that failed. */
 export function timeline(channelId: string, userId: string): (MessageState | InteractionState)[] {
   const messages = [...(model?.messages.values() ?? [])].filter(
     (message) => message.channelId === channelId && (message.visibleTo === null || message.visibleTo === userId),
@@ -207,7 +193,7 @@ export function timeline(channelId: string, userId: string): (MessageState | Int
   return [...messages, ...failures].sort(byAge);
 }
 
-/** Returns the id of the newest message that everybody sees in a channel, or '0'. */
+/** Counts only messages that everybody sees. '0' without any. */
 export function newestIn(channelId: string): string {
   let newest = 0n;
   for (const message of model?.messages.values() ?? [])
@@ -216,7 +202,6 @@ export function newestIn(channelId: string): string {
   return newest.toString();
 }
 
-/** Returns the name of a wallet's or token's address, or null. */
 export function addressName(address: string): string | null {
   const same = (other: string): boolean => other.toLowerCase() === address.toLowerCase();
   const wallet = Object.entries(model?.world.wallets ?? {}).find(([, one]) => same(one));

@@ -1,4 +1,3 @@
-/** Servers, channels, and the person whose eyes the page uses. */
 import { ChannelType } from 'discord-api-types/v10';
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { isThread } from '../../discord/channel-types.ts';
@@ -7,7 +6,6 @@ import { avatar, icon, initials } from './avatar.ts';
 import { channelsFor, guildOf, localeOf, memberOf, model, nameOf, newestIn, rankOf } from './model.ts';
 import { currentChannelId, draw, drawAtOnce, notify, type Theme, ui } from './screen.ts';
 
-/** Draws the left side: the servers, the channels of one server, and the person at the bottom. */
 export function navigationView(): TemplateResult {
   const guild = guildOf(ui.guildId);
   return html`<nav class="navigation ${ui.drawer === 'channels' ? 'open' : ''}" aria-label="Servers and channels">
@@ -70,10 +68,9 @@ function signOf(channel: ChannelState): 'thread' | 'news' | 'hash' {
 const RIGHTS = { owner: 'admin, owns this server', manager: 'manager, Manage Server', member: 'member' };
 const languages = new Intl.DisplayNames('en-US', { type: 'language' });
 
-/** Returns the language of a person's Discord in English: `German`. */
+/** In English: `German`. */
 const languageOf = (userId: string): string => languages.of(new Intl.Locale(localeOf(userId)).language) ?? '';
 
-/** Draws the list of people to become. */
 function peopleView(guild: GuildState): TemplateResult {
   const people = guild.members.filter(({ userId }) => userId !== model?.discord.botId).map(({ userId }) => userId);
   const become = (userId: string) => (): void => {
@@ -151,7 +148,6 @@ function setTheme(theme: Theme): void {
   localStorage.setItem(THEME_KEY, theme);
 }
 
-/** Applies the theme that was chosen last time. */
 export function restoreTheme(): void {
   const stored = localStorage.getItem(THEME_KEY);
   setTheme(stored === 'dark' || stored === 'light' ? stored : 'system');

@@ -1,4 +1,3 @@
-/** What the page asks of its server: interactions with the bot, changes, faults, and actions on the world. */
 import type { FaultRule, InteractionRequest, InteractionState, WorldAction } from '../../discord/control.ts';
 import type { PageAction } from '../protocol.ts';
 import { attempt, currentChannelId, draw, notify, ui } from './screen.ts';
@@ -16,36 +15,33 @@ async function call<Result>(method: string, path: string, body?: unknown): Promi
 
 type Action<R> = R extends unknown ? Omit<R, 'userId' | 'channelId'> : never;
 
-/** Sends an interaction in the channel on the screen. @throws with a sentence when a Discord client would refuse it. */
+/** In the channel on the screen. @throws with a sentence when a Discord client would refuse it. */
 export const interact = (action: Action<InteractionRequest>): Promise<InteractionState> =>
   call('POST', '/_control/interactions', { ...action, userId: ui.userId, channelId: currentChannelId() });
 
-/** Performs an action on the world outside Discord, and shows the result. */
 export const perform = (action: PageAction): Promise<void> =>
   attempt(async () => {
     const request = { ...action, network: ui.network };
     notify((await call<{ message: string }>('POST', '/_sandbox/act', request)).message);
   });
 
-/** Changes something in Discord. */
 export const change = (action: WorldAction, done: string): Promise<void> =>
   attempt(async () => {
     await call('POST', '/_control/world', action);
     if (done) notify(done);
   });
 
-/** Adds a fault to Discord. */
 export const addFault = (rule: FaultRule, done: string): Promise<void> =>
   attempt(async () => {
     await call('POST', '/_control/faults', rule);
     notify(done);
   });
 
-/** Removes one fault, or all. */
+/** Without an id: all. */
 export const clearFault = (id?: string): Promise<void> =>
   attempt(() => call('DELETE', id === undefined ? '/_control/faults' : `/_control/faults/${id}`));
 
-/** Shows what an interaction led to: its reply comes into view, or a form opens. */
+/** The reply comes into view, or the form opens. */
 export function follow(state: InteractionState): void {
   ui.reveal = state.reply?.id ?? state.id;
   if (state.modal) {
@@ -55,7 +51,7 @@ export function follow(state: InteractionState): void {
   draw();
 }
 
-/** Presses a button or chooses in a menu. While that is pending, the same component does nothing. */
+/** While an interaction is pending, its component does nothing. */
 export async function useComponent(messageId: string, customId: string, values?: string[]): Promise<void> {
   const key = `${messageId} ${customId}`;
   if (ui.pending.has(key)) return;
@@ -69,7 +65,6 @@ export async function useComponent(messageId: string, customId: string, values?:
   draw();
 }
 
-/** Uses a command from a message's menu. */
 export async function applyCommand(name: string, messageId: string): Promise<void> {
   await attempt(async () => follow(await interact({ kind: 'message-command', name, messageId })));
 }

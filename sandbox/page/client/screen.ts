@@ -1,4 +1,3 @@
-/** The state of the screen, drawing it, and the event stream that changes it. */
 import { render, type TemplateResult } from 'lit-html';
 import { SECOND } from '../../../src/domain/units.ts';
 import type { InteractionState } from '../../discord/control.ts';
@@ -7,35 +6,31 @@ import { applyEvent, channelsFor, guildOf, localeOf, memberOf, model, newestIn, 
 import { keep, restoreSession, saveSession } from './session.ts';
 import { setTimeLocale } from './time.ts';
 
-/** The tabs of the world's panel, what a narrow screen shows over the channel, and the colors. */
 export type Tab = 'events' | 'send' | 'watch' | 'break';
 type Drawer = 'none' | 'channels' | 'world';
 export type Theme = 'system' | 'dark' | 'light';
 
-/** The choices of the person at the screen. */
 export const ui = {
   guildId: '',
   userId: '',
-  /** The channel last looked at in each server. */
+  /** Last looked at, by server. */
   channels: new Map<string, string>(),
-  /** The newest message seen in each channel. */
+  /** The newest message seen, by channel. */
   read: new Map<string, string>(),
   drawer: 'none' as Drawer,
   worldOpen: true,
   theme: 'system' as Theme,
   tab: 'events' as Tab,
-  /** The network that the panel shows: 0 is the first. */
+  /** 0 is the first. */
   network: 0,
   peopleOpen: false,
-  /** Whether the newest messages are on the screen, and stay there as more arrive. */
+  /** The newest messages are on the screen, and stay there as more arrive. */
   following: true,
-  /** The message that an action of the person led to, until it was brought into view. */
+  /** The message to bring into view: an action of the person led to it. */
   reveal: '',
-  /** Ephemeral messages that were dismissed. */
   dismissed: new Set<string>(),
-  /** Buttons and menus whose interaction is under way: `messageId customId`. */
+  /** `messageId customId` */
   pending: new Set<string>(),
-  /** The form that the bot opened. */
   form: null as InteractionState | null,
   formError: '',
   toast: '',
@@ -52,7 +47,7 @@ keep(
     Object.assign(ui, kept, { channels: new Map(channels), read: new Map(read), dismissed: new Set(dismissed) }),
 );
 
-/** Returns the id of the channel on the screen, or ''. */
+/** '' without a channel. */
 export function currentChannelId(): string {
   const guild = guildOf(ui.guildId);
   if (!guild) return '';
@@ -63,17 +58,15 @@ export function currentChannelId(): string {
 
 let view: (() => TemplateResult) | undefined;
 let scheduled = false;
-/** Whether a button is held down: if it moved meanwhile, because a message came, its click would be lost. */
+/** A held button must not move: if a message came, its click would be lost. */
 let isHeld = false;
 let afterwards: (() => void)[] = [];
 
-/** Draws `app` from now on, whenever something changes. */
 export function show(app: () => TemplateResult): void {
   view = app;
   draw();
 }
 
-/** Draws soon; `then` runs after that. */
 export function draw(then?: () => void): void {
   if (then) afterwards.push(then);
   if (scheduled || isHeld) return;
@@ -83,7 +76,7 @@ export function draw(then?: () => void): void {
   else requestAnimationFrame(drawNow);
 }
 
-/** Draws at once, for people who keep typing: the next key must find the new field. */
+/** For people who keep typing: the next key must find the new field. */
 export function drawAtOnce(then: () => void): void {
   afterwards.push(then);
   drawNow();
@@ -112,7 +105,7 @@ for (const end of ['pointerup', 'pointercancel'])
     draw();
   });
 
-/** Opens the event stream. The browser reopens it when it breaks. */
+/** The browser reopens a stream that breaks. */
 export function listen(): void {
   const source = new EventSource('/_sandbox/events');
   source.addEventListener('message', ({ data }: MessageEvent<string>) => {
@@ -136,7 +129,7 @@ export function listen(): void {
   });
 }
 
-/** Chooses where to start, unless a reload kept it: as the owner of the first server, in its #alerts. */
+/** Unless a reload kept the place, the page starts as the first server's owner, in its #alerts. */
 function chooseStart(): void {
   if (!model) return;
   const { guilds } = model.discord;
@@ -155,7 +148,6 @@ const SHOWN_MS = 4 * SECOND;
 const ERROR_SHOWN_MS = 8 * SECOND;
 let toastTimer: ReturnType<typeof setTimeout> | undefined;
 
-/** Shows a sentence for a few seconds and announces it to screen readers. */
 export function notify(text: string, isError = false): void {
   ui.toast = text;
   ui.toastIsError = isError;
@@ -170,7 +162,6 @@ export function notify(text: string, isError = false): void {
   draw();
 }
 
-/** Runs something that may fail, and shows the error if it does. */
 export async function attempt(run: () => Promise<unknown>): Promise<void> {
   try {
     await run();

@@ -1,18 +1,18 @@
-/** Keeps the list of messages where the person wants it: at the newest ones, at an older place, or at a new reply. */
+/** The list stays at the newest messages, at an older place, or at a new reply. */
 import { draw, ui } from './screen.ts';
 
-/** Within this many pixels of the end, the list follows new messages. */
+/** In pixels from the end: the list follows new messages. */
 const NEAR_END = 120;
 
 let watched: HTMLElement | undefined;
-/** Where the page itself last scrolled to: the event of that must not count as the person's. */
+/** Where the page itself last scrolled to. That event must not count as the person's. */
 let ownTop = -1;
-/** The list's heights when it was last observed: after a change the browser may scroll on its own. */
+/** The list's heights when last observed. After a change the browser may scroll on its own. */
 let heights = '';
 
 const heightsOf = (list: HTMLElement): string => `${list.clientHeight} ${list.scrollHeight}`;
 
-/** Follows the person's scrolling, and pictures and fonts that change the height after the drawing. */
+/** Pictures and fonts change the height after the drawing, too. */
 export function watchScroll(list: HTMLElement): void {
   if (list === watched) return;
   watched = list;
@@ -33,11 +33,7 @@ function onScroll(list: HTMLElement): void {
   draw();
 }
 
-/**
- * Scrolls after a drawing: to the message that the person's action led to, otherwise to the end while following.
- *
- * @param isGrowing the message to reveal is still "thinking…", so it has to be revealed again.
- */
+/** @param isGrowing the message to reveal still says "thinking…", so it has to be revealed again. */
 export function scrollToPlace(list: HTMLElement, isGrowing: boolean): void {
   const message = ui.reveal === '' ? null : list.querySelector<HTMLElement>(`[data-message="${ui.reveal}"]`);
   if (message) reveal(list, message);

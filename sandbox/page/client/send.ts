@@ -1,4 +1,3 @@
-/** The tab "Send": transfers by hand, and special ones with one click. */
 import { html, nothing, type TemplateResult } from 'lit-html';
 import type { PageAction } from '../protocol.ts';
 import { act, button, check, labeled } from './controls.ts';
@@ -7,7 +6,6 @@ import { perform } from './requests.ts';
 import { draw } from './screen.ts';
 import { keep } from './session.ts';
 
-/** What is set in the form. */
 const draft = {
   kind: 'erc20',
   from: 'Alice',
@@ -65,7 +63,6 @@ const SPECIAL: [label: string, meaning: string, action: PageAction][] = [
   ],
 ];
 
-/** Draws the tab. */
 export function sendView({ world }: Model): TemplateResult {
   return html`${formView(world)}
     <h3>One click</h3>

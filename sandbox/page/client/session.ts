@@ -10,12 +10,11 @@ interface Part {
 const parts = new Map<string, Part>();
 let last: string | undefined;
 
-/** Lets a part of the page keep its own state: `save` returns it as JSON, `restore` gets it after a reload. */
+/** `save` returns the part's state as JSON. */
 export function keep<State>(name: string, save: () => State, restore: (kept: State) => void): void {
   parts.set(name, { save, restore });
 }
 
-/** Writes what changed; called after each drawing. */
 export function saveSession(): void {
   const text = JSON.stringify(Object.fromEntries([...parts].map(([name, { save }]) => [name, save()])));
   if (text === last) return;
@@ -23,7 +22,6 @@ export function saveSession(): void {
   sessionStorage.setItem(KEY, text);
 }
 
-/** Restores what the page kept before it was reloaded. */
 export function restoreSession(): void {
   if (last !== undefined) return;
   last = sessionStorage.getItem(KEY) ?? '{}';

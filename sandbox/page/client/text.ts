@@ -1,4 +1,4 @@
-/** Draws Markdown. Values go through lit-html's bindings, so nothing in them can become markup. */
+/** Values go through lit-html's bindings, so nothing in them can become markup. */
 import { html, type TemplateResult } from 'lit-html';
 import type { GuildState } from '../../discord/control.ts';
 import { type Block, type Inline, readInline, readMarkdown } from './markdown.ts';
@@ -7,12 +7,10 @@ import { longTime, styledTime } from './time.ts';
 
 type Drawn = TemplateResult | string;
 
-/** Draws a text with headings, lists, quotes and code. */
 export function markdown(source: string, guild: GuildState | undefined): TemplateResult {
   return html`<div class="md">${readMarkdown(source).map((block) => drawBlock(block, guild))}</div>`;
 }
 
-/** Draws a single line: a title or the name of a field. */
 export function inlineMarkdown(source: string, guild: GuildState | undefined): Drawn[] {
   return readInline(source).map((node) => drawInline(node, guild));
 }
@@ -73,7 +71,6 @@ function drawInline(node: Inline, guild: GuildState | undefined): Drawn {
   }
 }
 
-/** Updates relative times. */
 export function refreshTimes(): void {
   for (const stamp of document.querySelectorAll<HTMLElement>('time[data-style="R"]'))
     stamp.textContent = styledTime(Number(stamp.dataset.at), 'R');

@@ -3,7 +3,7 @@ import { DAY, MINUTE, SECOND } from '../../../src/domain/units.ts';
 
 let formats = formatsFor('en-US');
 
-/** Uses this language from now on: a BCP 47 tag, as Discord's are. */
+/** A BCP 47 tag. */
 export function setTimeLocale(locale: string): void {
   if (locale !== formats.locale) formats = formatsFor(locale);
 }
@@ -20,23 +20,20 @@ function formatsFor(locale: string) {
     F: date({ dateStyle: 'full', timeStyle: 'short' }),
     f: date({ dateStyle: 'long', timeStyle: 'short' }),
     relative: new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }),
-    /** The separator between a day and a time of day. */
+    /** Between a day and a time of day. */
     joiner: locale.startsWith('en') ? ' at ' : ', ',
   };
 }
 
 const seconds = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 
-/** `10:31 AM`. */
 export const shortTime = (at: number): string => formats.t.format(at);
 /** `10:31:02`, for the panel, which is English for everybody. */
 export const exactTime = (at: number): string => seconds.format(at);
 /** For tooltips: `Thursday, November 21, 2030 at 10:31 AM`. */
 export const longTime = (at: number): string => formats.F.format(at);
-/** `November 21, 2030`. */
 export const dayName = (at: number): string => formats.D.format(at);
 
-/** When today began. */
 export const midnight = (): number => new Date().setHours(0, 0, 0, 0);
 
 /** `Today at 10:31 AM`, `Heute, 10:31`. */
@@ -64,7 +61,7 @@ function relativeTime(at: number): string {
   return formats.relative.format(Math.round(away / size), unit);
 }
 
-/** A timestamp of Discord's Markdown; `style` is its letter. */
+/** `style` is a letter of Discord's Markdown. */
 export const styledTime = (at: number, style: string): string =>
   style === 'R' ? relativeTime(at) : formats[style as 'f'].format(at);
 

@@ -1,4 +1,3 @@
-/** The first-run tour: four steps from a swap to a crash that loses nothing. */
 import { html, nothing, type TemplateResult } from 'lit-html';
 import type { TrackedTransaction } from '../protocol.ts';
 import { icon } from './avatar.ts';
@@ -13,8 +12,8 @@ const BURST = 20;
 const STEPS = 4;
 
 /**
- * `after`: the newest transaction when the tour began. `downSince`: when the bot was killed, by the server's clock, or 0.
- * `starts`: how many times the bot had been started by then.
+ * `after`: the newest transaction at the tour's start. `downSince`: when the bot was killed, by the server's clock, or
+ * 0. `starts`: the bot's starts by then.
  */
 const START = { step: 1, after: '', downSince: 0, starts: 0 };
 let tour = { ...START };
@@ -27,7 +26,6 @@ keep(
   },
 );
 
-/** Draws the current step, or nothing once the tour was dismissed. `open` shows a tab of the panel. */
 export function tourView(open: (tab: Tab) => void): TemplateResult | typeof nothing {
   if (!model || isDismissed) return nothing;
   advance(model);
@@ -44,10 +42,8 @@ export function tourView(open: (tab: Tab) => void): TemplateResult | typeof noth
   </section>`;
 }
 
-/** Whether the tour is on the screen. */
 export const isTouring = (): boolean => !isDismissed;
 
-/** Shows the tour again, from its first step. */
 export function restartTour(): void {
   tour = { ...START, after: newestOf(model) };
   isDismissed = false;
@@ -68,7 +64,6 @@ function next(): void {
   draw();
 }
 
-/** Moves on when the person did what a step asks for, here or in the panel. */
 function advance(all: Model): void {
   const { bot } = all.world;
   const isNewSandbox = all.transactions.size === 0 && tour.step === 2;

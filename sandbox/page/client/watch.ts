@@ -1,14 +1,11 @@
-/** The tab "Watch": the addresses in the webhook of the notification service. */
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { act, button, labeled } from './controls.ts';
 import { addressName, type Model } from './model.ts';
 import { perform } from './requests.ts';
 import { attempt, notify } from './screen.ts';
 
-/** The address in the input. */
 let candidate = '';
 
-/** Draws the tab. */
 export function watchView({ world }: Model): TemplateResult {
   const all = [...Object.values(world.wallets), ...Object.values(world.tokens).map(({ address }) => address)];
   const others = all.filter((address) => !world.watched.includes(address));

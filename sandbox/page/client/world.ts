@@ -1,4 +1,3 @@
-/** The panel on the right: what moves on the chain, what is watched, and what is broken. */
 import { html, nothing, type TemplateResult } from 'lit-html';
 import { icon } from './avatar.ts';
 import { breakView } from './break.ts';
@@ -12,7 +11,7 @@ import { watchView } from './watch.ts';
 
 const TABS: Record<Tab, string> = { events: 'Events', send: 'Send', watch: 'Watch', break: 'Break' };
 
-/** Draws the panel. `close` closes it where it is a drawer. */
+/** `close` closes the panel where it is a drawer. */
 export function worldView(now: number, close: () => void): TemplateResult {
   function startTour(): void {
     restartTour();
@@ -64,7 +63,6 @@ function panel(all: Model, now: number): TemplateResult {
   }
 }
 
-/** Which network the panel shows, where there are two. */
 function networksView({ world }: Model): TemplateResult | typeof nothing {
   const { title, second } = world;
   if (second === null) return nothing;
