@@ -1,4 +1,3 @@
-/** Performs changes to the world, and sends each one to the bot as Discord does. */
 import { ChannelType, GatewayIntentBits as Intent } from 'discord.js';
 import type { Overwrite, WorldAction, WorldResult } from './control.ts';
 import type { Core } from './core.ts';
@@ -13,7 +12,6 @@ import type { Channel, Guild, Member, Role, User } from './world.ts';
 
 type ActionOf<D extends WorldAction['do']> = Extract<WorldAction, { do: D }>;
 
-/** @throws {@link NotPossible} when an action names what does not exist. */
 function existing<T>(found: T | undefined, what: string): T {
   if (found === undefined) throw new NotPossible(`There is no ${what}.`);
   return found;
@@ -26,7 +24,6 @@ const role = ({ world }: Core, id: string): Role => existing(world.role(id), `ro
 const member = (core: Core, guildId: string, userId: string): Member =>
   existing(guild(core, guildId).members.get(userId), `member ${userId} of server ${guildId}`);
 
-/** Adds the bot's own role and membership, and shows it the server. */
 function enter(core: Core, into: Guild): void {
   const { world, clock } = core;
   const bot = world.users.get(world.botId)!;
@@ -44,7 +41,6 @@ function enter(core: Core, into: Guild): void {
   showGuild(core, into);
 }
 
-/** Removes the bot from the server. */
 export function leave(core: Core, left: Guild): void {
   if (!left.present) return;
   core.world.update(left, { present: false });
@@ -62,14 +58,13 @@ function hideGuild(core: Core, { id }: Guild, outage: { unavailable?: true } = {
   notifyGuild(core, guild(core, id));
 }
 
-/** @throws {@link NotPossible} when this is not a permission overwrite. */
 function checkOverwrites(overwrites: Overwrite[] = []): void {
   for (const { id, type, allow, deny } of overwrites)
     if (![id, allow, deny].every((text) => /^\d+$/.test(text)) || (type !== 0 && type !== 1))
       throw new NotPossible('An overwrite has an id, a type (0 role, 1 member), and decimal text in allow and deny.');
 }
 
-/** Sets the bot's own overwrite, or removes it (0n). */
+/** 0n removes the bot's own overwrite. */
 function setBotOverwrite(core: Core, on: Channel, deny: bigint): void {
   const { botId } = core.world;
   const others = on.overwrites.filter(({ id }) => id !== botId);
@@ -83,7 +78,6 @@ function setJoined(core: Core, thread: Channel, joined: boolean): void {
   notifyMembership(core, thread);
 }
 
-/** Performs each kind of action. Returns the id of what was created or changed, if it is one thing. */
 const actions: { [Do in WorldAction['do']]: (core: Core, action: ActionOf<Do>) => string | undefined } = {
   'user.create'(core, { username, displayName = username, locale = 'en-US' }) {
     const { id } = core.world.addUser({ id: core.nextId(), username, displayName, locale });
@@ -249,7 +243,7 @@ const actions: { [Do in WorldAction['do']]: (core: Core, action: ActionOf<Do>) =
   },
 };
 
-/** Performs an action and notifies the bot and the listeners. @throws {@link NotPossible} with a sentence. */
+/** @throws {@link NotPossible} with a sentence. */
 export function act(core: Core, action: WorldAction): WorldResult {
   // JSON from outside may contain any name.
   if (!Object.hasOwn(actions, action.do)) throw new NotPossible(`There is no action "${action.do}".`);

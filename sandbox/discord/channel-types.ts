@@ -1,4 +1,4 @@
-/** What kinds of channels there are; without discord.js, because the page uses it, too. */
+/** Without discord.js, because the page uses it, too. */
 import { ChannelType } from 'discord-api-types/v10';
 
 const THREADS: readonly number[] = [
@@ -15,7 +15,5 @@ const WITH_MESSAGES: readonly number[] = [
   ...THREADS,
 ];
 
-/** Whether a channel is a thread. */
 export const isThread = (channel: { type: number }): boolean => THREADS.includes(channel.type);
-/** Whether a channel holds messages. */
 export const holdsMessages = (channel: { type: number }): boolean => WITH_MESSAGES.includes(channel.type);

@@ -1,10 +1,8 @@
-/** Clocks for tests, and Discord's ids and times. */
 import type { Clock } from '../../src/domain/clock.ts';
 
-/** See {@link createManualClock}. */
 export type ManualClock = ReturnType<typeof createManualClock>;
 
-/** Creates a clock that stands still until `advance` or `leap` moves it. */
+/** It stands still until `advance` or `leap` moves it. */
 export function createManualClock(start = Date.UTC(2026, 0, 1)) {
   let time = start;
   let timers: { due: number; ms: number; run: () => void }[] = [];
@@ -25,12 +23,14 @@ export function createManualClock(start = Date.UTC(2026, 0, 1)) {
     };
   }
 
-  /** Milliseconds until the next timer, apart from those that were set for `except` milliseconds; Infinity without any. */
+  /**
+   * Milliseconds until the next timer, apart from those that were set for `except` milliseconds; Infinity without any.
+   */
   function untilNext(except?: number): number {
     return Math.min(...timers.filter(({ ms }) => ms !== except).map(({ due }) => due)) - time;
   }
 
-  /** Moves the time forward. Timers run in order, each at its own time. */
+  /** Timers run in order, each at its own time. */
   function advance(ms: number): void {
     const end = time + ms;
     for (;;) {
@@ -43,7 +43,7 @@ export function createManualClock(start = Date.UTC(2026, 0, 1)) {
     time = end;
   }
 
-  /** Moves the time forward at once, as after a suspension of the process. Timers that became due run at the end. */
+  /** Moves the time at once, as after a suspension of the process. Timers that became due run at the end. */
   function leap(ms: number): void {
     time += ms;
     const due = timers.filter((timer) => timer.due <= time).sort((a, b) => a.due - b.due);
@@ -58,7 +58,7 @@ export function createManualClock(start = Date.UTC(2026, 0, 1)) {
   return { now, elapsed, after, untilNext, advance, leap };
 }
 
-/** Returns the same clock with a `stop` that cancels all pending timers. */
+/** `stop` cancels all pending timers. */
 export function stoppable(clock: Clock): Clock & { stop(): void } {
   const running = new Set<() => void>();
   return {
@@ -86,7 +86,7 @@ export function stoppable(clock: Clock): Clock & { stop(): void } {
 
 const EPOCH = 1_420_070_400_000;
 
-/** Returns a generator of snowflakes: unique, increasing, and based on the clock's time. */
+/** Snowflakes are unique and increasing, and contain the clock's time. */
 export function snowflakes(clock: Clock): () => string {
   let last = 0n;
   return () => {
@@ -96,12 +96,10 @@ export function snowflakes(clock: Clock): () => string {
   };
 }
 
-/** Returns the time of a snowflake in milliseconds since 1970. */
 export function timeOf(id: string): number {
   return Number(BigInt(id) >> 22n) + EPOCH;
 }
 
-/** Formats a time as Discord does. */
 export function iso(ms: number): string {
   return new Date(ms).toISOString().replace('Z', '000+00:00');
 }

@@ -5,7 +5,7 @@ import { conforms, type Json } from './validate.ts';
 
 const NAME = /^[-_'\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]{1,32}$/u;
 const MAX_TEXT = 8_000;
-/** The limit of commands per type, globally and in each server. */
+/** Per type, globally and in each server. */
 export const MAX_COMMANDS: Record<number, number> = {
   [ApplicationCommandType.ChatInput]: 100,
   [ApplicationCommandType.User]: 15,
@@ -30,7 +30,6 @@ function checkLocales(of: Json, path: Path, found: FieldErrors): void {
     }
 }
 
-/** Checks the names and text values of choices. */
 function checkValues(choices: Json[], path: Path, found: FieldErrors): void {
   for (const [index, choice] of choices.entries()) {
     if (typeof choice?.name === 'string' && choice.name.trim() === '')
@@ -78,7 +77,7 @@ function checkOptions(options: Json[], path: Path, depth: number, found: FieldEr
   }
 }
 
-/** Returns a command's size. Only the longest language of each text counts. */
+/** Only the longest language of each text counts. */
 function textOf(of: Json): number {
   const longest = (text: unknown, localized: object | null | undefined): number =>
     Math.max(...[text ?? '', ...Object.values(localized ?? {})].map((one) => String(one).length));
@@ -106,14 +105,13 @@ function checkOne(command: Json, path: Path, found: FieldErrors): void {
     found.add(path, 'APPLICATION_COMMAND_TOO_LARGE', `Command exceeds maximum size (${MAX_TEXT})`);
 }
 
-/** @throws Discord's error when it does not accept this definition. An edit is checked as a whole. */
+/** An edit is checked as a whole (`merged`). */
 export function checkCommand(body: Json, merged: Json = body): void {
   const found = createFieldErrors();
   if (conforms(merged === body ? 'command' : 'command-edit', body, found)) checkOne(merged, [], found);
   found.throwIfAny();
 }
 
-/** @throws Discord's error when it does not accept this list of all commands. */
 export function checkCommands(body: Json): void {
   const found = createFieldErrors();
   if (!Array.isArray(body)) found.add([], 'LIST_TYPE_CONVERT', 'Only iterables may be used in a ListType');
@@ -128,7 +126,6 @@ export function checkCommands(body: Json): void {
   found.throwIfAny();
 }
 
-/** @throws Discord's error when it does not accept these choices for an option of `type`. */
 export function checkAutocomplete(data: Json, type: number): void {
   const found = createFieldErrors();
   const kind = type === Type.Integer ? 'integer-choices' : type === Type.Number ? 'number-choices' : 'string-choices';

@@ -1,4 +1,4 @@
-/** The application's registered commands, globally and per server. */
+/** The bot's registered commands. A `guildId` of null stands for the global ones. */
 import {
   type APIApplicationCommand,
   ApplicationCommandType,
@@ -11,14 +11,11 @@ import type { CommandsState } from './control.ts';
 import { errors } from './errors.ts';
 import type { Json } from './validate.ts';
 
-/** The registered commands. */
 export type Commands = ReturnType<typeof createCommands>;
 
-/** Creates the registry of commands. */
 export function createCommands({ world, events, nextId, strict }: Base) {
   const scopes = new Map<string | null, APIApplicationCommand[]>();
 
-  /** Returns a registered command. */
   function build(guildId: string | null, body: Json, known?: APIApplicationCommand): APIApplicationCommand {
     const permissions = body.default_member_permissions;
     return {
@@ -40,7 +37,6 @@ export function createCommands({ world, events, nextId, strict }: Base) {
     } as APIApplicationCommand;
   }
 
-  /** Returns the commands of a server, or the global ones (null). */
   function list(guildId: string | null): APIApplicationCommand[] {
     return scopes.get(guildId) ?? [];
   }
@@ -55,13 +51,13 @@ export function createCommands({ world, events, nextId, strict }: Base) {
     return command;
   }
 
-  /** Returns the command that a client offers under this name in this server, or in direct messages (null). */
+  /** `guildId` null means direct messages. */
   function find(guildId: string | null, type: ApplicationCommandType, name: string): APIApplicationCommand | undefined {
     const fits = (one: APIApplicationCommand): boolean => one.type === type && one.name === name;
     return list(guildId).find(fits) ?? list(null).find(fits);
   }
 
-  /** Replaces all commands of a scope. A command that keeps its name keeps its id. */
+  /** A command that keeps its name keeps its id. */
   function replace(guildId: string | null, body: Json): APIApplicationCommand[] {
     if (strict) checkCommands(body);
     const old = list(guildId);
@@ -70,7 +66,6 @@ export function createCommands({ world, events, nextId, strict }: Base) {
     return store(guildId, commands);
   }
 
-  /** Adds a command, or replaces the one with this name. */
   function create(guildId: string | null, body: Json): { command: APIApplicationCommand; isNew: boolean } {
     if (strict) checkCommand(body);
     const old = list(guildId);
@@ -108,5 +103,4 @@ export function createCommands({ world, events, nextId, strict }: Base) {
   return { list, states, get, find, replace, create, edit, remove };
 }
 
-/** Returns a definition's type. */
 const typeOf = (body: Json): ApplicationCommandType => body.type ?? ApplicationCommandType.ChatInput;

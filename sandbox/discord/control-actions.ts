@@ -1,6 +1,4 @@
-/** What callers can request: a person's actions, changes to the world, and faults. */
-
-/** A permission's name in discord.js spelling, e.g. `ViewChannel`. */
+/** As discord.js spells it: `ViewChannel`. */
 export type PermissionName = keyof typeof import('discord-api-types/v10').PermissionFlagsBits;
 
 /** A channel's exception for a role (`type` 0) or a member (`type` 1); decimal bit fields. */
@@ -22,7 +20,7 @@ export interface FileInput {
 /** An option's value. Users, roles, channels and mentionables are ids. */
 export type OptionInput = string | number | boolean | FileInput;
 
-/** The acting user and the place: a server's channel, a thread or a direct message. */
+/** The channel may also be a thread or a direct message. */
 interface Actor {
   userId: string;
   channelId: string;
@@ -44,7 +42,6 @@ export type InteractionRequest = Actor &
     | { kind: 'modal'; interactionId: string; values: Record<string, string | string[]> }
   );
 
-/** Changes to the world by an owner, a member or Discord itself. */
 export type WorldAction =
   | { do: 'user.create'; username: string; displayName?: string; locale?: string }
   | { do: 'user.update'; userId: string; locale?: string; displayName?: string; acceptsDirectMessages?: boolean }
@@ -92,7 +89,6 @@ export type WorldAction =
   | { do: 'member.add'; guildId: string; userId: string; roleIds?: string[] }
   | { do: 'member.update'; guildId: string; userId: string; roleIds?: string[]; nick?: string | null }
   | { do: 'member.remove'; guildId: string; userId: string }
-  /** Opens the direct-message channel of a person with the bot. */
   | { do: 'dm.open'; userId: string }
   | { do: 'message.send'; channelId: string; userId: string; content: string }
   | { do: 'message.delete'; messageId: string }
@@ -110,13 +106,11 @@ export interface WorldResult {
   id: string | null;
 }
 
-/** A fault of a REST request, or of the whole service. */
 export type Fault =
   /** Discord's JSON error. The request has no effect. */
   | { kind: 'error'; status: number; code?: number; message?: string }
   /** 429. `headers: false` omits every rate-limit header and the body's `retry_after`. */
   | { kind: 'rate-limit'; retryAfterMs: number; global?: boolean; headers?: boolean }
-  /** An HTML page from the proxy in front of Discord. */
   | { kind: 'cloudflare'; status: number }
   /** The request has its effect, but the response stops halfway through its body. */
   | { kind: 'cut' }

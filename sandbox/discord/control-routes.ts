@@ -1,4 +1,3 @@
-/** The HTTP routes of control.ts, and the files of messages. */
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { act } from './act.ts';
@@ -39,7 +38,7 @@ function checkFault(rule: FaultRule): void {
   if (!FAULTS.includes(rule?.fault?.kind)) throw new NotPossible(`"fault.kind" must be one of ${FAULTS.join(', ')}.`);
 }
 
-/** Whether a request may use the control interface: local pages and programs may, web pages of other machines may not. */
+/** Local pages and programs may use it, web pages of other machines may not. */
 function mayControl(request: FastifyRequest, reply: FastifyReply): boolean {
   const { origin, host } = request.headers;
   if (origin !== undefined && LOOPBACK.test(origin))
@@ -104,7 +103,6 @@ async function controlRoutes(app: FastifyInstance, core: Core): Promise<void> {
   });
 }
 
-/** Adds `/_control` and the routes that serve files of messages. */
 export function addControl(app: FastifyInstance, core: Core): void {
   app.register(async (control) => controlRoutes(control, core), { prefix: '/_control' });
   for (const folder of ['attachments', 'ephemeral-attachments'])

@@ -1,4 +1,3 @@
-/** The stand-in's states, and the events that carry them. */
 import type {
   APIApplicationCommand,
   APIApplicationCommandOptionChoice,
@@ -7,7 +6,6 @@ import type {
 } from 'discord-api-types/v10';
 import type { Fault, FaultRule, InteractionRequest, Overwrite } from './control-actions.ts';
 
-/** A person or bot. */
 export interface UserState {
   id: string;
   username: string;
@@ -43,13 +41,13 @@ export interface ChannelState {
   archived: boolean;
   locked: boolean;
   overwrites: Overwrite[];
-  /** Whether the bot sees the channel and may send here now. */
+  /** The bot sees the channel and may send here now. */
   botMaySend: boolean;
   /** The ids of the members who see this channel. */
   visibleTo: string[];
 }
 
-/** A person's membership; `permissions` is the computed decimal bit field in the server at large. */
+/** `permissions` is the computed decimal bit field in the server at large. */
 export interface MemberState {
   userId: string;
   nick: string | null;
@@ -57,7 +55,7 @@ export interface MemberState {
   permissions: string;
 }
 
-/** A server. `present` is false once the bot was removed; `available` is false during an outage of this server. */
+/** `present` is false once the bot was removed, `available` during an outage of this server. */
 export interface GuildState {
   id: string;
   name: string;
@@ -70,21 +68,20 @@ export interface GuildState {
   members: MemberState[];
 }
 
-/** One change of a message. `message` is how it looked afterwards. */
+/** `message` is how it looked after the change. */
 export interface MessageVersion {
   change: 'created' | 'edited' | 'deleted';
   at: string;
   message: APIMessage;
 }
 
-/** A message with its history. `visibleTo` is the only person who sees an ephemeral one. */
+/** `visibleTo` is the only person who sees an ephemeral message. */
 export interface MessageState {
   id: string;
   channelId: string;
   guildId: string | null;
   visibleTo: string | null;
   deleted: boolean;
-  /** Its current or last state. */
   message: APIMessage;
   /** Oldest first; at most the last 100 changes. */
   history: MessageVersion[];
@@ -106,26 +103,24 @@ export interface InteractionState {
   status: 'waiting' | 'acknowledged' | 'failed';
   /** Discord's number of the callback: 4 message, 5 deferred, 6 deferred update, 7 update, 8 choices, 9 modal. */
   responseType: number | null;
-  /** Time to the acknowledgment. */
   ackMs: number | null;
-  /** Whether `reply` still shows "thinking…". */
+  /** `reply` still shows "thinking…". */
   loading: boolean;
   /** The message `@original`: the reply, or for 6 and 7 the message that the component is on. */
   reply: MessageState | null;
   followups: MessageState[];
   modal: APIModalInteractionResponseCallbackData | null;
   choices: APIApplicationCommandOptionChoice[] | null;
-  /** What the person sees after a failure. */
   failure: string | null;
 }
 
-/** An active fault. `hits` counts the requests it affected. */
+/** `hits` counts the requests that it affected. */
 export interface FaultState extends FaultRule {
   id: string;
   hits: number;
 }
 
-/** A request of the bot, without secrets. `status` is null while it runs and when it got no response. */
+/** Without secrets. `status` is null while it runs and when it got no response. */
 export interface RequestRecord {
   number: number;
   at: string;
@@ -135,12 +130,10 @@ export interface RequestRecord {
   status: number | null;
   /** Discord's error code in the response. */
   code: number | null;
-  /** The kind of fault that affected it. */
   fault: Fault['kind'] | null;
   ms: number | null;
 }
 
-/** A gateway session of the bot. */
 export interface SessionState {
   id: string;
   shard: [id: number, count: number];
@@ -163,17 +156,15 @@ interface Counters {
   resumes: number;
 }
 
-/** Registered commands: `guildId` null is global. */
+/** `guildId` null: the global ones. */
 export interface CommandsState {
   guildId: string | null;
   commands: APIApplicationCommand[];
 }
 
-/** The whole state. `messages` has the last 200 of each channel, oldest first, without deleted ones. */
+/** `messages` has the last 200 of each channel, oldest first, without deleted ones. */
 export interface State {
-  /** Root of the stand-in, e.g. `http://127.0.0.1:4000`. */
   url: string;
-  /** Value for the bot's REST root, e.g. `http://127.0.0.1:4000/api`. */
   apiUrl: string;
   applicationId: string;
   botId: string;
@@ -188,7 +179,7 @@ export interface State {
   counters: Counters;
 }
 
-/** An event. It carries whole states, so a listener replaces what it had. */
+/** Events carry whole states, so a listener replaces what it had. */
 export type ControlEvent = { id: number; at: string } & (
   | { type: 'message'; change: MessageVersion['change']; message: MessageState }
   | { type: 'interaction'; interaction: InteractionState }

@@ -9,7 +9,6 @@ import type { Messages } from './messages.ts';
 import type { Replies } from './replies.ts';
 import type { RequestLog } from './request-log.ts';
 
-/** The parts of one running stand-in, as its routes and actions see them. */
 export interface Core extends Base {
   readonly messages: Messages;
   readonly files: Files;

@@ -1,14 +1,13 @@
-/** Discord's error responses: the JSON codes, and the tree of field errors of code 50035. */
+/** The tree has the field errors of code 50035. */
 
-/** A request to the stand-in that is not possible. The message is a sentence for the caller. */
+/** The message is a sentence for the caller. */
 export class NotPossible extends Error {}
 
-/** Where in a body an error is: names and indexes from the root. */
+/** Names and indexes from a body's root. */
 export type Path = readonly (string | number)[];
 
 type Tree = { [key: string]: Tree | { code: string; message: string }[] };
 
-/** An error response in Discord's words. */
 export class DiscordError extends Error {
   readonly status: number;
   readonly code: number;
@@ -26,11 +25,10 @@ export class DiscordError extends Error {
   }
 }
 
-/** Returns where a list has a value that it had before. */
+/** The indexes of values that the list had before. */
 export const repeatedIn = (list: readonly unknown[]): number[] =>
   list.flatMap((value, index) => (list.indexOf(value) < index ? [index] : []));
 
-/** Errors of fields, by meaning: code and message. */
 export const wrong = {
   buttonHasIdAndUrl: [
     'BUTTON_COMPONENT_CUSTOM_ID_URL_MUTUALLY_EXCLUSIVE',
@@ -71,10 +69,8 @@ export const wrong = {
   repeatedCommand: ['APPLICATION_COMMANDS_DUPLICATE_NAME', 'Application command names must be unique'],
 } as const;
 
-/** The errors of a body by field. */
 export type FieldErrors = ReturnType<typeof createFieldErrors>;
 
-/** Creates an empty collection of the errors of a body, by field. */
 export function createFieldErrors() {
   const tree: Tree = {};
   let found = false;
@@ -94,7 +90,6 @@ export function createFieldErrors() {
     add(path, 'BASE_TYPE_REQUIRED', 'This field is required');
   }
 
-  /** Adds an error for each repeated value of a list. */
   function distinct(path: Path, list: readonly unknown[] | null | undefined): void {
     for (const index of repeatedIn(list ?? []))
       add([...path, index], 'SET_TYPE_ALREADY_CONTAINS_VALUE', 'The set already contains this value');
@@ -111,7 +106,6 @@ export function createFieldErrors() {
 const make = (status: number, code: number, message: string) => (): DiscordError =>
   new DiscordError(status, code, message);
 
-/** The errors in use, by meaning. */
 export const errors = {
   notFound: make(404, 0, '404: Not Found'),
   unauthorized: make(401, 0, '401: Unauthorized'),

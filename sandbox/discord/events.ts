@@ -1,4 +1,3 @@
-/** Sends events to listeners, and waits for what they bring. */
 import { EventEmitter } from 'node:events';
 import { type Clock, MINUTE, systemClock } from '../../src/domain/clock.ts';
 import type { ControlEvent } from './control.ts';
@@ -7,14 +6,11 @@ type Plain = ControlEvent extends infer E ? (E extends unknown ? Omit<E, 'id' | 
 /** Longer than any machine needs. In real time, because the clock of the stand-in may stand still. */
 const MAX_WAIT_MS = 2 * MINUTE;
 
-/** The stand-in's events. */
 export type Events = ReturnType<typeof createEvents>;
 
-/** Creates the event stream of one stand-in. */
 export function createEvents(clock: Clock) {
   let id = 0;
   const emitter = new EventEmitter().setMaxListeners(0);
-  /** Each ends one wait. */
   const waits = new Set<(error: Error) => void>();
 
   function emit(event: Plain): void {
@@ -22,15 +18,14 @@ export function createEvents(clock: Clock) {
     emitter.emit('event', { id, at: new Date(clock.now()).toISOString(), ...event });
   }
 
-  /** Calls the listener with every event from now on. Returns a function that stops that. */
   function on(listener: (event: ControlEvent) => void): () => void {
     emitter.on('event', listener);
     return () => void emitter.off('event', listener);
   }
 
   /**
-   * Resolves with what `look` finds, now or after one of the next events, and rejects with what it throws.
-   * @throws an error that names `what` was waited for, after two minutes.
+   * Resolves with what `look` finds, now or after one of the next events. @throws what `look` throws, or after two
+   * minutes an error that names `what`.
    */
   function until<Found>(look: (event?: ControlEvent) => Found | undefined, what: () => string): Promise<Found> {
     const { promise, resolve, reject } = Promise.withResolvers<Found>();
@@ -60,7 +55,6 @@ export function createEvents(clock: Clock) {
     emit,
     on,
     until,
-    /** Ends every wait. */
     close(): void {
       for (const reject of waits) reject(new Error('The stand-in was closed.'));
     },

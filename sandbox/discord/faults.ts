@@ -1,12 +1,8 @@
-/** Decides which fault affects which request. The REST server applies it. */
-
 import type { Base } from './base.ts';
 import type { Fault, FaultRule, FaultState } from './control.ts';
 
-/** An active fault in the TypeScript API. */
 export interface ActiveFault {
   readonly id: string;
-  /** How many requests it has affected. */
   readonly hits: number;
   clear(): void;
 }
@@ -17,21 +13,18 @@ interface Entry {
   cancel: () => void;
 }
 
-/** Whether a path fits a pattern: `:name` stands for any segment, and a final `**` for any rest. */
 function fits(pattern: string, path: string): boolean {
   const expression = pattern.replaceAll(/:\w+/g, '[^/]*').replace(/\/\*\*$/, '(/.*)?');
   return new RegExp(`^${expression}$`).test(path);
 }
 
-/** The faults that drop gateway connections. */
 const OUTAGES: readonly Fault['kind'][] = ['away', 'gateway-down'];
 
-/** The faults that are active. */
 export type Faults = ReturnType<typeof createFaults>;
 
 const shardOf = (fault: Fault): number | undefined => (fault.kind === 'gateway-down' ? fault.shard : undefined);
 
-/** Creates an empty list of active faults. `onOutage` is called when a shard, or without one the whole gateway, goes down. */
+/** `onOutage` gets the shard that goes down, or undefined for the whole gateway. */
 export function createFaults({ clock, events }: Base, onOutage: (shard: number | undefined) => void) {
   let entries: Entry[] = [];
   let made = 0;
@@ -53,7 +46,6 @@ export function createFaults({ clock, events }: Base, onOutage: (shard: number |
     };
   }
 
-  /** Removes one fault, or all. */
   function clear(id?: string): void {
     for (const entry of entries) if (id === undefined || entry.state.id === id) entry.cancel();
     entries = entries.filter((entry) => id !== undefined && entry.state.id !== id);
@@ -64,7 +56,7 @@ export function createFaults({ clock, events }: Base, onOutage: (shard: number |
     return entries.map(({ state }) => ({ ...state }));
   }
 
-  /** Returns the fault that affects this request, and counts it. `path` is below `/api/v10`, without query. */
+  /** Counts a hit. `path` is below `/api/v10`, without query. */
   function match(method: string, path: string): Fault | null {
     for (const entry of entries) {
       const { state } = entry;
@@ -90,7 +82,7 @@ export function createFaults({ clock, events }: Base, onOutage: (shard: number |
     add,
     clear,
     list,
-    /** Whether gateway connections are refused: all of them, or those of this shard. */
+    /** Without a shard: whether all connections are refused. */
     isGatewayDown: (shard?: number): boolean =>
       entries.some(({ state: { fault } }) => OUTAGES.includes(fault.kind) && (shardOf(fault) ?? shard) === shard),
     match,

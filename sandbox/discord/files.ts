@@ -1,20 +1,16 @@
-/** The files of messages and attachment options, and which of them a message lists. */
 import type { APIMessage } from 'discord.js';
 import type { Base } from './base.ts';
 import type { Upload } from './message-rules.ts';
 import type { Json } from './validate.ts';
 
-/** A stored file, served at its attachment's URL. */
 export interface StoredFile {
   filename: string;
   contentType: string;
   bytes: Buffer;
 }
 
-/** The files that the stand-in serves. */
 export type Files = ReturnType<typeof createFiles>;
 
-/** Creates the store of files. */
 export function createFiles(base: Base) {
   const files = new Map<string, StoredFile>();
   /** By message: the attachments that its embeds or components show. */
@@ -25,13 +21,11 @@ export function createFiles(base: Base) {
     pictures.clear();
   }
 
-  /** Deletes a message's files. */
   function drop(message: APIMessage): void {
     for (const { id } of [...message.attachments, ...(pictures.get(message.id) ?? [])]) files.delete(id);
     pictures.delete(message.id);
   }
 
-  /** Stores a file and returns its attachment object. */
   function store(folder: string, upload: Omit<Upload, 'id'>, description?: string): Json {
     const id = base.nextId();
     files.set(id, upload);
@@ -47,12 +41,12 @@ export function createFiles(base: Base) {
     };
   }
 
-  /** Returns a message's files after a body. `existing` are its files before, or null for a new message. */
+  /** `existing` are the message's files before the body, or null for a new message. */
   function attach(message: Json, body: Json, uploads: readonly Upload[], existing: Json[] | null): void {
     const named = new Map<string, Json>((body.attachments ?? []).map((item: Json) => [String(item.id), item]));
     const before = existing ? [...existing, ...(pictures.get(message.id) ?? [])] : [];
     const kept = body.attachments ? before.filter(({ id }) => named.has(id)) : before;
-    // After an edit, a message has the files that `attachments` lists, if it is present: old and new ones.
+    // After an edit, a message has the old and new files that `attachments` lists, if it is present.
     const taken = existing && body.attachments ? uploads.filter(({ id }) => named.has(id)) : uploads;
     const added = taken.map((upload) => {
       const filename = named.get(upload.id)?.filename ?? upload.filename;

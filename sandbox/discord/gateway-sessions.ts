@@ -1,4 +1,3 @@
-/** The bot's gateway sessions: how they may begin, and which of them gets which event, even after a broken connection. */
 import { randomBytes } from 'node:crypto';
 import { constants, createDeflate, type Deflate } from 'node:zlib';
 import { GatewayIntentBits as Intent, GatewayOpcodes as Op } from 'discord.js';
@@ -9,7 +8,6 @@ import type { SessionState } from './control.ts';
 import { withoutContent } from './objects.ts';
 import type { Json } from './validate.ts';
 
-/** Events of a session that are kept for a resume. */
 const MAX_REPLAYED = 5_000;
 /** In this time, one shard of each bucket may identify. */
 const SPACING_MS = 5 * SECOND;
@@ -19,7 +17,7 @@ const USUAL_CONCURRENCY = 16;
 
 const streams = new WeakMap<WebSocket, Deflate>();
 
-/** Compresses everything that is written from now on as one zlib stream, flushed after each payload. */
+/** One zlib stream, flushed after each payload. */
 export function compress(socket: WebSocket): void {
   const stream = createDeflate({ flush: constants.Z_SYNC_FLUSH });
   let pending: Buffer[] = [];
@@ -34,7 +32,7 @@ export function compress(socket: WebSocket): void {
   streams.set(socket, stream);
 }
 
-/** Sends a payload: JSON text, or a value to serialize. */
+/** A string is JSON already. */
 export function write(socket: WebSocket, payload: Json): void {
   const text = typeof payload === 'string' ? payload : JSON.stringify(payload);
   const stream = streams.get(socket);
@@ -42,7 +40,6 @@ export function write(socket: WebSocket, payload: Json): void {
   else if (socket.readyState === socket.OPEN) socket.send(text);
 }
 
-/** A session of the bot on one shard. */
 export interface Session {
   id: string;
   shard: [number, number];
@@ -54,16 +51,14 @@ export interface Session {
   resumed: number;
 }
 
-/** The sessions that get an event: those with one of `intents` (0: all) whose shard serves the server. */
+/** The sessions with one of `intents` (0: all) whose shard serves the server. */
 export interface Audience {
   guildId: string | null;
   intents: number;
 }
 
-/** Returns the shard that serves a server. */
 export const shardOf = (guildId: string, count: number): number => Number((BigInt(guildId) >> 22n) % BigInt(count));
 
-/** Creates the list of sessions, empty. */
 export function createSessions({ world, events }: Base) {
   const sessions = new Map<string, Session>();
 
@@ -78,7 +73,6 @@ export function createSessions({ world, events }: Base) {
     events.emit({ type: 'sessions', sessions: states() });
   }
 
-  /** Sends an event to one session, at the latest when it resumes. */
   function send(session: Session, name: string, data: Json): void {
     session.sequence++;
     const text = JSON.stringify({ t: name, s: session.sequence, op: Op.Dispatch, d: data });
@@ -92,7 +86,7 @@ export function createSessions({ world, events }: Base) {
     report,
     send,
 
-    /** Opens a session. It replaces sessions of its shard that were not resumed. */
+    /** Replaces sessions of its shard that were not resumed. */
     open(shard: [number, number], intents: number, socket: WebSocket): Session {
       for (const old of sessions.values())
         if (old.socket === null && old.shard.join() === shard.join()) sessions.delete(old.id);
@@ -102,14 +96,13 @@ export function createSessions({ world, events }: Base) {
       return session;
     },
 
-    /** Returns the session if everything after `sequence` can be sent again. */
+    /** undefined unless everything after `sequence` can be sent again. */
     resumable(id: unknown, sequence: number): Session | undefined {
       const session = sessions.get(id as string);
       const oldest = session?.sent[0]?.s ?? Number.POSITIVE_INFINITY;
       return session && (sequence === session.sequence || oldest <= sequence + 1) ? session : undefined;
     },
 
-    /** Sends an event to its sessions. A dropped session gets it when it resumes. */
     dispatch(name: string, data: Json, audience: Audience): void {
       for (const session of sessions.values()) {
         if (audience.intents !== 0 && !(session.intents & audience.intents)) continue;
@@ -120,12 +113,11 @@ export function createSessions({ world, events }: Base) {
       }
     },
 
-    /** Drops the connections of a shard without a close frame. */
     drop(shard: number): void {
       for (const session of sessions.values()) if (session.shard[0] === shard) session.socket?.terminate();
     },
 
-    /** Marks every session as invalid. The bot may resume it, or has to log in again. */
+    /** The bot may resume, or has to log in again. */
     invalidate(resumable: boolean): void {
       for (const session of sessions.values()) {
         if (session.socket) write(session.socket, { op: Op.InvalidSession, d: resumable, s: null, t: null });
@@ -138,22 +130,20 @@ export function createSessions({ world, events }: Base) {
   };
 }
 
-/** The limits that a test may set. */
 export interface SessionStarts {
-  /** How many shards are recommended. Default: one for each 1,000 servers. */
+  /** Recommended number. Default: one for each 1,000 servers. */
   shards: number;
-  /** How many shards may identify within 5 s: shard n belongs to bucket n modulo this. Enforced once it is given. */
+  /** How many shards may identify within 5 s. Shard n belongs to bucket n modulo this. Enforced once it is given. */
   maxConcurrency: number;
   /** How many sessions may still begin today. */
   remaining: number;
 }
 
-/** Creates the count of the sessions that began. */
 export function createStarts({ clock, world }: Base, { shards, maxConcurrency, remaining }: Partial<SessionStarts>) {
   const lastOf = new Map<number, number>();
   let left = remaining ?? TOTAL;
   return {
-    /** Returns the body of `GET /gateway/bot` without its `url`. */
+    /** `GET /gateway/bot` without its `url`. */
     information() {
       const servers = [...world.guilds.values()].filter(({ present }) => present).length;
       return {
@@ -166,7 +156,7 @@ export function createStarts({ clock, world }: Base, { shards, maxConcurrency, r
         },
       };
     },
-    /** Counts an Identify. Returns false when it came too soon. */
+    /** False when this Identify came too soon. */
     begin(shard: number): boolean {
       if (remaining !== undefined) left = Math.max(0, left - 1);
       if (maxConcurrency === undefined) return true;

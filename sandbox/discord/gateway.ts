@@ -1,4 +1,3 @@
-/** The gateway: the bot's connections over WebSocket, with heartbeats, log-in, resuming and intents. */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { GatewayIntentBits as Intent, GatewayOpcodes as Op } from 'discord.js';
@@ -19,8 +18,7 @@ import type { Json } from './validate.ts';
 import type { World } from './world.ts';
 
 const HEARTBEAT_MS = 41_250;
-/** How many servers one session may serve. */
-const MAX_GUILDS = 2_500;
+const MAX_SESSION_GUILDS = 2_500;
 const PRIVILEGED = Intent.GuildMembers | Intent.GuildPresences | Intent.MessageContent;
 
 const CLOSE = {
@@ -37,25 +35,20 @@ const CLOSE = {
   disallowedIntents: [4014, 'Disallowed intent(s).'],
 } as const;
 
-/** Closes a connection whose payload is refused. */
 function refuse(socket: WebSocket, [code, reason]: (typeof CLOSE)[keyof typeof CLOSE]): null {
   socket.close(code, reason);
   return null;
 }
 
 interface GatewayOptions {
-  /** Discord's limits for Identify. */
   starts: Partial<SessionStarts>;
-  /** Whether connections are refused: all, or those of a shard. */
+  /** Without a shard: whether all connections are refused. */
   down: (shard?: number) => boolean;
-  /** Returns the data that the bot gets instead of an event's own. */
   tamper: ((name: string, data: Json) => Json) | undefined;
 }
 
-/** The bot's connections to the gateway. */
 export type Gateway = ReturnType<typeof createGateway>;
 
-/** Creates the gateway, without any connection. */
 export function createGateway(base: Base, { starts: limits, down, tamper = (_name, data) => data }: GatewayOptions) {
   const server = new WebSocketServer({ noServer: true });
   const sessions = createSessions(base);
@@ -82,7 +75,7 @@ export function createGateway(base: Base, { starts: limits, down, tamper = (_nam
     }
   }
 
-  /** Handles one payload. Returns the session that it opened. */
+  /** Returns the session that the payload opened. */
   function receive(socket: WebSocket, session: Session | undefined, raw: string): Session | null {
     let payload: Json;
     try {
@@ -118,23 +111,20 @@ export function createGateway(base: Base, { starts: limits, down, tamper = (_nam
       else server.handleUpgrade(request, socket, head, (client) => accept(client, request));
     },
 
-    /** How often the bot logged in and resumed since the counts were last reset. */
+    /** Counted since the last `forget`. */
     counts: handshakes.counts,
-    /** What libraries ask for first: how many shards, and how they may identify. */
     information: starts.information,
     states: sessions.states,
 
-    /** Sends an event to its sessions. A dropped session gets it when it resumes. */
     dispatch(name: string, data: Json, audience: Audience): void {
       sessions.dispatch(name, tamper(name, data), audience);
     },
 
-    /** Drops every connection, or those of one shard, without a close frame. */
+    /** Sends no close frame. Without a shard, drops every connection. */
     drop(shard?: number): void {
       if (shard !== undefined) sessions.drop(shard);
       else for (const socket of server.clients) socket.terminate();
     },
-    /** Asks every connection to reconnect. */
     reconnect(): void {
       for (const socket of server.clients) write(socket, { op: Op.Reconnect, d: null, s: null, t: null });
     },
@@ -148,7 +138,6 @@ export function createGateway(base: Base, { starts: limits, down, tamper = (_nam
   };
 }
 
-/** Creates the two ways to get a session: a new one by Identify, and an earlier one by Resume. */
 function createHandshakes(
   base: Base,
   sessions: ReturnType<typeof createSessions>,
@@ -175,7 +164,7 @@ function createHandshakes(
         return null;
       }
       const guilds = [...world.guilds.values()].filter(({ id, present }) => present && shardOf(id, count) === shard);
-      if (guilds.length > MAX_GUILDS) return refuse(socket, CLOSE.shardingRequired);
+      if (guilds.length > MAX_SESSION_GUILDS) return refuse(socket, CLOSE.shardingRequired);
       if (!starts.begin(shard)) {
         counts.refusedIdentifies++;
         write(socket, { op: Op.InvalidSession, d: false, s: null, t: null });
@@ -205,7 +194,9 @@ function createHandshakes(
       return session;
     },
 
-    /** Returns null when it is refused, when the shard is down, or when the session is over: the bot then logs in again. */
+    /**
+     * Returns null when it is refused, when the shard is down, or when the session is over: the bot then logs in again.
+     */
     resume(socket: WebSocket, data: Json): Session | null {
       if (!isAuthentic(data?.token)) return refuse(socket, CLOSE.authenticationFailed);
       const session = sessions.resumable(data.session_id, data.seq);
@@ -230,7 +221,7 @@ function createHandshakes(
   };
 }
 
-/** Returns the members that the bot asked for; null where it is not in the server. */
+/** null where the bot is not in the server. */
 function membersChunk(world: World, data: Json): Record<string, Json> | null {
   const guild = world.guilds.get(String(data?.guild_id));
   if (!guild?.present) return null;

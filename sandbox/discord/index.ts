@@ -43,7 +43,7 @@ export { seed };
 
 const MAX_BODY = 26 * MIB;
 
-/** How to start a stand-in. Everything has a default. */
+/** Everything has a default. */
 export interface DiscordOptions {
   /** Default `127.0.0.1`. */
   host?: string;
@@ -66,46 +66,42 @@ export interface DiscordOptions {
   tamper?: (name: string, data: unknown) => unknown;
 }
 
-/** A running stand-in. */
 export interface Discord {
-  /** Root, e.g. `http://127.0.0.1:4000`. */
   readonly url: string;
   /** The bot's REST root: discord.js's `rest.api`. */
   readonly apiUrl: string;
   readonly token: string;
   readonly botId: string;
   readonly state: State;
-  /** Returns the messages of a channel, oldest first, including ephemeral ones and without deleted ones. */
+  /** Oldest first, including ephemeral messages, without deleted ones. */
   messages(channelId: string): MessageState[];
-  /** Returns every message with its history, including deleted ones. */
+  /** Every message with its versions, including deleted ones. */
   history(channelId?: string): MessageState[];
   requests(after?: number): RequestRecord[];
-  /** Calls the listener with every event. Returns a function that stops that. */
+  /** Returns a function that stops the listener. */
   on(listener: (event: ControlEvent) => void): () => void;
   /**
-   * Resolves with the next event that satisfies the condition.
-   * @throws an error that shows the condition, after two minutes of real time, whatever the clock shows.
+   * Resolves with the next event that satisfies the condition. @throws after two minutes of real time, whatever the
+   * clock.
    */
   next<E extends ControlEvent>(condition: (event: ControlEvent) => event is E): Promise<E>;
   next(condition: (event: ControlEvent) => boolean): Promise<ControlEvent>;
   /**
-   * Resolves as soon as the condition holds. It is checked now and after each event.
-   * @throws an error that names `what` was waited for, after two minutes of real time, whatever the clock shows.
+   * Checks the condition now and after each event. @throws an error that names `what`, after two minutes of real time.
    */
   until(what: string, condition: (discord: Discord) => boolean): Promise<void>;
-  /** Performs a person's action. Resolves once the bot has acknowledged it or failed to. @throws {@link NotPossible} */
+  /** Resolves once the bot has acknowledged the action or failed to. @throws {@link NotPossible} */
   use(request: InteractionRequest): Promise<Interaction>;
-  /** Performs a person's action without waiting for the bot. */
+  /** Does not wait for the bot. @throws {@link NotPossible} */
   begin(request: InteractionRequest): Interaction;
-  /** Changes the world. @throws {@link NotPossible} */
+  /** @throws {@link NotPossible} */
   act(action: WorldAction): WorldResult;
   fault(rule: FaultRule): ActiveFault;
   clearFaults(): void;
-  /** Closes every connection and cancels every timer. */
   close(): Promise<void>;
 }
 
-/** Returns a token in the format of Discord's. It is valid only here. */
+/** In the format of Discord's, but valid only here. */
 function standInToken(botId: string): string {
   return [Buffer.from(botId).toString('base64url'), 'sandbx', 'stand-in'.padEnd(27, '-')].join('.');
 }
@@ -143,7 +139,7 @@ function build(options: DiscordOptions, clock: Clock): Core {
   });
 }
 
-/** Starts a stand-in and resolves once it is listening. @throws `EADDRINUSE` when the port is in use. */
+/** @throws `EADDRINUSE` when the port is in use. */
 export async function startDiscord(options: DiscordOptions = {}): Promise<Discord> {
   const clock = stoppable(options.clock ?? systemClock);
   const core = build(options, clock);

@@ -1,4 +1,3 @@
-/** Interactions, from a person's action to the last followup or the failure. */
 import { randomBytes } from 'node:crypto';
 import { type InteractionType, MessageFlags } from 'discord.js';
 import { MINUTE, SECOND } from '../../src/domain/clock.ts';
@@ -10,23 +9,22 @@ import type { Json } from './validate.ts';
 import type { Channel } from './world.ts';
 
 const MAX_ENTRIES = 2_000;
-/** How long an interaction waits for its first response. */
+/** Time for the first response. */
 const ACK_MS = 3 * SECOND;
-/** How long an interaction's token is valid. */
+/** How long a token is valid for followups. */
 const TOKEN_MS = 15 * MINUTE;
 
-/** An interaction ready for the gateway: its part of the payload, and what the rules need later. */
+/** `payload` is its part of the gateway event. The rest is for the rules of later responses. */
 export interface Prepared {
   type: InteractionType;
   name: string;
   payload: Json;
-  /** The message that the component, or the component behind the form, is on. */
+  /** The message with the component, or with the component that opened the form. */
   source: MessageState | null;
   /** The type of the option being completed. */
   optionType?: number;
 }
 
-/** A stored interaction. */
 export interface Entry {
   readonly token: string;
   readonly prepared: Prepared;
@@ -36,23 +34,19 @@ export interface Entry {
   readonly state: Omit<InteractionState, 'loading'>;
 }
 
-/** Whether the reply still shows "thinking…". */
 export const isLoading = ({ state: { reply } }: Entry): boolean =>
   reply !== null && !reply.deleted && ((reply.message.flags ?? 0) & MessageFlags.Loading) !== 0;
 
-/** Returns an interaction as control clients see it. */
 export const stateOf = (entry: Entry): InteractionState => ({
   ...entry.state,
   loading: isLoading(entry),
   followups: [...entry.state.followups],
 });
 
-/** A pending interaction. Its promises reject with its state after two minutes of real time. */
+/** Its promises reject with its state after two minutes of real time. */
 export interface Interaction {
   readonly id: string;
-  /** Its current state. */
   readonly state: InteractionState;
-  /** Resolves as soon as the state satisfies the condition. */
   until(condition: (state: InteractionState) => boolean): Promise<InteractionState>;
   /** Resolves when the bot has acknowledged it, or has not in time. */
   acknowledged(): Promise<InteractionState>;
@@ -60,25 +54,22 @@ export interface Interaction {
   final(): Promise<InteractionState>;
 }
 
-/** The interactions of one stand-in. */
 export type Interactions = ReturnType<typeof createInteractions>;
 
-/** Creates the store of interactions. It keeps the newest. */
+/** Keeps the newest 2,000. */
 export function createInteractions({ world, clock, events, nextId }: Base, gateway: Gateway) {
   const entries = new Map<string, Entry>();
-  /** By token, and by the ID of each message of theirs. */
+  /** By token, and by the id of each of its messages. */
   const owners = new Map<string, Entry>();
   events.on((event) => {
     const owner = event.type === 'message' ? owners.get(event.message.id) : undefined;
     if (owner) changed(owner);
   });
 
-  /** Reports an interaction's state to the listeners. */
   function changed(entry: Entry): void {
     events.emit({ type: 'interaction', interaction: stateOf(entry) });
   }
 
-  /** Sends an interaction to the bot. It fails when no acknowledgment arrives in time. */
   function begin({ kind, userId, channelId }: InteractionRequest, prepared: Prepared): Interaction {
     const id = nextId();
     const begun = clock.now();
@@ -160,10 +151,10 @@ export function createInteractions({ world, clock, events, nextId }: Base, gatew
     begin,
     changed,
     get: (id: string): Entry | undefined => entries.get(id),
-    /** Returns the last 100, oldest first. */
+    /** The last 100, oldest first. */
     states: (): InteractionState[] => [...entries.values()].slice(-100).map(stateOf),
 
-    /** Returns the interaction that waits for its first response. @throws Discord's error when there is none. */
+    /** @throws Discord's error unless the interaction waits for its first response. */
     waiting(id: string, token: string): Entry {
       const entry = entries.get(id);
       if (!entry || entry.token !== token || entry.state.status === 'failed') throw errors.unknownInteraction();
@@ -172,7 +163,7 @@ export function createInteractions({ world, clock, events, nextId }: Base, gatew
       return entry;
     },
 
-    /** Returns the interaction of a token that is still valid for followups. @throws Discord's error when there is none. */
+    /** @throws Discord's error unless the token is valid for followups. */
     alive(token: string): Entry {
       const entry = owners.get(token);
       if (!entry || clock.now() - entry.begun >= TOKEN_MS) throw errors.invalidWebhookToken();
@@ -180,13 +171,12 @@ export function createInteractions({ world, clock, events, nextId }: Base, gatew
       return entry;
     },
 
-    /** Records the bot's response. */
     acknowledge(entry: Entry, responseType: number): void {
       entry.stopDeadline();
       Object.assign(entry.state, { status: 'acknowledged', responseType, ackMs: clock.now() - entry.begun });
     },
 
-    /** Reports changes of this message as changes of the interaction. */
+    /** Changes of this message count as changes of the interaction. */
     follow: (entry: Entry, message: MessageState): void => void owners.set(message.id, entry),
 
     forget(): void {
@@ -197,7 +187,7 @@ export function createInteractions({ world, clock, events, nextId }: Base, gatew
   };
 }
 
-/** Names an interaction, what was waited for, and its state, without the history of its messages. */
+/** For errors. Omits the history of the messages. */
 function described(
   { kind, name, reply, followups, ...state }: InteractionState,
   condition: (state: InteractionState) => boolean,

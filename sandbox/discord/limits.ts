@@ -1,4 +1,3 @@
-/** Discord's rate limits: a bucket per route and channel, a global one, and their headers. */
 import { createHash } from 'node:crypto';
 import { type Clock, SECOND } from '../../src/domain/clock.ts';
 
@@ -8,13 +7,13 @@ export interface Limit {
   perMs: number;
 }
 
-/** The active limits. Those left out are Discord's. */
+/** Those left out are Discord's. */
 export interface LimitTable {
   /** All requests with the bot's token. Those of interactions do not count. */
   global: Limit;
-  /** New messages, per channel. */
+  /** Per channel: new messages. */
   messages: Limit;
-  /** Edits of messages, per channel. */
+  /** Per channel: edits of messages. */
   edits: Limit;
   /** Replies and followups, per interaction. */
   replies: Limit;
@@ -32,22 +31,19 @@ const DISCORD: LimitTable = {
 
 interface Verdict {
   headers: Record<string, string>;
-  /** Set when the request is refused: milliseconds to wait, and whether the limit is global. */
+  /** null when the request is allowed. */
   refused: { retryAfterMs: number; global: boolean } | null;
 }
 
-/** The rate limits of one stand-in. */
 export type Limits = ReturnType<typeof createLimits>;
 
-/** Creates the counters of the rate limits. */
 export function createLimits(clock: Clock, limits: 'discord' | 'none' | Partial<LimitTable>) {
   const table: LimitTable | null =
     limits === 'none' ? null : limits === 'discord' ? DISCORD : { ...DISCORD, ...limits };
   const windows = new Map<string, { start: number; used: number }>();
 
   /**
-   * Counts a request of `route` (its pattern, with method) under `major`, the id of its channel, server or
-   * interaction. `bot`: whether it carries the bot's token.
+   * `route` has its method, `major` is the id of its channel, server or interaction; `bot`: it carries the bot's token.
    */
   function take(route: string, major: string, bot: boolean): Verdict {
     if (!table) return { headers: {}, refused: null };

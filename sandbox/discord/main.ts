@@ -1,5 +1,4 @@
 #!/usr/bin/env node
-/** Starts the Discord stand-in alone: `npm run sandbox:discord`. */
 import { startDiscord } from './index.ts';
 
 const port = Number(process.env.DISCORD_PORT ?? 4010);

@@ -1,4 +1,3 @@
-/** Makes messages from the bodies that the bot or a person sent. */
 import { ComponentType, MessageFlags, MessageReferenceType, MessageType, PermissionFlagsBits } from 'discord.js';
 import { iso } from './clock.ts';
 import type { MessageState } from './control.ts';
@@ -8,16 +7,14 @@ import { botPermissions } from './permissions.ts';
 import type { Json } from './validate.ts';
 import type { Channel, User, World } from './world.ts';
 
-/** A body with where it was sent and by whom. */
 interface Source {
   channel: Channel;
   author: User;
   body: Json;
-  /** The message that it replies to. */
   referenced: MessageState | undefined;
 }
 
-/** Returns a new message as Discord sends it, without its files. `extra`: fields that the body does not decide. */
+/** Without its files. `extra` are fields that the body does not decide. */
 export function newMessage(
   world: World,
   source: Source,
@@ -44,7 +41,7 @@ export function newMessage(
   };
 }
 
-/** Returns a message with the fields in the body changed. With `flags`, it completes a reply that was still loading. */
+/** With `flags`, it completes a reply that was still loading. */
 export function editedMessage(
   world: World,
   before: Json,
@@ -67,7 +64,6 @@ export function editedMessage(
   return message;
 }
 
-/** Returns the fields of a message that come from its body: text, embeds, components, and who is notified. */
 function contentOf(world: World, { channel, author, body, referenced }: Source): Json {
   const content = typeof body.content === 'string' ? body.content.trim() : '';
   let id = 0;
@@ -85,7 +81,7 @@ function contentOf(world: World, { channel, author, body, referenced }: Source):
   };
 }
 
-/** Returns who is notified: the mentions in the text that `allowed_mentions` and permissions allow. */
+/** The mentions that `allowed_mentions` and permissions allow. */
 function mentionsIn(world: World, content: string, { channel, author, body, referenced }: Source): Json {
   const allowed = body.allowed_mentions;
   const may = (kind: 'users' | 'roles', id: string): boolean =>
@@ -109,7 +105,6 @@ function mentionsIn(world: World, content: string, { channel, author, body, refe
   };
 }
 
-/** Returns the fields of a reply that refer to the other message. */
 function referenceOf({ channel, body, referenced: target }: Source): Json {
   const wanted = body.message_reference;
   if (!wanted) return {};

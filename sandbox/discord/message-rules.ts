@@ -4,7 +4,6 @@ import { MIB } from '../../src/domain/units.ts';
 import { createFieldErrors, errors, type FieldErrors, type Path, repeatedIn, wrong } from './errors.ts';
 import { conforms, type Json } from './validate.ts';
 
-/** Discord's limit for a message's text. */
 export const MAX_CONTENT = 2_000;
 const MAX_EMBEDS = 6_000;
 const MAX_TEXT_DISPLAY = 4_000;
@@ -13,7 +12,7 @@ const MAX_REQUEST = 25 * MIB;
 /** Hosts that Discord refuses in links: a single label, or one with an underscore. */
 const NO_HOST = /^(?!localhost$)[^.:]*$|_/;
 
-/** A file of a request, and its number `n` in `files[n]`. */
+/** `id` is the number n of `files[n]`. */
 export interface Upload {
   id: string;
   filename: string;
@@ -24,10 +23,9 @@ export interface Upload {
 interface Form {
   /** `message` and `reply` create a message; the others change one. */
   kind: 'message' | 'message-edit' | 'reply' | 'reply-edit';
-  /** The message's path in the body. */
+  /** The message's path in the body, if it is not the whole body. */
   base?: Path;
   uploads: readonly Upload[];
-  /** The message that it changes. */
   edited?: APIMessage;
 }
 
@@ -77,7 +75,6 @@ function checkEmbed(embed: Json, path: Path, found: FieldErrors): number {
   return length;
 }
 
-/** Yields every component of a tree with its path. */
 export function* componentsIn(list: Json, path: Path): Generator<[component: Json, path: Path]> {
   for (const [index, component] of (Array.isArray(list) ? list : []).entries()) {
     yield [component, [...path, index]];
@@ -109,7 +106,7 @@ function checkSelect(select: Json, path: Path, found: FieldErrors): void {
     found.add([...path, 'options', index, 'value'], ...wrong.repeatedValue);
 }
 
-/** Checks every component of a tree. Returns how many there are, and the length of their displayed text. */
+/** `text` is the length of the displayed text. */
 function checkComponents(list: Json, path: Path, found: FieldErrors): { count: number; text: number } {
   const all = [...componentsIn(list, path)];
   let text = 0;
@@ -184,7 +181,6 @@ function checkComponentsV2(body: Json, path: Path, size: { count: number; text: 
     );
 }
 
-/** @throws Discord's error when it does not accept a message with this body. */
 export function checkMessage(body: Json, form: Form): void {
   const found = createFieldErrors();
   const base = form.base ?? [];
@@ -206,7 +202,7 @@ export function checkMessage(body: Json, form: Form): void {
   found.throwIfAny();
 }
 
-/** @throws Discord's error when it does not accept this change of a message, or nothing would be left of it. */
+/** @throws Discord's error also when nothing would be left of the message. */
 export function checkEdit(edited: APIMessage, body: Json, form: Pick<Form, 'kind' | 'uploads'>, strict: boolean): void {
   if (strict) checkMessage(body, { ...form, edited });
   const after = { ...edited, message_reference: null, ...body };
@@ -214,7 +210,6 @@ export function checkEdit(edited: APIMessage, body: Json, form: Pick<Form, 'kind
     throw errors.emptyMessage();
 }
 
-/** Whether a new message with this body would show nothing. */
 export function isEmpty(body: Json, uploads: readonly Upload[]): boolean {
   const some = (list: unknown): boolean => Array.isArray(list) && list.length > 0;
   return (
@@ -228,7 +223,6 @@ export function isEmpty(body: Json, uploads: readonly Upload[]): boolean {
   );
 }
 
-/** @throws Discord's error when it does not accept a form (modal) with this body. */
 export function checkModal(body: Json): void {
   const found = createFieldErrors();
   if (conforms('modal', body, found, ['data'])) {
@@ -236,7 +230,7 @@ export function checkModal(body: Json): void {
       found.add(['data', 'components'], 'BASE_TYPE_BAD_LENGTH', 'Must be between 1 and 5 in length.');
     for (const [index, row] of body.components.entries()) {
       const at: Path = ['data', 'components', index];
-      // An input inside a label has no label of its own, and a form's inputs cannot be disabled.
+      // A label replaces its input's own, and a form's inputs cannot be disabled.
       for (const key of ['label', 'disabled'])
         if (row.component?.[key])
           found.add([...at, 'component', key], 'BASE_TYPE_CHOICES', `${key} is not allowed inside a label.`);

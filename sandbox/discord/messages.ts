@@ -1,4 +1,4 @@
-/** Messages: created from bodies, edited, deleted, with their histories. The newest are kept, including deleted ones. */
+/** Keeps the newest messages with their histories, including deleted ones. */
 import { type APIMessage, GatewayIntentBits as Intent, PermissionFlagsBits } from 'discord.js';
 import { MINUTE } from '../../src/domain/clock.ts';
 import type { Base } from './base.ts';
@@ -21,28 +21,24 @@ interface Draft {
   author: User;
   body: Json;
   uploads: readonly Upload[];
-  /** Default: a new one. */
   id?: string;
-  /** The only person who sees it. */
+  /** The only person who sees an ephemeral message. */
   visibleTo?: string;
   /** Fields that the body does not decide: type, interaction metadata, flags… */
   extra?: Json;
 }
 
-/** The messages that are kept. */
 export type Messages = ReturnType<typeof createMessages>;
 
-/** Creates the store of messages. */
 export function createMessages({ world, clock, events, nextId }: Base, files: Files, gateway: Gateway) {
   let created = 0;
   const states = new Map<string, MessageState>();
   const byChannel = new Map<string, MessageState[]>();
-  /** The bot's messages with an enforced nonce. */
   const byNonce = new Map<string, MessageState>();
   const referencedBy = (body: Json): MessageState | undefined =>
     body.message_reference ? states.get(String(body.message_reference.message_id)) : undefined;
 
-  /** Returns the bot's earlier message with this nonce, in any channel. @throws 10008 when it was deleted since. */
+  /** The bot's earlier message with this nonce, in any channel. @throws 10008 when it was deleted since. */
   function repeated(nonce: string): APIMessage | undefined {
     const state = byNonce.get(nonce);
     if (!state || Date.parse(state.history[0]!.at) + NONCE_MS <= clock.now()) return undefined;
@@ -81,7 +77,7 @@ export function createMessages({ world, clock, events, nextId }: Base, files: Fi
     files.drop(message);
   }
 
-  /** Changes the fields in the body. With `flags`, it completes a reply that was still loading. */
+  /** With `flags`, it completes a reply that was still loading. */
   function edit(state: MessageState, body: Json, uploads: readonly Upload[], flags?: number): MessageState {
     const channel = world.channels.get(state.channelId)!;
     const source = { channel, body, referenced: referencedBy(body) };
@@ -97,7 +93,6 @@ export function createMessages({ world, clock, events, nextId }: Base, files: Fi
     record(state, 'deleted');
   }
 
-  /** Adds a change to a message's history and sends it to the listeners and to the bot. */
   function record(state: MessageState, change: MessageVersion['change']): void {
     state.history.push({ change, at: new Date(clock.now()).toISOString(), message: state.message });
     if (state.history.length > MAX_VERSIONS) state.history.splice(1, state.history.length - MAX_VERSIONS);
@@ -118,16 +113,16 @@ export function createMessages({ world, clock, events, nextId }: Base, files: Fi
     get created() {
       return created;
     },
-    /** Returns the message with this id, even if it is deleted. */
+    /** Even if it is deleted. */
     get: (id: string): MessageState | undefined => states.get(id),
-    /** Returns the messages of a channel, oldest first, without deleted ones. */
+    /** Oldest first, without deleted messages. */
     in: (channelId: string): MessageState[] => (byChannel.get(channelId) ?? []).filter(({ deleted }) => !deleted),
     all: (): MessageState[] => [...states.values()],
     repeated,
     create,
     edit,
     remove,
-    /** Deletes a deleted channel's messages without an event. */
+    /** Without an event, for a deleted channel. */
     removeChannel(channelId: string): void {
       for (const state of byChannel.get(channelId) ?? []) state.deleted = true;
       byChannel.delete(channelId);

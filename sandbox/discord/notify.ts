@@ -1,4 +1,3 @@
-/** Reports changes of servers: to the bot over the gateway, to listeners as events. */
 import { GatewayIntentBits as Intent } from 'discord.js';
 import { isThread } from './channel-types.ts';
 import { iso } from './clock.ts';
@@ -10,7 +9,6 @@ import type { Channel, Guild, Member, Role } from './world.ts';
 
 type Change = 'CREATE' | 'UPDATE' | 'DELETE';
 
-/** Reports a server's state to listeners. */
 export function notifyGuild(core: Core, guild: Guild): void {
   core.events.emit({ type: 'guild', guild: guildState(core.world, guild) });
 }
@@ -20,7 +18,6 @@ function send(core: Core, guild: Guild, name: string, data: object, intents: num
   notifyGuild(core, guild);
 }
 
-/** Reports a thread: to the bot if it can see it, and to listeners. */
 export function notifyThread(core: Core, thread: Channel, change: Change): void {
   const { id, guildId, parentId, type } = thread;
   const whole = { ...apiChannel(core.world, thread), ...(change === 'CREATE' && { newly_created: true }) };
@@ -30,7 +27,7 @@ export function notifyThread(core: Core, thread: Channel, change: Change): void 
   send(core, guildOf(core, thread), `THREAD_${change}`, data, Intent.Guilds, isSeen);
 }
 
-/** Reports that the bot was added to or removed from a private thread. Other members are not reported. */
+/** The bot's own membership of a private thread changed. Other members are not reported. */
 export function notifyMembership(core: Core, thread: Channel): void {
   const { id, guildId: guild_id, joined } = thread;
   const { botId: user_id } = core.world;
@@ -44,7 +41,7 @@ export function notifyMembership(core: Core, thread: Channel): void {
 
 const guildOf = (core: Core, { guildId }: Channel): Guild => core.world.guilds.get(guildId!)!;
 
-/** Reports a created, changed or deleted channel or thread. A deletion also removes its messages and threads. */
+/** A deletion also removes the channel's messages and threads. */
 export function notifyChannel(core: Core, channel: Channel, change: Change): void {
   const guild = core.world.guildOf(channel);
   if (!guild) return;
@@ -58,14 +55,13 @@ export function notifyChannel(core: Core, channel: Channel, change: Change): voi
   else send(core, guild, `CHANNEL_${change}`, apiChannel(core.world, channel), Intent.Guilds);
 }
 
-/** Reports a new, changed or deleted role to the bot and to listeners. */
 export function notifyRole(core: Core, role: Role, change: Change): void {
   const guild = core.world.guilds.get(role.guildId)!;
   const data = change === 'DELETE' ? { role_id: role.id } : { role: apiRole(core.world, role) };
   send(core, guild, `GUILD_ROLE_${change}`, { guild_id: guild.id, ...data }, Intent.Guilds);
 }
 
-/** Reports a member to the bot: itself always, others only with the privileged intent. */
+/** The bot gets its own updates always, the rest only with the privileged intent. */
 export function notifyMember(core: Core, member: Member, change: 'ADD' | 'UPDATE' | 'REMOVE'): void {
   const guild = core.world.guilds.get(member.guildId)!;
   const own = member.userId === core.world.botId;

@@ -6,7 +6,6 @@ import { botPermissions, permissionsOf } from './permissions.ts';
 import type { Json } from './validate.ts';
 import type { Channel, Guild, Member, Role, User, World } from './world.ts';
 
-/** Fields that bots get, and that are never set here. */
 const nulls = (...names: string[]): Json => Object.fromEntries(names.map((name) => [name, null]));
 
 export function apiUser(user: User): Json {
@@ -54,7 +53,6 @@ export function apiMember(world: World, member: Member): Json {
   };
 }
 
-/** Returns a member with permissions in the channel, as interactions carry it. */
 export function interactionMember(world: World, guild: Guild, member: Member, channel: Channel): Json {
   return { ...apiMember(world, member), permissions: permissionsOf(world, guild, member, channel).toString() };
 }
@@ -141,7 +139,7 @@ export function apiGuild(world: World, guild: Guild): Json {
   };
 }
 
-/** Returns a message as the bot sees it without the privileged intent: others' content is hidden unless it mentions the bot. */
+/** Without the privileged intent the bot sees others' content only if it mentions the bot. */
 export function withoutContent(world: World, message: Json): Json {
   const { author, mentions = [], referenced_message } = message;
   const reply = referenced_message && { referenced_message: withoutContent(world, referenced_message) };
@@ -149,7 +147,6 @@ export function withoutContent(world: World, message: Json): Json {
   return { ...message, ...reply, content: '', embeds: [], attachments: [], components: [] };
 }
 
-/** Returns the payload of GUILD_CREATE: the server with its channels, threads and, below 250, its members. */
 export function guildCreate(world: World, guild: Guild): Json {
   const channels = world.channelsOf(guild.id);
   const reachable = (channel: Channel): boolean => botPermissions(world, channel) !== 0n;

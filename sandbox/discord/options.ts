@@ -8,17 +8,14 @@ import { permissionsOf } from './permissions.ts';
 import type { Json } from './validate.ts';
 import type { Channel, Guild, Member } from './world.ts';
 
-/** Where a person acts. */
 export interface Place {
   channel: Channel;
   guild: Guild | undefined;
   member: Member | undefined;
 }
 
-/** The objects that IDs in option values refer to. */
 export type Resolved = ReturnType<typeof createResolved>;
 
-/** Creates an empty collection of the objects that IDs in option values refer to. */
 export function createResolved(core: Core, place: Place) {
   const found: Json = {};
 
@@ -76,7 +73,7 @@ export function createResolved(core: Core, place: Place) {
   };
 }
 
-/** Returns an option's value for the payload. @throws {@link NotPossible} when a client would not send it. */
+/** @throws {@link NotPossible} when a client would not send it. */
 export function optionValue(
   option: Json,
   given: OptionInput,

@@ -1,4 +1,4 @@
-/** Members' permissions, computed as Discord does: owner, roles, overwrites, and implied permissions. */
+/** Computed as Discord does: owner, roles, overwrites, and implied permissions. */
 import { PermissionFlagsBits as Bit, ChannelType } from 'discord.js';
 import { holdsMessages, isThread } from './channel-types.ts';
 import type { PermissionName } from './control.ts';
@@ -7,7 +7,6 @@ import type { Channel, Guild, Member, World } from './world.ts';
 
 const ALL = Object.values(Bit).reduce((sum, bit) => sum | bit, 0n);
 
-/** Returns the bit field of these permissions. */
 export function bits(names: readonly PermissionName[]): bigint {
   return names.reduce((sum, name) => {
     if (Bit[name] === undefined) throw new NotPossible(`There is no permission "${name}". An example is ViewChannel.`);
@@ -15,7 +14,7 @@ export function bits(names: readonly PermissionName[]): bigint {
   }, 0n);
 }
 
-/** Returns a member's permissions in the server, or in one of its channels. */
+/** Without a channel: in the server at large. */
 export function permissionsOf(world: World, guild: Guild, member: Member, channel?: Channel): bigint {
   if (guild.ownerId === member.userId) return ALL;
   const roles = [guild.id, ...member.roleIds];
@@ -38,7 +37,6 @@ export function permissionsOf(world: World, guild: Guild, member: Member, channe
   return allowed;
 }
 
-/** Whether a person sees this channel. */
 export function sees(world: World, userId: string, channel: Channel): boolean {
   const guild = world.guildOf(channel);
   if (!guild) return channel.recipientId === userId || userId === world.botId;
@@ -46,7 +44,7 @@ export function sees(world: World, userId: string, channel: Channel): boolean {
   return member !== undefined && (permissionsOf(world, guild, member, channel) & Bit.ViewChannel) !== 0n;
 }
 
-/** Returns the bot's permissions in a channel; 0 without access. */
+/** 0 without access. */
 export function botPermissions(world: World, channel: Channel): bigint {
   const guild = world.guildOf(channel);
   if (!guild) return ALL;
@@ -57,7 +55,7 @@ export function botPermissions(world: World, channel: Channel): bigint {
   return isIn || allowed & Bit.ManageThreads ? allowed : 0n;
 }
 
-/** Returns the channel with this id. @throws Discord's error unless the bot has all of `needed` there. */
+/** @throws Discord's error unless the bot has all of `needed` there. */
 export function accessible(world: World, channelId: string, needed: readonly PermissionName[] = []): Channel {
   const channel = world.channels.get(channelId);
   if (!channel) throw errors.unknownChannel();
@@ -68,17 +66,15 @@ export function accessible(world: World, channelId: string, needed: readonly Per
   return channel;
 }
 
-/** Returns the permission that sending needs in this channel. */
 export function sending(channel: Channel): PermissionName {
   return isThread(channel) ? 'SendMessagesInThreads' : 'SendMessages';
 }
 
-/** Whether a thread is locked for the bot. Members who manage threads can still write. */
+/** Members who manage threads can write to locked ones. */
 export function isLockedOut(world: World, channel: Channel): boolean {
   return channel.locked && !(botPermissions(world, channel) & Bit.ManageThreads);
 }
 
-/** Whether the bot may send plain messages here now, or create posts in a forum. */
 export function botMaySend(world: World, channel: Channel): boolean {
   const takesMessages = holdsMessages(channel) || channel.type === ChannelType.GuildForum;
   if (!takesMessages || isLockedOut(world, channel)) return false;

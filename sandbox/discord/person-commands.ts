@@ -1,4 +1,3 @@
-/** Commands, as a person's client sends them. */
 import {
   type APIApplicationCommand,
   ApplicationCommandType,
@@ -49,7 +48,7 @@ function findCommand(
 
 const isNested = ({ type }: Json): boolean => type === Option.Subcommand || type === Option.SubcommandGroup;
 
-/** Returns the options of a full command name, and how to nest their values in the payload. */
+/** `words` are the group and the subcommand. `wrap` nests values for the payload. */
 function descend(command: APIApplicationCommand, words: string[]) {
   let options: Json[] = command.options ?? [];
   const steps: Json[] = [];
@@ -66,7 +65,6 @@ function descend(command: APIApplicationCommand, words: string[]) {
   return { options, wrap };
 }
 
-/** Prepares a slash command, or the autocomplete of one of its options. */
 export function slash(core: Core, request: RequestOf<'command'> | RequestOf<'autocomplete'>, place: Place): Prepared {
   const [first = '', ...rest] = request.name.replace(/^\//, '').trim().split(/\s+/);
   const command = findCommand(core, request, place, ApplicationCommandType.ChatInput, first);
@@ -108,7 +106,6 @@ function commandData(command: APIApplicationCommand): Json {
   };
 }
 
-/** Prepares a command from the menu of a message or a person. */
 export function contextMenu(
   core: Core,
   request: RequestOf<'message-command'> | RequestOf<'user-command'>,

@@ -1,4 +1,3 @@
-/** Buttons, menus and forms, as a person's client sends them. */
 import { ComponentType as Component, InteractionType } from 'discord.js';
 import type { InteractionRequest, MessageState } from './control.ts';
 import type { Core } from './core.ts';
@@ -8,10 +7,9 @@ import { componentsIn } from './message-rules.ts';
 import { createResolved, type Place, type Resolved } from './options.ts';
 import type { Json } from './validate.ts';
 
-/** A person's action of one kind. */
 export type RequestOf<K extends InteractionRequest['kind']> = Extract<InteractionRequest, { kind: K }>;
 
-/** Returns a message that the person sees in the channel. @throws {@link NotPossible} */
+/** @throws {@link NotPossible} unless the person sees the message in the channel. */
 export function visible(core: Core, request: InteractionRequest, messageId: string): MessageState {
   const state = core.messages.get(messageId);
   const shown = state && !state.deleted && state.channelId === request.channelId;
@@ -40,7 +38,6 @@ const messageOf = ({ message, guildId }: MessageState): Json => ({
   message: { ...message, ...(guildId && { guild_id: guildId }) },
 });
 
-/** Prepares a click on a button, or a choice in a menu, of a message. */
 export function component(core: Core, request: RequestOf<'button'> | RequestOf<'select'>, place: Place): Prepared {
   const source = visible(core, request, request.messageId);
   const isMeant = ([{ custom_id, type }]: Json[]): boolean =>
@@ -87,7 +84,6 @@ function input(field: Json, request: RequestOf<'modal'>, resolved: Resolved): Js
   return { ...base, value };
 }
 
-/** Prepares the submission of a form that an interaction opened. */
 export function modal(core: Core, request: RequestOf<'modal'>, place: Place): Prepared {
   const opener = core.interactions.get(request.interactionId);
   if (!opener?.state.modal || opener.state.userId !== request.userId)

@@ -25,7 +25,6 @@ function placeOf(core: Core, request: InteractionRequest): Place {
   return { channel, guild, member };
 }
 
-/** Returns the payload's fields for the person and the place. */
 function frame(core: Core, request: InteractionRequest, place: Place): Json {
   const { world } = core;
   const user = world.users.get(request.userId)!;
@@ -67,7 +66,7 @@ const KINDS: { [K in InteractionRequest['kind']]: (core: Core, request: RequestO
   modal,
 };
 
-/** Returns what the bot receives for a person's action. @throws {@link NotPossible} */
+/** @throws {@link NotPossible} */
 export function prepare(core: Core, request: InteractionRequest): Prepared {
   const place = placeOf(core, request);
   // JSON from outside may contain any kind.

@@ -1,4 +1,3 @@
-/** The bot's responses to interactions: the acknowledgment, the reply and its edits, followups. */
 import {
   ApplicationCommandOptionType,
   InteractionType,
@@ -16,21 +15,18 @@ import type { Messages } from './messages.ts';
 import { apiUser } from './objects.ts';
 import type { Json } from './validate.ts';
 
-/** The flags that the bot may choose for a reply. */
+/** Discord ignores a bot's other flags. */
 const CHOOSABLE_FLAGS =
   MessageFlags.Ephemeral |
   MessageFlags.SuppressEmbeds |
   MessageFlags.SuppressNotifications |
   MessageFlags.IsComponentsV2;
 
-/** The bot's responses to interactions. */
 export type Replies = ReturnType<typeof createReplies>;
 
-/** Creates the part that applies the bot's responses and creates their messages. */
 export function createReplies({ world, strict }: Base, interactions: Interactions, messages: Messages) {
   const bot = world.users.get(world.botId)!;
 
-  /** Creates a message with `ownFlags` and those of the body that the bot may choose. */
   function post(entry: Entry, body: Json, uploads: readonly Upload[], ownFlags = 0): MessageState {
     const chosen = Number(body.flags ?? 0) & CHOOSABLE_FLAGS;
     const extra = fieldsOf(entry, ownFlags | chosen);
@@ -40,7 +36,7 @@ export function createReplies({ world, strict }: Base, interactions: Interaction
     return message;
   }
 
-  /** Returns the fields of a reply that its body does not decide. */
+  /** The fields that a reply's body does not decide. */
   function fieldsOf({ prepared, channel, state }: Entry, flags: number): Json {
     const { id, kind, reply, responseType } = state;
     const { type, name, source } = prepared;
@@ -73,13 +69,11 @@ export function createReplies({ world, strict }: Base, interactions: Interaction
     };
   }
 
-  /** Completes the reply that shows "thinking…". */
   function complete({ state }: Entry, body: Json, uploads: readonly Upload[]): MessageState {
     const reply = state.reply!;
     return messages.edit(reply, body, uploads, (reply.message.flags ?? 0) & ~MessageFlags.Loading);
   }
 
-  /** Handles `POST /interactions/{id}/{token}/callback`. */
   function respond(id: string, token: string, body: Json, uploads: readonly Upload[]): Json {
     const entry = interactions.waiting(id, token);
     const { state, prepared } = entry;
@@ -109,7 +103,7 @@ export function createReplies({ world, strict }: Base, interactions: Interaction
     return callbackResource(entry, body.type);
   }
 
-  /** Sends a followup, or completes a loading reply. */
+  /** Completes a loading reply instead of a followup. */
   function followUp(token: string, body: Json, uploads: readonly Upload[]): MessageState {
     const entry = interactions.alive(token);
     if (strict) checkMessage(body, { kind: 'reply', uploads });
@@ -121,7 +115,7 @@ export function createReplies({ world, strict }: Base, interactions: Interaction
     return message;
   }
 
-  /** Returns a message of this interaction by id or `@original`. */
+  /** `id` may be `@original`. */
   function message(token: string, id: string): MessageState {
     const { reply, followups } = interactions.alive(token).state;
     const found = id === '@original' ? reply : [reply, ...followups].find((one) => one?.id === id);
@@ -140,7 +134,6 @@ export function createReplies({ world, strict }: Base, interactions: Interaction
   return { respond, followUp, message, editMessage };
 }
 
-/** Returns the body of a callback's response. */
 function callbackResource({ state: { id, reply }, prepared, channel }: Entry, type: ResponseType): Json {
   return {
     interaction: {
@@ -173,7 +166,6 @@ const WITH_DATA: readonly ResponseType[] = [
   ResponseType.Modal,
 ];
 
-/** @throws Discord's error when it does not accept this callback. */
 function checkResponse(prepared: Prepared, body: Json, uploads: readonly Upload[], strict: boolean): void {
   const found = createFieldErrors();
   const { source } = prepared;

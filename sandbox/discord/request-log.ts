@@ -1,4 +1,4 @@
-/** The bot's last 10,000 requests, without secrets, and their counters. */
+/** The last 10,000 requests, without secrets. */
 
 import type { Base } from './base.ts';
 import type { RequestRecord } from './control.ts';
@@ -8,10 +8,8 @@ const MAX_RECORDS = 10_000;
 const shorten = (path: string): string =>
   path.replace(/^(\/(?:webhooks|interactions)\/\d+\/)([^/?]{8})[^/?]*/, '$1$2…');
 
-/** The bot's requests. */
 export type RequestLog = ReturnType<typeof createRequestLog>;
 
-/** Creates an empty request log. */
 export function createRequestLog({ clock, events }: Base) {
   const counts = { total: 0, rateLimited: 0, invalid: 0, refusedBodies: 0 };
   let records: RequestRecord[] = [];
@@ -33,7 +31,7 @@ export function createRequestLog({ clock, events }: Base) {
     return record;
   }
 
-  /** Records the response. A null status means that there was none. */
+  /** A null status means that there was no response. */
   function end(record: RequestRecord, status: number | null, code: number | null): void {
     record.status = status;
     record.code = code;
@@ -44,7 +42,6 @@ export function createRequestLog({ clock, events }: Base) {
     events.emit({ type: 'request', request: record });
   }
 
-  /** Returns the requests after this number, oldest first. */
   function list(after = 0): RequestRecord[] {
     return records.slice(-MAX_RECORDS).filter(({ number }) => number > after);
   }

@@ -1,4 +1,3 @@
-/** Serves every REST request: faults, authentication, rate limits, body, route, response. */
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Fault, RequestRecord } from './control.ts';
@@ -40,7 +39,7 @@ function tooMany(retryAfterMs: number, global: boolean, headers: Record<string, 
   return json(429, body, { 'retry-after': String(Math.ceil(seconds)), ...headers });
 }
 
-/** Returns the response of a fault that replaces the route's, if it does. */
+/** null when the fault does not replace the route's response. */
 function faultResponse(fault: Fault): RestResponse | null {
   switch (fault.kind) {
     case 'error':
@@ -92,7 +91,6 @@ function parse(text: string): Json {
   }
 }
 
-/** Serves one route, from its fault to the last byte. */
 async function serve(core: Core, route: Route | null, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   reply.hijack();
   const url = request.url.slice(ROOT.length);
@@ -150,7 +148,6 @@ async function respond(core: Core, route: Route | null, request: FastifyRequest)
   }
 }
 
-/** Adds Discord's REST API below `/api/v10`. */
 export function addRest(app: FastifyInstance, core: Core): void {
   app.register(
     async (api) => {

@@ -1,9 +1,8 @@
-/** The type of REST routes. */
 import type { Core } from './core.ts';
 import type { Upload } from './message-rules.ts';
 import type { Json } from './validate.ts';
 
-/** A request as routes see it: path parameters by name, the JSON part of the body, and its files. */
+/** `body` is the JSON part of a multipart body. */
 export interface Call {
   params: Record<string, string>;
   query: Record<string, string>;
@@ -11,19 +10,18 @@ export interface Call {
   uploads: Upload[];
 }
 
-/** Returns the body of a response with the status 200, or a {@link Created}, or undefined for 204. */
+/** Its result is the body of a 200, or a {@link Created}, or undefined for 204. */
 type Run = (core: Core, call: Call) => Json;
 
-/** One route. */
 export interface Route {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   path: string;
   run: Run;
-  /** Needs no bot token: either its path contains an interaction's token, or everybody may use it. */
+  /** Needs no bot token: its path contains an interaction's token, or everybody may use it. */
   open: boolean;
 }
 
-/** The body of a response with the status 201. */
+/** A response with the status 201. */
 export class Created {
   readonly body: Json;
   constructor(body: Json) {
@@ -31,8 +29,6 @@ export class Created {
   }
 }
 
-/** Returns a route that needs the bot's token. */
 export const on = (method: Route['method'], path: string, run: Run): Route => ({ method, path, run, open: false });
 
-/** Returns a route that needs no token of the bot. */
 export const open = (method: Route['method'], path: string, run: Run): Route => ({ method, path, run, open: true });

@@ -1,4 +1,3 @@
-/** REST: channels, their messages and threads. */
 import { type APIMessage, ChannelType, MessageFlags, PermissionFlagsBits } from 'discord.js';
 import { holdsMessages, isThread } from './channel-types.ts';
 import type { MessageState, PermissionName } from './control.ts';
@@ -12,7 +11,6 @@ import { type Call, Created, on, type Route } from './route.ts';
 import { type Json, validate } from './validate.ts';
 import type { Channel } from './world.ts';
 
-/** Returns a channel in which the bot may send this body. */
 function writable(core: Core, call: Call): Channel {
   const channel = accessible(core.world, call.params.channel!);
   if (!holdsMessages(channel)) throw errors.notATextChannel();
@@ -50,7 +48,7 @@ function send(core: Core, call: Call): APIMessage {
   return core.messages.create({ channel, author: core.world.users.get(core.world.botId)!, body, uploads }).message;
 }
 
-/** Returns a message that everybody in the channel can see. */
+/** @throws unless everybody in the channel can see the message. */
 function publicMessage(core: Core, call: Call): MessageState {
   const channel = accessible(core.world, call.params.channel!);
   const state = core.messages.get(call.params.message!);
@@ -59,7 +57,6 @@ function publicMessage(core: Core, call: Call): MessageState {
   return state;
 }
 
-/** Returns a message as the bot may read it. */
 function readable(core: Core, { guildId, message }: MessageState): APIMessage {
   return guildId === null || core.privilegedIntents ? message : withoutContent(core.world, message);
 }
@@ -138,7 +135,7 @@ function openThread(core: Core, call: Call, onMessage: boolean): Json {
   return apiChannel(core.world, thread);
 }
 
-/** Opens a post in a forum, with its first message, which has the post's ID. */
+/** The first message has the post's id. */
 function openPost(core: Core, call: Call): Json {
   const forum = accessible(core.world, call.params.channel!, ['SendMessages']);
   const { message = {}, ...post } = call.body;
@@ -204,7 +201,6 @@ const CHANNEL = '/channels/:channel';
 const MESSAGES = `${CHANNEL}/messages`;
 const MESSAGE = `${MESSAGES}/:message`;
 
-/** The routes of channels, their messages and threads. */
 export const CHANNEL_ROUTES: readonly Route[] = [
   on('GET', CHANNEL, ({ world }, { params }) => apiChannel(world, accessible(world, params.channel!))),
   on('PATCH', CHANNEL, editChannel),

@@ -1,4 +1,3 @@
-/** REST: the application's commands, globally and for a server. */
 import type { Core } from './core.ts';
 import { errors } from './errors.ts';
 import { type Call, Created, on, type Route } from './route.ts';
@@ -9,7 +8,7 @@ function withoutOthers(command: object): object {
   return JSON.parse(JSON.stringify(command, keep)) as object;
 }
 
-/** Returns the scope of a call. @throws when it names another application. */
+/** @throws when it names another application. */
 function scopeOf({ world }: Core, { params: { application, guild } }: Call): string | null {
   if (application !== world.botId) throw errors.unknownApplication();
   if (guild === undefined) return null;
@@ -22,7 +21,6 @@ function list(core: Core, call: Call): object[] {
   return call.query.with_localizations === 'true' ? found : found.map(withoutOthers);
 }
 
-/** The routes that register commands. */
 export const COMMAND_ROUTES: readonly Route[] = [
   '/applications/:application/commands',
   '/applications/:application/guilds/:guild/commands',

@@ -1,4 +1,3 @@
-/** REST: the gateway's address, the bot itself, users and servers. */
 import { ApplicationFlags } from 'discord.js';
 import { leave } from './act.ts';
 import { isThread } from './channel-types.ts';
@@ -10,7 +9,6 @@ import { on, open, type Route } from './route.ts';
 import type { Json } from './validate.ts';
 import type { Guild } from './world.ts';
 
-/** The privileged intents of an application. */
 const PRIVILEGED =
   ApplicationFlags.GatewayPresenceLimited |
   ApplicationFlags.GatewayGuildMembersLimited |
@@ -81,11 +79,10 @@ const BOT_ROUTES: readonly Route[] = [
   on('GET', '/oauth2/applications/@me', application),
 ];
 
-/** Returns a route below a server that the bot is in. */
+/** A route below a server that the bot is in. */
 const of = (path: string, run: (core: Core, guild: Guild, params: Record<string, string>) => Json): Route =>
   on('GET', `/guilds/:guild${path}`, (core, { params }) => run(core, guildOf(core, params.guild!), params));
 
-/** The routes of the bot itself, and of servers, their members and roles. */
 export const GUILD_ROUTES: readonly Route[] = [
   ...BOT_ROUTES,
   of('', ({ world }, guild) => ({

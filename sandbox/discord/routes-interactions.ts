@@ -1,4 +1,4 @@
-/** REST: the bot's responses to interactions. Their tokens take the place of the bot's. */
+/** The interaction's token takes the place of the bot's. */
 import type { MessageState } from './control.ts';
 import type { Core } from './core.ts';
 import { errors } from './errors.ts';
@@ -12,11 +12,9 @@ function tokenOf({ world }: Core, { params }: Call): string {
   return params.token!;
 }
 
-/** Returns the message of the interaction that a path names. */
 const messageOf = (core: Core, call: Call): MessageState =>
   core.replies.message(tokenOf(core, call), call.params.message!);
 
-/** The routes whose path contains an interaction's token. */
 export const INTERACTION_ROUTES: readonly Route[] = [
   open('POST', '/interactions/:interaction/:token/callback', ({ replies }, { params, query, body, uploads }) => {
     const resource = replies.respond(params.interaction!, params.token!, body, uploads);

@@ -1,10 +1,8 @@
-/** The world that a stand-in starts with: two servers, four people, and the bot. */
 import { ChannelType } from 'discord.js';
 import type { Overwrite, PermissionName } from './control.ts';
 import { bits } from './permissions.ts';
 import type { Channel, World } from './world.ts';
 
-/** The permissions of everybody in a new server. */
 export const EVERYONE_PERMISSIONS: readonly PermissionName[] = [
   'ViewChannel',
   'SendMessages',
@@ -17,7 +15,6 @@ export const EVERYONE_PERMISSIONS: readonly PermissionName[] = [
   'UseApplicationCommands',
 ];
 
-/** The permissions of the bot's own role. */
 export const BOT_PERMISSIONS: readonly PermissionName[] = [
   'ViewChannel',
   'SendMessages',
@@ -29,7 +26,7 @@ export const BOT_PERMISSIONS: readonly PermissionName[] = [
 
 const id = (number: number): string => String(1_100_000_000_000_000_000n + BigInt(number));
 
-/** The ids of the first world by name. Ada owns both servers, Max manages them, Mia and Noa are members. */
+/** Ada owns both servers, Max manages them, Mia and Noa are members. */
 export const seed = {
   bot: id(1),
   ada: id(11),
@@ -69,7 +66,7 @@ const overwrite = (id: string, type: 0 | 1, does: 'allow' | 'deny', name: Permis
   [does]: bits([name]).toString(),
 });
 
-/** Adds a server with its members. Returns a function that adds channels to it, by default text channels. */
+/** Returns a function that adds channels, by default text channels. */
 function addServer(world: World, guild: { id: string; name: string; locale: string }, manager: string, now: number) {
   world.addGuild({ ...guild, ownerId: seed.ada }, bits(EVERYONE_PERMISSIONS));
   const guildId = guild.id;
@@ -85,7 +82,6 @@ function addServer(world: World, guild: { id: string; name: string; locale: stri
   };
 }
 
-/** Fills an empty world. */
 export function seedWorld(world: World, now: number): void {
   const people: [string, string, string][] = [
     [seed.ada, 'ada', 'en-US'],

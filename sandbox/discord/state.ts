@@ -1,4 +1,3 @@
-/** The world as states for control clients. */
 import type { ChannelState, GuildState, State, UserState } from './control.ts';
 import type { Core } from './core.ts';
 import { botMaySend, permissionsOf, sees } from './permissions.ts';
@@ -6,11 +5,9 @@ import type { Channel, Guild, World } from './world.ts';
 
 const MAX_SHOWN = 200;
 
-/** Every user as listeners see them. */
 export const userStates = (world: World): UserState[] =>
   [...world.users.values()].map(({ acceptsDirectMessages: _, ...user }) => user);
 
-/** A channel as listeners see it. */
 export function channelState(world: World, channel: Channel): ChannelState {
   const { ownerId: _owner, joined: _joined, lastMessageId: _last, ...rest } = channel;
   const people = world.guildOf(channel)?.members.keys() ?? [channel.recipientId ?? '', world.botId];
@@ -21,7 +18,6 @@ export function channelState(world: World, channel: Channel): ChannelState {
   };
 }
 
-/** A server as listeners see it. */
 export function guildState(world: World, guild: Guild): GuildState {
   return {
     ...guild,
@@ -37,7 +33,6 @@ export function guildState(world: World, guild: Guild): GuildState {
   };
 }
 
-/** Returns the whole state. */
 export function wholeState(core: Core): State {
   const { world, messages, gateway, log } = core;
   const channels = [...world.channels.values()];

@@ -3,7 +3,7 @@ import * as spec from 'discord-api-spec/zod';
 import type { ZodMiniType } from 'zod/mini';
 import { createFieldErrors, type FieldErrors, type Path, wrong } from './errors.ts';
 
-/** Unchecked JSON. Every reader checks what it uses. */
+/** Every reader checks what it uses. */
 // biome-ignore lint/suspicious/noExplicitAny: the only place where unchecked JSON enters
 export type Json = any;
 
@@ -31,7 +31,7 @@ const typeErrors: Record<string, [code: string, message: (input: string) => stri
   record: ['DICT_TYPE_CONVERT', () => 'Only dictionaries may be used in a DictType'],
 };
 
-/** Returns the intended branch of a union: the one with the same `type`, otherwise the one that matched furthest. */
+/** Of a union's branches, the one with the same `type`, otherwise the one that matched furthest. */
 function meant(branches: Issue[][]): Issue[] | undefined {
   const fits = branches.filter((issues) => !issues.some(({ path }) => path.at(-1) === 'type' && path.length === 1));
   const depth = (issues: Issue[]): number => Math.max(...issues.map(({ path }) => path.length));
@@ -111,7 +111,7 @@ function coerce(body: Json): Json {
   return out;
 }
 
-/** Adds the schema's errors to `found`, with paths below `base`. Returns whether there were none. */
+/** Paths of the added errors begin with `base`. Returns whether there were none. */
 export function conforms(kind: keyof typeof schemas, body: Json, found: FieldErrors, base: Path = []): boolean {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     found.add(base, 'DICT_TYPE_CONVERT', 'Only dictionaries may be used in a DictType');
@@ -126,7 +126,7 @@ export function conforms(kind: keyof typeof schemas, body: Json, found: FieldErr
   return false;
 }
 
-/** @throws 400/50035 unless the schema accepts the body. */
+/** @throws 400/50035 */
 export function validate(kind: keyof typeof schemas, body: Json): void {
   const found = createFieldErrors();
   conforms(kind, body, found);

@@ -1,13 +1,11 @@
-/** Users, servers, roles, channels, members: plain data, without notifications. Only the world's methods change it. */
+/** Plain data, without notifications. Only the world's methods change it. */
 import { ChannelType } from 'discord.js';
 import type { ChannelState, GuildState, MemberState, RoleState, UserState } from './control.ts';
 
-/** A person or bot. */
 export interface User extends Readonly<UserState> {
   readonly acceptsDirectMessages: boolean;
 }
 
-/** A role in a server. */
 export interface Role extends Readonly<Omit<RoleState, 'permissions'>> {
   readonly guildId: string;
   readonly permissions: bigint;
@@ -15,22 +13,20 @@ export interface Role extends Readonly<Omit<RoleState, 'permissions'>> {
   readonly managed: boolean;
 }
 
-/** A person's membership in a server. */
 export interface Member extends Readonly<Omit<MemberState, 'permissions'>> {
   readonly guildId: string;
   readonly joinedAt: number;
 }
 
-/** A channel, a category, a thread or a direct message. */
+/** Also a category, a thread or a direct message. */
 export interface Channel extends Readonly<Omit<ChannelState, 'botMaySend' | 'visibleTo'>> {
-  /** Who opened a thread. */
+  /** Of a thread. */
   readonly ownerId: string | null;
-  /** Whether the bot was added to a private thread. */
+  /** The bot was added to this private thread. */
   readonly joined: boolean;
   readonly lastMessageId: string | null;
 }
 
-/** A server. */
 export interface Guild extends Readonly<Omit<GuildState, 'roles' | 'channels' | 'members'>> {
   readonly roles: ReadonlyMap<string, Role>;
   readonly members: ReadonlyMap<string, Member>;
@@ -43,10 +39,9 @@ interface OwnGuild extends Guild {
 
 type Changes<T> = { [Name in keyof T]?: T[Name] | undefined };
 
-/** Everything that exists, by ID. */
 export type World = ReturnType<typeof createWorld>;
 
-/** Creates a world with nothing but the bot. */
+/** With nothing but the bot. */
 export function createWorld(bot: { id: string; username: string }) {
   const botId = bot.id;
   const users = new Map<string, User>();
@@ -67,7 +62,7 @@ export function createWorld(bot: { id: string; username: string }) {
     return guild?.roles.get(id);
   }
 
-  /** Returns the bot's direct-message channel with a person. The first time, it is created. */
+  /** Created the first time. */
   function directMessage(recipientId: string, nextId: () => string): Channel {
     const known = [...channels.values()].find((channel) => channel.recipientId === recipientId);
     return known ?? addChannel({ id: nextId(), type: ChannelType.DM, name: '', guildId: null, recipientId });
@@ -117,13 +112,12 @@ export function createWorld(bot: { id: string; username: string }) {
     return added;
   }
 
-  /** Changes fields of a user, server, role, member or channel. Those that are undefined stay as they are. */
+  /** Undefined fields stay as they are. */
   function update<T extends User | Guild | Role | Member | Channel>(target: T, fields: Changes<T>): void {
     for (const [name, value] of Object.entries(fields))
       if (value !== undefined) Object.assign(target, { [name]: value });
   }
 
-  /** Deletes a role, and takes it from its members. */
   function removeRole({ id, guildId }: Role): void {
     const guild = guilds.get(guildId)!;
     guild.roles.delete(id);
