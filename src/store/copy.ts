@@ -5,12 +5,11 @@ import { insertAll, joined, type Mode, nameOf, type Part, part, raw, remove, typ
 
 /** A stopped installation's database, which no other process can use meanwhile. */
 export interface Copyable extends AsyncDisposable {
-  /** Its name in messages, without a password. */
+  /** In messages, without a password. */
   name: string;
   run<T>(mode: Mode, work: (sql: Sql) => Promise<T>): Promise<T>;
 }
 
-/** Receives how many of all rows are done, and the table. */
 export type CopyReport = (done: number, total: number, table: string) => void;
 
 const MAX_ROWS = 500;
@@ -18,13 +17,13 @@ const MAX_ROWS = 500;
 type Row = Record<string, SqlValue>;
 type Table = (typeof TABLES)[number];
 
-/** A table's rows, without the values that belong to a database and not to what is in it. */
+/** Leaves out the values that belong to a database and not to what is in it. */
 const rowsOf = ({ name }: Table): Part =>
   raw(name === 'meta' ? "(SELECT * FROM meta WHERE key NOT IN ('schema-version', 'worker')) AS meta" : name);
 
 /**
- * Copies every table into an empty database, in one transaction; returns how much that was. Every row is read back and
- * compared first. Throws an Error with a message for the operator when the target is not empty or a table differs.
+ * Copies every table into an empty database in one transaction, then reads every row back and compares it. Throws an
+ * Error with a message for the operator when the target is not empty or a table differs.
  */
 export const copyDatabase = (
   source: Copyable,
@@ -71,7 +70,7 @@ async function assertEmpty(sql: Sql, table: Table, name: string): Promise<void> 
   );
 }
 
-/** Reads a table in the order of its key, some rows at a time; returns their number and a hash of every value. */
+/** Returns the number of rows and a hash of every value. */
 async function readAll(sql: Sql, table: Table, take: (rows: readonly Row[]) => Promise<void>): Promise<string> {
   const hash = createHash('sha256');
   const key = raw(table.key.join(', '));
@@ -92,7 +91,7 @@ async function readAll(sql: Sql, table: Table, take: (rows: readonly Row[]) => P
 const printed = (value: SqlValue): unknown =>
   value instanceof Uint8Array ? { bytes: Buffer.from(value).toString('base64') } : value;
 
-/** New ids follow the highest one that was ever given: no id is given twice. */
+/** No id is given twice: new ones follow the highest one that was ever given. */
 async function continueIds(from: Sql, to: Sql, table: string): Promise<void> {
   const [name, sequence] = [{ name: table }, raw(`${table}_id_seq`)];
   const id =

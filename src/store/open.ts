@@ -2,24 +2,23 @@ import type { Store } from './store.ts';
 
 export interface OpenStore {
   store: Store;
-  /** Resolves once it can be used: a server may be away at first. Rejects when it never can. */
+  /** A server may be away at first. Rejects when the store can never be used. */
   ready: Promise<void>;
   /**
-   * Resolves with the reason once this process can no longer use it: the file is damaged, or was removed or replaced (a
-   * `ConfigError`: a restart cannot help), its thread ended, or the lock of the working process is lost
-   * (`LostLockError`). Every write fails from then on.
+   * Resolves with the reason once every write fails: a `ConfigError` if the file is damaged, removed or replaced (a
+   * restart cannot help), a `LostLockError` if the work lock is lost.
    */
   failed: Promise<Error>;
   /** How long the last durable commit took, or the present one has taken until now; in milliseconds. */
   syncMs(): number;
-  /** The lock of the one process that works; null: the file's lock keeps all other processes out. */
+  /** null: the file's lock keeps all other processes out. */
   lock: WorkLock | null;
   close(): Promise<void>;
 }
 
 /** Of the processes that share a database, one at a time works: it routes, sends and holds the gateway. */
 export interface WorkLock {
-  /** Resolves once this process holds the lock, however long that takes. From then on its writes are fenced by it. */
+  /** Waits however long it takes. From then on this process's writes are fenced by the lock. */
   acquire(): Promise<void>;
   tried: Promise<void>;
   /** Whether it was proved so recently that no other process can hold the lock. */

@@ -1,10 +1,5 @@
 import { ConfigError } from '../errors.ts';
 
-/**
- * The schema, in the types that both engines have. Times are milliseconds since 1970, flags are 0 and 1, addresses and hashes
- * lower-case text, Discord ids text. What is not a single value is JSON, as text.
- */
-
 export type Engine = 'sqlite' | 'postgres';
 
 function schema(engine: Engine): string {
@@ -18,8 +13,8 @@ function schema(engine: Engine): string {
   return engine === 'sqlite' ? statements : statements.replaceAll(/\bTEXT\b/g, 'TEXT COLLATE "C"');
 }
 
+/** In the types that both engines have. What is not a single value is JSON, as text. */
 const CREATE = `
--- Single values.
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) {by key};
 
 -- Guilds' own notification projects, one on each network; the id is the scope of their events. The scope of the operator's
@@ -40,8 +35,7 @@ CREATE TABLE chosen_webhooks (
   guild_id TEXT NOT NULL, network BIGINT NOT NULL, webhook_id TEXT NOT NULL, PRIMARY KEY (guild_id, network)
 ) {by key};
 
--- Bytes as they came. run, run_ms: the run of a process that received it, and when by its monotonic clock. identity: of a
--- signed delivery.
+-- run, run_ms: the run of the process that received it, and when by its monotonic clock. identity: of a signed delivery.
 CREATE TABLE inbox (
   id {id}, scope BIGINT NOT NULL, received_at BIGINT NOT NULL, run TEXT NOT NULL, run_ms BIGINT NOT NULL, identity TEXT,
   body BYTES NOT NULL
@@ -55,9 +49,8 @@ CREATE TABLE quarantine (
   reason TEXT NOT NULL, bytes BIGINT NOT NULL, hash TEXT, body BYTES
 );
 
--- What was seen. key: also of the scope, and so of the network. worthless: anybody may have made its token. data: the transfer; the columns behind it are what queries
--- ask about.
--- mined_at: of one that was found on the chain, when it happened.
+-- key: contains the scope, and so the network. worthless: anybody may have made its token. data: the transfer, of which the
+-- columns behind it are copies for queries. mined_at: when a transfer that was found on the chain happened; else null.
 CREATE TABLE transfers (
   id {id}, key TEXT NOT NULL, scope BIGINT NOT NULL, network BIGINT NOT NULL, tx_hash TEXT NOT NULL, seen_at BIGINT NOT NULL, count BIGINT NOT NULL,
   reorganized SMALLINT NOT NULL DEFAULT 0, worthless SMALLINT NOT NULL DEFAULT 0, data TEXT NOT NULL, from_address TEXT, to_address TEXT, token TEXT, kind TEXT,
@@ -76,7 +69,6 @@ CREATE TABLE deliveries (
   in_window BIGINT NOT NULL, project_id TEXT, address_type TEXT, direction TEXT, ids TEXT, places TEXT,
   PRIMARY KEY (transfer_id, key)
 ) {by key};
--- Why a transfer was or was not posted for a subscription.
 CREATE TABLE decisions (
   id {id}, transfer_id BIGINT NOT NULL REFERENCES transfers ON DELETE CASCADE, guild_id TEXT NOT NULL,
   channel_id TEXT NOT NULL, subscription_id BIGINT NOT NULL, outcome TEXT NOT NULL, address TEXT NOT NULL,
@@ -92,9 +84,9 @@ CREATE TABLE channels (
   bot_removed SMALLINT NOT NULL DEFAULT 0
 ) {by key};
 CREATE INDEX channels_guild ON channels (guild_id);
--- Messages. kind: create, digest, notice, edit. digest_reason: why it is a digest. edit_kind: change, label, join.
--- about_channel_id: the channel that a notice reports as blocked. payload: null in an edit that is rendered when it is sent.
--- plain_text: one alert without an embed. significant: its alerts are. unconfirmed: Discord may have it although no response confirmed that.
+-- Messages. kind: create, digest, notice, edit. edit_kind: change, label, join. about_channel_id: the channel that a notice
+-- reports as blocked. payload: null in an edit that is rendered when it is sent. plain_text: one alert without an embed.
+-- unconfirmed: Discord may have it although no response confirmed that.
 CREATE TABLE batches (
   id {id}, channel_id TEXT NOT NULL, kind TEXT NOT NULL, digest_reason TEXT, edit_kind TEXT, about_channel_id TEXT,
   nonce TEXT, reference TEXT NOT NULL, payload TEXT, plain_text SMALLINT NOT NULL DEFAULT 0, state TEXT NOT NULL,
@@ -162,7 +154,6 @@ CREATE TABLE guilds (
 ) {by key};
 -- Up to when a guild's statements were posted, and the balances at their end: JSON.
 CREATE TABLE statements (guild_id TEXT PRIMARY KEY, until BIGINT NOT NULL, closing TEXT NOT NULL DEFAULT '{}') {by key};
--- Guilds that removed the bot.
 CREATE TABLE guild_removals (guild_id TEXT PRIMARY KEY, removed_at BIGINT NOT NULL) {by key};
 -- Erasures that began and did not end: the scopes of the guild's projects, and each table's last row then.
 CREATE TABLE erased_scopes (guild_id TEXT NOT NULL, scope BIGINT NOT NULL, PRIMARY KEY (guild_id, scope)) {by key};
@@ -221,17 +212,16 @@ export const TABLES = [...CREATE.matchAll(/CREATE TABLE (\w+) \(([^;]*)\)[^;]*;/
 export const typeOf = (table: string, column: string): string | undefined =>
   TABLES.find(({ name }) => name === table)?.types.get(column);
 
-/** The statements of one step, for an engine. */
 export type Migration = (engine: Engine) => string;
 
-/** The steps that make a database what this program reads and writes, in order; a released one never changes. */
+/** A released step never changes. */
 export const MIGRATIONS: readonly Migration[] = [schema];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 export type MigrationReport = (details: object, message: string) => void;
 
-/** The steps from a version on; throws a {@link ConfigError} when a newer program wrote the database. */
+/** Throws a {@link ConfigError} when a newer program wrote the database. */
 export function stepsFrom(version: number, name: string, migrations: readonly Migration[]): readonly Migration[] {
   if (version > migrations.length) {
     throw new ConfigError(
@@ -242,7 +232,7 @@ export function stepsFrom(version: number, name: string, migrations: readonly Mi
   return migrations.slice(version);
 }
 
-/** What is wrong with a database for a tool, which migrates nothing; null: it has this program's schema. */
+/** For tools, which migrate nothing; null: the database has this program's schema. */
 export function schemaFault(version: number, name: string): string | null {
   if (version === SCHEMA_VERSION) return null;
   const todo = version < SCHEMA_VERSION ? 'Start the Ledgerbell of this version once.' : 'Use the newer version.';

@@ -1,12 +1,11 @@
 import { type Engine, typeOf } from './schema.ts';
 
 /**
- * What the queries are written against: one transaction's statements, and the handful of places where SQLite and Postgres
- * differ. Everything else is SQL that both understand: times are milliseconds, flags are 0 and 1.
+ * One transaction's statements. Queries are SQL that both engines understand: times are milliseconds, flags are 0 and
+ * 1.
  *
  * A statement is a template: what stands in it is a value, unless it is a {@link Part}. Its columns become fields in
- * camelCase: `guild_id` is `guildId`. A column that ends in `_json` is parsed, and one that ends in `_flag` is a boolean:
- * `data AS transfer_json` is `transfer`.
+ * camelCase. `_json` at a column's end parses it and `_flag` makes it a boolean: `data AS transfer_json` is `transfer`.
  */
 export interface Sql {
   readonly engine: Engine;
@@ -18,22 +17,18 @@ export interface Sql {
   value<Value>(...statement: Statement): Promise<Value | null>;
   /** Returns how many rows changed. */
   run(...statement: Statement): Promise<number>;
-  /** Runs a statement for each list of values; returns the rows of all. */
   each<Row>(texts: readonly string[], lists: readonly (readonly SqlValue[])[]): Promise<Row[]>;
 }
 
 type Scalar = string | number | boolean | null | Uint8Array;
 
-/** A value of a statement. A list is for {@link isIn}. */
+/** A list is for {@link isIn}. */
 export type SqlValue = Scalar | readonly Scalar[];
 
-/** A value that an engine gets. */
 type Storable = Exclude<SqlValue, boolean>;
 
-/** A template's texts, and the values and parts between them. */
 type Statement = [texts: readonly string[], ...between: Piece[]];
 
-/** A part of a statement, with values and other parts of its own. */
 export interface Part {
   statement: Statement;
 }
@@ -48,7 +43,7 @@ export const raw = (text: string): Part => part([text]);
 export const joined = (pieces: readonly Piece[], by: string): Part =>
   part(['', ...pieces.slice(1).map(() => by), ''], ...pieces);
 
-/** The text of a statement for an engine; adds its values to `values`. */
+/** Adds the statement's values to `values`. */
 function textOf(engine: Engine, [texts, ...between]: Statement, values: Storable[]): string {
   let text = texts[0]!;
   for (const [index, given] of between.entries()) {
@@ -63,7 +58,7 @@ function textOf(engine: Engine, [texts, ...between]: Statement, values: Storable
   return text;
 }
 
-/** What an engine returns for a statement: rows that it read, and how many it read or changed. */
+/** `count`: how many rows were read or changed. */
 export interface Result {
   columns: readonly string[];
   rows: readonly unknown[][];
@@ -80,8 +75,8 @@ export function sqlOver(
     return { text, result: execute(text, values) };
   };
   function rowsOf<Row>(text: string, { columns, rows }: Result): Row[] {
-    const fields = known.get(text) ?? columns.map(fieldOf);
-    known.set(text, fields);
+    const fields = fieldsByText.get(text) ?? columns.map(fieldOf);
+    fieldsByText.set(text, fields);
     return rows.map((row) => {
       const read: Record<string, unknown> = {};
       for (let at = 0; at < fields.length; at++) {
@@ -120,23 +115,18 @@ const PARSERS: Record<string, (value: unknown) => unknown> = {
   _flag: Boolean,
 };
 
-/** The fields of the columns that statements return. */
-const known = new Map<string, ReturnType<typeof fieldOf>[]>();
+const fieldsByText = new Map<string, ReturnType<typeof fieldOf>[]>();
 
 function fieldOf(column: string) {
   const [, name, form = ''] = /^(.*?)(_json|_flag)?$/.exec(column)!;
   return { name: nameOf(name!), parse: PARSERS[form] ?? null };
 }
 
-/** The name of a column's field, see {@link Sql}, and the column of a field. */
 export const nameOf = (column: string): string =>
   column.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 const columnOf = (field: string): string => field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/**
- * A value as both engines store it: a flag is 0 or 1, and text has neither NUL nor half a character, which Postgres does not
- * have and names from the chain may.
- */
+/** Text has neither NUL nor half a character: Postgres refuses them, and names from the chain may contain them. */
 function storable(value: SqlValue): Storable {
   if (typeof value === 'boolean') return Number(value);
   if (typeof value === 'object' && value && !(value instanceof Uint8Array)) return value.map(storable) as Storable;
@@ -149,8 +139,8 @@ export const isIn = (list: SqlValue) => (engine: Engine) =>
   engine === 'postgres' ? part`= ANY(${list})` : part`IN (SELECT value FROM json_each(${list}))`;
 
 /**
- * The condition that a text column has a value, for rows that are found by something else: SQLite would rather read all of a
- * guild, which may be a million, than the few that a list names.
+ * The condition that a text column has a value, hidden from SQLite's planner: it would rather read all rows of a guild,
+ * which may be a million, than the few that another condition names.
  */
 export const alsoIs = (column: string, value: string): Part => part`${raw(column)} || '' = ${value}`;
 
@@ -167,13 +157,11 @@ export const rows = (values: readonly object[], definition: string) => (engine: 
   return part`(SELECT ${raw(selected)} FROM json_each(${json})) AS ${raw(name!)}`;
 };
 
-/** A row may leave out what another one has. */
 const fieldsOfAll = (values: readonly object[]): string[] => [...new Set(values.flatMap(Object.keys))];
 
 /**
- * Inserts rows in their order, whose fields are columns, see {@link Sql}; what is nested becomes JSON. Returns what `rest`,
- * which follows the values, makes it return. SQLite inserts one by one, which takes it half as long as rows in one
- * value; on Postgres each would be a round trip.
+ * Inserts rows in their order; what is nested becomes JSON. `rest` follows the values. SQLite inserts one by one, which
+ * takes half as long as rows in one value; on Postgres each would be a round trip.
  */
 export async function insertAll<Returned>(
   sql: Sql,
@@ -206,7 +194,7 @@ const stored = (value: unknown): SqlValue =>
     ? JSON.stringify(value)
     : ((value ?? null) as SqlValue);
 
-/** Inserts a row; returns its id. */
+/** Returns the id. */
 export const insert = async (sql: Sql, table: string, row: object): Promise<number> =>
   (await insertAll<{ id: number }>(sql, table, [row], 'RETURNING id'))[0]!.id;
 
@@ -216,17 +204,17 @@ const equal = (fields: object, by: string): Part =>
     by,
   );
 
-/** Changes the rows with these fields; returns how many. */
+/** Returns how many rows changed. */
 export const update = async (sql: Sql, table: string, where: object, changed: object): Promise<number> =>
   Object.keys(changed).length === 0
     ? 0
     : sql.run`UPDATE ${raw(table)} SET ${equal(changed, ', ')} WHERE ${equal(where, ' AND ')}`;
 
-/** Deletes the rows with these fields; returns how many. */
+/** Returns how many rows it deleted. */
 export const remove = (sql: Sql, table: string, where: object): Promise<number> =>
   sql.run`DELETE FROM ${raw(table)} WHERE ${equal(where, ' AND ')}`;
 
-/** Inserts rows, or changes those that have the same `key`; `rest` follows, such as which of these it does not change. */
+/** `rest`: such as which of the rows with the same `key` it does not change. */
 export function upsertAll<Returned>(
   sql: Sql,
   table: string,
@@ -241,9 +229,9 @@ export function upsertAll<Returned>(
 }
 
 /**
- * How a method of the port runs. `report`: reads for people, which may take long. `read`: reads that a delivery or a message
- * waits for. `receive`: stores deliveries, before other writes. `write`: is on the disk once its promise resolves.
- * `unsynced`: does not wait for the disk, because what a power failure undoes is done again.
+ * `report`: reads for people, which may take long. `read`: reads that a delivery or a message waits for. `receive`:
+ * stores deliveries, before other writes. `write`: is on the disk once its promise resolves. `unsynced`: does not wait
+ * for the disk, because what a power failure undoes is done again.
  */
 export type Mode = 'report' | 'read' | 'receive' | 'write' | 'unsynced';
 
@@ -266,7 +254,6 @@ export const receive = inMode('receive');
 export const write = inMode('write');
 export const unsynced = inMode('unsynced');
 
-/** The queries that implement a group of the port. */
 export type QueriesOf<Group> = {
   [Method in keyof Group]: Group[Method] extends (...args: infer Args) => Promise<infer Result>
     ? Query<Args, Result>
