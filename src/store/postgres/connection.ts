@@ -10,7 +10,7 @@ const WRITER_LOCK = 7_302_101;
 /** Held while anything but the inbox changes: writers of all processes run one after another, as on SQLite. */
 export const TAKING_WRITES = `SELECT pg_advisory_xact_lock(${WRITER_LOCK})`;
 
-/** Statement timeouts. The connection itself is given up `GRACE_MS` later. */
+/** Of statements. The connection itself is given up `GRACE_MS` later. */
 const TIMEOUTS = { receive: 2 * SECOND, write: 20 * SECOND, read: 60 * SECOND };
 const GRACE_MS = SECOND;
 /** A transaction whose process sleeps or is cut off is rolled back after this, so that others get its locks. */
@@ -19,26 +19,24 @@ const IDLE_MS = 5 * SECOND;
 const READING = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 const UNSYNCED = 'BEGIN; SET LOCAL synchronous_commit = off';
 
-/** After this many unsynced transactions, and each time when there were twice as many, the tables are analyzed. */
+/** In unsynced transactions; analyzes again each time when there were twice as many. */
 const FIRST_ANALYZED = 16;
 const ANALYZE = `ANALYZE ${TABLES.map(({ name }) => name).join(', ')}`;
 
-/** Connections to one database. Every failure is a `StoreError`. */
+/** Every failure is a `StoreError`. */
 export interface Connection {
   run<T>(mode: Mode, work: (sql: Sql) => Promise<T>): Promise<T>;
   /** How long the last delivery took to be stored, or the present one has taken until now; in milliseconds. */
   receiveMs(): number;
-  /** From now on each write proves with this statement, which returns a row, that this process may still work. */
+  /** Each later write has to get a row from this statement: this process may still work. */
   fence(proof: string): void;
   close(): Promise<void>;
 }
 
-/** Opens connections to a database; none is made before the first statement. */
 export function connect(url: string): Connection {
   const receiving = createPool(url, 2, TIMEOUTS.receive);
   const writing = createPool(url, 1, TIMEOUTS.write);
   const reading = createPool(url, 4, TIMEOUTS.read);
-  /** When the deliveries that are being stored began. */
   const begun = new Set<number>();
   let lastMs = 0;
   let proof: string | null = null;
@@ -46,8 +44,8 @@ export function connect(url: string): Connection {
   let unsynced = 0;
 
   /**
-   * Postgres plans for the size that tables had at the last ANALYZE, and looks once a minute whether they need one. Until
-   * then a new database at 1,000 events a second reads whole tables for each row.
+   * Postgres plans for the size that tables had at the last ANALYZE, and looks once a minute whether they need one.
+   * Until then a new database at 1,000 events a second reads whole tables for each row.
    */
   function analyzeIfGrown(): void {
     if (++unsynced < analyzeAfter) return;
@@ -112,7 +110,7 @@ function createPool(url: string, max: number, timeoutMs: number): pg.Pool {
   return pool;
 }
 
-/** Runs statements between `begin` and a commit; `isFenced`: what begins it has to return a row. */
+/** `isFenced`: `begin` has to return a row. */
 async function transaction<T>(
   pool: pg.Pool,
   begin: string,
@@ -152,28 +150,28 @@ const statementsOn = (client: pg.ClientBase): Sql =>
 
 const names = new Map<string, string>();
 
-/** A prepared statement's name: the server parses each statement once per connection. */
+/** The server parses each named statement once per connection. */
 function nameOf(text: string): string {
   const name = names.get(text) ?? createHash('sha1').update(text).digest('hex');
   names.set(text, name);
   return name;
 }
 
-/** TLS failed: the certificate is not trusted, is for another name, or the server has none. */
+/** The certificate is not trusted, is for another name, or the server has none. */
 const TLS = /^(ERR_TLS|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_|ERR_SSL)|does not support SSL|SSL connection/;
 
-/** Errors of a connection, and of a server that stops, starts, or is a replica: another connection may work. */
+/** Of a connection, and of a server that stops, starts, or is a replica: another connection may work. */
 const CONNECTION = /^(08|57P|25006|53300)/;
 
 const DISK_FULL = '53100';
 
-/** Messages of the library for broken connections, which have no code. */
+/** The library's messages for broken connections, which have no code. */
 const BROKEN =
   /^(Connection terminated|timeout exceeded|Query read timeout|Client has encountered a connection error|Client was closed|Cannot use a pool after)/;
 
 /**
- * The `StoreError` for what a call failed with; `isRefusal`: the server refused a statement, and the connection works. A
- * code is `POSTGRES_` with the SQLSTATE, or `POSTGRES_TLS`, or `POSTGRES_UNREACHABLE`.
+ * `isRefusal`: the server refused a statement, and the connection works. The code is `POSTGRES_` with the SQLSTATE, or
+ * `POSTGRES_TLS`, or `POSTGRES_UNREACHABLE`.
  */
 export function toStoreError(error: unknown): { error: unknown; isRefusal: boolean } {
   if (!(error instanceof Error) || error instanceof StoreError) return { error, isRefusal: true };
@@ -195,7 +193,7 @@ export function toStoreError(error: unknown): { error: unknown; isRefusal: boole
 export const isAway = (error: unknown): boolean =>
   error instanceof StoreError && /^POSTGRES_(UNREACHABLE|08|57P|53300)/.test(error.code ?? '');
 
-/** Types of Postgres whose values fit into a number here: bigint (times, ids, counts) and numeric (sums of these). */
+/** Their values fit into a number here: times, ids, counts, and sums of these. */
 const NUMBERS: ReadonlySet<number> = new Set([pg.types.builtins.INT8, pg.types.builtins.NUMERIC]);
 
 const types: pg.CustomTypesConfig = {
@@ -203,9 +201,8 @@ const types: pg.CustomTypesConfig = {
 };
 
 /**
- * What `pg` needs to connect to a `postgres://` URL. Connections to other machines use TLS, and the certificate is
- * verified, unless the URL says `sslmode=disable` or `sslmode=no-verify`; `sslrootcert` names a file with the CA's
- * certificate. Throws a {@link ConfigError}.
+ * Connections to other machines use TLS with a verified certificate, unless the URL says `sslmode=disable` or
+ * `sslmode=no-verify`; `sslrootcert` names a file with the CA's certificate. Throws a {@link ConfigError}.
  */
 export function clientConfig(text: string): pg.ClientConfig {
   const url = new URL(text);

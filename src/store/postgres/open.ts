@@ -10,7 +10,6 @@ import type { Store } from '../store.ts';
 import { type Connection, clientConfig, connect, isAway } from './connection.ts';
 import { createWorkLock, IS_WORKING } from './work-lock.ts';
 
-/** How often a start looks whether the server responds. */
 const RETRY_MS = SECOND;
 
 const VERSION_KEY = 'schema-version';
@@ -18,10 +17,7 @@ const VERSION_KEY = 'schema-version';
 const storeOver = (connection: Connection): Store =>
   portOver((call, mode) => connection.run(mode, (sql) => runCall(sql, call)));
 
-/**
- * Opens a Postgres database. It may be away at first: `ready` resolves once its tables are there, and rejects when it cannot
- * be used. Until then, calls fail.
- */
+/** The server may be away at first: calls fail until `ready` resolves. */
 export function openPostgres(
   url: string,
   options: { clock: Clock; elapsed(): number; log: StoreLog },
@@ -82,16 +78,13 @@ export async function migrate(
   }
 }
 
-/** The schema's version in a database; 0: it has no tables. */
+/** 0: it has no tables. */
 async function versionOf(sql: Sql): Promise<number> {
   const isThere = await sql.value`SELECT to_regclass('meta')::text`;
   return isThere === null ? 0 : Number((await valueAt(sql, VERSION_KEY)) ?? 0);
 }
 
-/**
- * Opens a database for a tool, without creating or migrating anything. Throws an Error with a message for the operator
- * when its schema is another one.
- */
+/** For tools: creates and migrates nothing. Throws an Error with a message for the operator when the schema differs. */
 export async function openExisting(url: string): Promise<{ store: Store; close(): Promise<void> }> {
   await using stack = new AsyncDisposableStack();
   const connection = stack.adopt(connect(url), ({ close }) => close());
@@ -103,7 +96,7 @@ export async function openExisting(url: string): Promise<{ store: Store; close()
   return { store: storeOver(connection), close: connection.close };
 }
 
-/** The state of a database: its server's version, its schema (0: none) and this program's, and whether a process works. */
+/** `schema` is the database's (0: none), `newest` this program's. */
 export interface Examination {
   server: string;
   schema: number;
@@ -111,7 +104,7 @@ export interface Examination {
   isWorking: boolean;
 }
 
-/** Looks at a database without changing it; rejects with a `StoreError` when it cannot be reached. */
+/** Changes nothing; rejects with a `StoreError` when the database cannot be reached. */
 export async function examine(url: string): Promise<Examination> {
   await using stack = new AsyncDisposableStack();
   const connection = stack.adopt(connect(url), ({ close }) => close());
@@ -122,10 +115,10 @@ export async function examine(url: string): Promise<Examination> {
   });
 }
 
-/** How often the tool that moves a database looks for others: Postgres ends connections a moment after their process. */
+/** Postgres ends connections a moment after their process. */
 const MAX_LOOKS = 20;
 
-/** Opens a database to be moved or to be filled; throws an Error with a message for the operator while a bot uses it. */
+/** Throws an Error with a message for the operator while a bot uses the database. */
 export async function openPostgresForCopy(url: string, { isSource }: { isSource: boolean }): Promise<Copyable> {
   const name = shownUrl(url);
   await using stack = new AsyncDisposableStack();

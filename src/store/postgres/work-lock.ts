@@ -8,7 +8,7 @@ import { raw } from '../sql.ts';
 import { TAKING_WRITES } from './connection.ts';
 
 const WORK_LOCK = 7_302_102;
-/** How often a process tries to get the lock, or proves that it has it. */
+/** Between two attempts to get the lock, and between two proofs of holding it. */
 const POLL_MS = SECOND;
 const TIMEOUT_MS = 2 * SECOND;
 /** The server ends a session that was silent for this long, and its lock with it: its process sleeps or is cut off. */
@@ -23,10 +23,9 @@ const HOLDERS = `SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND grante
   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
 export const IS_WORKING = raw(`SELECT EXISTS (${HOLDERS})`);
 
-/** The single value that names the process that works. */
 const WORKER_KEY = 'worker';
 
-/** Creates the lock of the one process that works; `fence` gets the statement that proves, in a write, that it still does. */
+/** `fence` gets the statement that proves, in a write, that this process still works. */
 export function createWorkLock({
   config,
   fence,
@@ -88,7 +87,7 @@ export function createWorkLock({
     if (state !== 'over') cancel = clock.after(POLL_MS, () => void (state === 'held' ? prove() : tryToAcquire()));
   }
 
-  /** Records that this process works, once the transactions of the one before it have ended. */
+  /** Waits until the transactions of the process that worked before have ended. */
   async function begin(begun: ReturnType<typeof moment>): Promise<void> {
     await query(
       `BEGIN; SET LOCAL lock_timeout = ${HANDOVER_MS}; ${TAKING_WRITES};

@@ -23,12 +23,9 @@ import { SCHEMA_VERSION } from '../schema.ts';
 import { disposable, takeLock, versionOf } from './database.ts';
 import { BACKUP_SUFFIX, backupFolder, makeFolderOf, realFile, stamp, whereBackups } from './files.ts';
 
-/** How long a copy waits for a lock that another process holds briefly. */
 const BUSY_MS = 5_000;
-/** Pages that are copied between two reports of progress. */
 const PAGES_PER_STEP = 2_000;
 
-/** Receives how much is done of what. */
 export type BackupProgress = (done: number, total: number, what: string) => void;
 
 export interface Backup {
@@ -37,9 +34,8 @@ export interface Backup {
 }
 
 /**
- * Copies a database, also while a bot writes to it, and verifies the copy; a `target` that ends in `.zst` is compressed.
- * `target` appears only once it is whole and on disk. Throws a {@link UserError} when there is nothing to copy, `target`
- * exists, or the copy is not sound.
+ * Works while a bot writes. `target` appears only once it is verified and on disk; `.zst` at its end compresses it.
+ * Throws a {@link UserError} when there is nothing to copy, `target` exists, or the copy is not sound.
  */
 export async function backUp(file: string, target: string, report: BackupProgress = () => undefined): Promise<Backup> {
   if (!existsSync(file)) throw new UserError(`There is no database at ${file}. Set its path in DATABASE_URL.`);
@@ -64,9 +60,8 @@ export async function backUp(file: string, target: string, report: BackupProgres
 }
 
 /**
- * Replaces a database that no process uses with a backup and keeps the old file. Returns the kept file's name, or null
- * when there was no old file. Throws a {@link UserError} when a bot runs or the backup is damaged; the database is
- * untouched then.
+ * Keeps the old file; returns its new name, null when there was none. Throws a {@link UserError} and leaves the
+ * database untouched when a bot runs or the backup is damaged.
  */
 export async function restore(
   database: string,
@@ -98,7 +93,7 @@ export async function restore(
   return { kept: isKept ? kept : null };
 }
 
-/** Removes files that an interrupted copy left, and again at the end of a block what is left then. */
+/** Removes what an interrupted copy left, and again at the end of a block. */
 function cleared(...files: string[]): Disposable {
   const remove = () => {
     // SQLite leaves its own files next to a database that it cannot read.
@@ -122,12 +117,10 @@ function lockFor(file: string): Database.Database {
   }
 }
 
-/** Gives an existing database a second name; the first stays until the restored file takes it. */
 function keep(file: string, kept: string): boolean {
   const isThere = existsSync(file);
   if (isThere) linkSync(file, kept);
-  // If the database was not closed cleanly, its newest commits are in the log next to it. SQLite would apply a leftover
-  // log to the restored file and destroy it.
+  // The log contains the newest commits after a crash. SQLite would apply it to the restored file and destroy that.
   for (const end of ['-wal', '-shm']) if (existsSync(file + end)) renameSync(file + end, kept + end);
   return isThere;
 }
@@ -151,7 +144,7 @@ async function copy(file: string, to: string, target: string, report: BackupProg
   }
 }
 
-/** A readable error for a fault of the copy's disk, such as a full one; null for other errors. */
+/** null: another fault than one of the copy's disk. */
 function diskFault({ code, message }: Error & { code?: string }, file: string, target: string): UserError | null {
   if (code === undefined || !/^(SQLITE_(FULL|CANTOPEN|IOERR)|ENOSPC|EDQUOT|EIO)/.test(code)) return null;
   return new UserError(
@@ -159,7 +152,7 @@ function diskFault({ code, message }: Error & { code?: string }, file: string, t
   );
 }
 
-/** Verifies a whole copy and leaves one file without a log. */
+/** Leaves one file without a log. */
 function verify(copied: string, source: string, target: string): void {
   try {
     using db = disposable(new Database(copied, { timeout: BUSY_MS }));
@@ -177,23 +170,19 @@ function verify(copied: string, source: string, target: string): void {
   }
 }
 
-/** Waits until a file, or the names in a folder, are on the disk. */
 async function sync(path: string): Promise<void> {
   await using handle = await open(path);
   await handle.sync();
 }
 
-/** What every file of Zstandard begins with. */
 const MAGIC = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 
-/** Whether a file is compressed with Zstandard, whatever its name. */
 async function isCompressed(file: string): Promise<boolean> {
   await using handle = await open(file);
   const { buffer } = await handle.read(Buffer.alloc(MAGIC.length));
   return buffer.equals(MAGIC);
 }
 
-/** Reads a file, and reports how many bytes of it were read. */
 async function* read(file: string, report: BackupProgress, what: string): AsyncGenerator<Buffer> {
   const { size } = statSync(file);
   let done = 0;
@@ -204,7 +193,7 @@ async function* read(file: string, report: BackupProgress, what: string): AsyncG
   }
 }
 
-/** Compresses a file with Zstandard, then reads the result back: its checksum shows whether it was written right. */
+/** Reads the result back: its checksum shows whether it was written right. */
 async function compress(from: string, to: string, report: BackupProgress): Promise<void> {
   const compressing = createZstdCompress({ params: { [constants.ZSTD_c_checksumFlag]: 1 } });
   await pipeline(read(from, report, 'compressing'), compressing, createWriteStream(to, { mode: 0o600 }));
@@ -212,19 +201,18 @@ async function compress(from: string, to: string, report: BackupProgress): Promi
   await pipeline(createReadStream(to), createZstdDecompress(), nowhere);
 }
 
-/** Decompresses a file; throws an Error if it is damaged. */
 const decompress = (from: string, to: string, report: BackupProgress): Promise<void> =>
   pipeline(read(from, report, 'decompressing'), createZstdDecompress(), createWriteStream(to, { mode: 0o600 }));
 
 /** Slightly less than a day: copying takes time, so at the next day's check the copy is not quite a day old. */
 const DUE_MS = DAY - HOUR / 2;
-/** Delay after a start, when the bot has more urgent work. */
+/** A bot that starts has more urgent work. */
 const FIRST_CHECK_MS = 10 * MINUTE;
 const PROGRAM = resolve(import.meta.dirname, '../../main.ts');
 
 /**
- * Backs the database up once a day and keeps the newest `keep`; files with other names belong to the operator and stay.
- * A separate process does it, so that copying and verifying delay neither the receiver nor the database's thread.
+ * Daily. Files with other names belong to the operator and stay. A separate process does it, so that copying and
+ * verifying delay neither the receiver nor the database's thread.
  */
 export function startDailyBackups(options: {
   file: string;
@@ -278,7 +266,7 @@ export function startDailyBackups(options: {
   let cancel = clock.after(FIRST_CHECK_MS, look);
 
   return {
-    /** When the newest backup in the database's folder was made; null when there is none. */
+    /** null: there is none in the database's folder. */
     last: () => newest(''),
     async idle(): Promise<void> {
       await running;

@@ -7,34 +7,30 @@ import { ConfigError } from '../../errors.ts';
 import { MIGRATIONS, type Migration, type MigrationReport, schemaFault, stepsFrom } from '../schema.ts';
 import { damageMessage, isDamage, realFile, unusable } from './files.ts';
 
-/** How long a writer waits for another one before it fails with SQLITE_BUSY. */
 const BUSY_MS = 250;
-/** How long a tool that runs next to a bot, or a reader, waits. */
+/** For readers, and for tools that run next to a bot. */
 const TOOL_BUSY_MS = 10_000;
 
-/** Error codes for a file that is not a database or not writable. */
 const UNUSABLE = /^(E[A-Z]+|SQLITE_(CANTOPEN|PERM|READONLY)\w*)$/;
 
-/** Changed pages after which a commit writes the log (`-wal`) back to the file, and how large the log may stay. */
+/** Changed pages after which a commit writes the log (`-wal`) back to the file. */
 const CHECKPOINT_PAGES = 1_000;
 const MAX_LOG_BYTES = 8 * MIB;
 /** Litestream creates this table in a database that it copies, and then has to run the checkpoints itself. */
 const LITESTREAM_TABLE = '_litestream_seq';
 const LITESTREAM_PAGES = 20_000;
 
-/** An open database file; a writer's holds the lock that keeps every other process out. */
 export interface OpenDatabase {
   db: Database.Database;
   close(): void;
 }
 
-/** Lets `using` close a database at the end of its block. */
 export const disposable = (db: Database.Database): Database.Database & Disposable =>
   Object.assign(db, { [Symbol.dispose]: () => void db.close() });
 
 /**
- * Opens or creates the database file, takes its lock and migrates the schema. Throws an Error with a message for the
- * operator when another process holds the file, and a {@link ConfigError} when a restart cannot help.
+ * Takes the lock and migrates the schema. Throws an Error with a message for the operator when another process holds
+ * the file, and a {@link ConfigError} when a restart cannot help.
  */
 export function openDatabase(
   file: string,
@@ -74,12 +70,11 @@ function prepare(db: Database.Database, file: string, report: MigrationReport, m
   db.pragma('foreign_keys = ON');
 }
 
-/** A database up to this size is checked as a whole at the start, which takes about a second on a slow machine. */
+/** Takes about a second on a slow machine. In a larger database only the tables that a delivery needs are checked. */
 const MAX_CHECKED_BYTES = 64 * MIB;
-/** The tables that a delivery needs: in a larger database, only these are checked, because deliveries would wait. */
 const VITAL_TABLES = ['meta', 'receiver_tokens', 'channels', 'subscriptions', 'inbox'];
 
-/** Throws SQLITE_CORRUPT if the database is damaged in a way that would otherwise lose data silently. */
+/** Throws SQLITE_CORRUPT. */
 function assertSound(db: Database.Database, file: string): void {
   const there = db.prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all();
   const isSmall = statSync(file).size <= MAX_CHECKED_BYTES;
@@ -90,14 +85,14 @@ function assertSound(db: Database.Database, file: string): void {
   }
 }
 
-/** Leaves checkpoints to Litestream: a commit that the bot's own one overwrites would be missing in its copy. */
+/** A commit that the bot's own checkpoint overwrites would be missing in Litestream's copy. */
 export function setCheckpoints(db: Database.Database): void {
   const isCopied = db.prepare('SELECT 1 FROM sqlite_schema WHERE name = ?').get(LITESTREAM_TABLE) !== undefined;
   db.pragma(`wal_autocheckpoint = ${isCopied ? LITESTREAM_PAGES : CHECKPOINT_PAGES}`);
   db.pragma(`journal_size_limit = ${isCopied ? -1 : MAX_LOG_BYTES}`);
 }
 
-/** The schema's version in a file; 0: it has no tables. */
+/** 0: it has no tables. */
 export const versionOf = (db: Database.Database): number => Number(db.pragma('user_version', { simple: true }));
 
 function migrate(db: Database.Database, file: string, report: MigrationReport, migrations: readonly Migration[]): void {
@@ -114,7 +109,7 @@ function migrate(db: Database.Database, file: string, report: MigrationReport, m
   if (version > 0 && steps.length > 0) report({ schema: migrations.length }, 'migration: done');
 }
 
-/** Copies the file before its first migration, for a return to the version before. */
+/** For a return to the version before. */
 function copyFirst(
   db: Database.Database,
   file: string,
@@ -134,16 +129,13 @@ function copyFirst(
   renameSync(`${copy}.partial`, copy);
 }
 
-/** Opens the file read-only, beside the writer that created it. Never waits for the writer. */
+/** Never waits for the writer, which created the file. */
 export function openReader(file: string): OpenDatabase {
   const db = new Database(file, { readonly: true, fileMustExist: true, timeout: TOOL_BUSY_MS });
   return { db, close: () => void db.close() };
 }
 
-/**
- * Opens the file of a bot that may be running, as a second writer; throws an Error with a message for the operator when
- * the file is missing or has another schema.
- */
+/** For tools, while a bot may run. Throws an Error for the operator when the file is missing or has another schema. */
 export function connectExisting(file: string): Database.Database & Disposable {
   if (!existsSync(file)) throw new Error(`There is no database at ${file}. Set its path in DATABASE_URL.`);
   using stack = new DisposableStack();
@@ -157,10 +149,7 @@ export function connectExisting(file: string): Database.Database & Disposable {
   return db;
 }
 
-/**
- * Takes the lock: an exclusive transaction on a file next to the database, with links resolved. The system releases it
- * however the process ends.
- */
+/** An exclusive transaction on a file next to the database. The system releases it however the process ends. */
 export function takeLock(file: string): Database.Database {
   const lock = new Database(`${realFile(file)}.lock`, { timeout: 0 });
   try {

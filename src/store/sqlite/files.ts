@@ -14,32 +14,25 @@ import { basename, dirname, join } from 'node:path';
 import { makeFolder } from '../../domain/folder.ts';
 import { startError } from '../../errors.ts';
 
-/**
- * Paths and permissions of the database and its backups. Does not import better-sqlite3, which only the database's
- * threads load.
- */
+/** Does not import better-sqlite3, which only the database's threads load. */
 
 const HEADER = 'SQLite format 3\0';
-/** Suffixes of the database, of the files beside it, and of copies from before an update or a restore. */
 const SUFFIX = /^(|-wal|-shm|\.lock|\.before-(schema|restore)-.+)$/;
-/** The bits of a mode that let all other users in. */
 const OTHERS = 0o007;
 
-/** Resolves links in a database's path. SQLite keeps its other files next to the target. */
+/** SQLite keeps its other files next to a link's target. */
 export const realFile = (file: string): string => (existsSync(file) ? realpathSync(file) : file);
 
 export const backupFolder = (file: string): string => join(dirname(file), 'backups');
 
-/** Where backups are, in words: what needs them does not know whether BACKUP_DIR is set. */
 export const whereBackups = (file: string): string => `${backupFolder(file)}, or in BACKUP_DIR if that is set`;
 
-/** What the names of backups end with. */
 export const BACKUP_SUFFIX = /\.sqlite(\.zst)?$/;
 
-/** A time in the form used in file names: `2026-01-31T12-00-00-000Z`. */
+/** `2026-01-31T12-00-00-000Z`. */
 export const stamp = (now: number): string => new Date(now).toISOString().replace(/[:.]/g, '-');
 
-/** Creates the folder of a file; throws an Error whose message ends with `todo`. */
+/** Throws an Error whose message ends with `todo`. */
 export function makeFolderOf(file: string, todo = 'Name a file elsewhere with DATABASE_URL.'): void {
   try {
     makeFolder(dirname(file));
@@ -49,7 +42,6 @@ export function makeFolderOf(file: string, todo = 'Name a file elsewhere with DA
   }
 }
 
-/** The error for the operator when this user cannot use a file as the database. */
 export const unusable = (file: string, fault: NodeJS.ErrnoException): Error =>
   startError(
     `${file} cannot be used as the database: ${fault.message}. ` +
@@ -57,17 +49,14 @@ export const unusable = (file: string, fault: NodeJS.ErrnoException): Error =>
     fault,
   );
 
-/**
- * Creates the database's folder and removes other users' access to what was copied there. Throws an Error with a message
- * for the operator when this user cannot use a database there.
- */
+/** Removes other users' access to what was copied there. Throws an Error with a message for the operator. */
 export function prepareFolder(file: string): void {
   makeFolderOf(file);
   const place = realFile(file);
   try {
     accessSync(dirname(place), constants.W_OK | constants.X_OK);
     if (existsSync(place)) assertDatabase(place);
-    // The file belongs to another user, for example after a run as root. The error names it.
+    // The file may belong to another user, for example after a run as root. The error names it.
     for (const end of ['-wal', '-shm', '.lock']) {
       if (existsSync(place + end)) accessSync(place + end, constants.R_OK | constants.W_OK);
     }
@@ -106,17 +95,15 @@ function assertDatabase(file: string): void {
     );
 }
 
-/** The code of an error about files that were removed or replaced. */
 export const REPLACED = 'LEDGERBELL_REPLACED';
 
 export const isDamage = (code: string | undefined): boolean => /^SQLITE_(CORRUPT|NOTADB)/.test(code ?? '');
 
-/** The message about a damaged database, with what to do. */
 export const damageMessage = (file: string, fault: string): string =>
   `${file} is damaged: ${fault}. Check the disk, then restore the newest backup: ` +
   `npm run restore -- <backup>. Backups are in ${whereBackups(file)}.`;
 
-/** Path and identity of the open database file, its log and the log's index. */
+/** The open database file, its log and the log's index; `identity` null: there is no such file. */
 export type FileIdentities = readonly { path: string; identity: string | null }[];
 
 function identityOf(path: string): string | null {
@@ -125,13 +112,12 @@ function identityOf(path: string): string | null {
 }
 
 export function identify(file: string): FileIdentities {
-  // SQLite keeps the log next to the target of a link.
   const real = realFile(file);
   const paths = new Set([file, real, `${real}-wal`, `${real}-shm`]);
   return [...paths].map((path) => ({ path, identity: identityOf(path) }));
 }
 
-/** Returns which file was removed or replaced since it was opened; null: none. */
+/** null: nothing was removed or replaced. */
 export function findChange(opened: FileIdentities): string | null {
   for (const { path, identity } of opened) {
     const now = identityOf(path);

@@ -12,7 +12,7 @@ import { damageMessage, isDamage, REPLACED, whereBackups } from './files.ts';
 import { transactions } from './sql.ts';
 import { startThread, type Thread } from './thread.ts';
 
-/** Opens a database file in threads of its own; rejects with a message for the operator when it cannot be opened. */
+/** Rejects with a message for the operator. */
 export async function openSqlite(file: string, report: MigrationReport = () => undefined): Promise<OpenStore> {
   await using stack = new AsyncDisposableStack();
   // The last connection to close writes the log back to the file, so the writer closes last.
@@ -32,7 +32,6 @@ export async function openSqlite(file: string, report: MigrationReport = () => u
     failed.resolve(fault);
   }
 
-  /** Ends the use of a file that is damaged, removed or replaced: a restart cannot help. */
   function note({ code, message }: { code?: string | undefined; message: string }): void {
     if (isDamage(code)) fail(new ConfigError(`The database ${damageMessage(file, message)}`));
     if (code === REPLACED)
@@ -44,7 +43,7 @@ export async function openSqlite(file: string, report: MigrationReport = () => u
       );
   }
 
-  /** The thread for reports starts with the first of them: an idle bot does without its 20 MiB. */
+  /** Starts with the first report: an idle bot does without the thread's 20 MiB. */
   function readerThread(): Promise<Thread> {
     if (reader) return reader;
     reader = startThread({ file, isReader: true }, report);
@@ -82,10 +81,7 @@ export async function openSqlite(file: string, report: MigrationReport = () => u
   };
 }
 
-/**
- * Opens a database for a tool in this thread, also while a bot runs; throws an Error with a message for the operator when
- * the file is missing or has another schema.
- */
+/** For tools, in this thread, also while a bot runs. Throws an Error with a message for the operator. */
 export function openExisting(file: string): { store: Store; close(): void } {
   const db = connectExisting(file);
   const { run } = transactions(db);
@@ -100,7 +96,7 @@ export function openExisting(file: string): { store: Store; close(): void } {
   return { store: portOver(make), close: () => void db.close() };
 }
 
-/** Opens a file to be moved or to be filled; throws an Error with a message for the operator while a bot uses it. */
+/** Throws an Error with a message for the operator while a bot uses the file. */
 export function openFileForCopy(file: string, { isSource }: { isSource: boolean }): Copyable {
   if (isSource && !existsSync(file)) throw new Error(`There is no database at ${file}.`);
   const { db, close } = openDatabase(file);
@@ -113,7 +109,7 @@ export type Examination =
   | { status: 'sound'; bytes: number; schema: number; newest: number; inUse: boolean }
   | { status: 'damaged' | 'unusable'; reason: string };
 
-/** Checks a whole database file without changing it, also while a bot uses it. Large files take minutes. */
+/** Changes nothing, also while a bot uses the file. Large files take minutes. */
 export function examine(file: string): Examination {
   if (!existsSync(file)) return { status: 'absent' };
   try {

@@ -3,13 +3,12 @@ import { type Mode, type Sql, sqlOver } from '../sql.ts';
 
 type Bound = string | number | null | Uint8Array;
 
-/** A prepared statement, and the columns that it returns. */
 interface Prepared {
   statement: Statement<Bound[], unknown[]>;
   columns: string[];
 }
 
-/** Statements on a connection. They run at once; only their results are promises. */
+/** Statements run at once; only their results are promises. */
 function statementsOn(db: Database): Sql {
   const known = new Map<string, Prepared>();
 
@@ -32,10 +31,7 @@ function statementsOn(db: Database): Sql {
 
 const READS: ReadonlySet<Mode> = new Set(['report', 'read']);
 
-/**
- * Runs transactions on a connection, one at a time: the next one may begin once the promise of the one before has settled.
- * `syncMs`: how long the disk took for the last durable commit.
- */
+/** One transaction at a time: the next may begin once the promise of the one before has settled. */
 export function transactions(db: Database) {
   const sql = statementsOn(db);
   let syncMs = 0;

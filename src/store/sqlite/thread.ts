@@ -11,7 +11,7 @@ export interface Thread {
   call(call: Call, mode: Mode): Promise<unknown>;
   /** How long the disk took for the last durable commit, or the present call has taken until now; in milliseconds. */
   syncMs(): number;
-  /** Resolves with the reason when the thread ends without being closed, or its files were removed or replaced. */
+  /** The thread ended without being closed, or its files were removed or replaced. */
   lost: Promise<StoreError>;
   /** Runs the calls made before, then closes the connection. */
   close(): Promise<void>;
@@ -26,7 +26,6 @@ interface Waiting {
 
 const CLOSED = new StoreError('The database is closed.', 'LEDGERBELL_CLOSED');
 
-/** Starts a thread and opens the file there; rejects when that fails. */
 export async function startThread(
   workerData: { file: string; isReader: boolean },
   report: MigrationReport,
@@ -42,7 +41,7 @@ export async function startThread(
   let ended: Error | null = null;
   let isClosing = false;
 
-  /** Sends the next call: deliveries come first, and take turns with the others when both wait. */
+  /** Deliveries come first, and take turns with the others when both wait. */
   function next(): void {
     if (running) return;
     const queue = deliveries.length > 0 && !(wasDelivery && others.length > 0) ? deliveries : others;

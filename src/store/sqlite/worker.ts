@@ -5,12 +5,8 @@ import { openDatabase, openReader, setCheckpoints } from './database.ts';
 import { findChange, identify, REPLACED } from './files.ts';
 import { transactions } from './sql.ts';
 
-/**
- * A thread that owns one connection: the only writer, or the reader of reports. So the event loop never waits for a disk, and
- * no delivery waits for a report that takes seconds.
- */
+/** The only writer, or the reader of reports: the event loop never waits for a disk, nor a delivery for a report. */
 
-/** What the thread posts: that it is open, how a migration proceeds, what happened to its files, or a call's result. */
 export type Post =
   | { ready: true }
   | { details: object; message: string }
@@ -28,7 +24,6 @@ const { db, close } = isReader
 const { run, syncMs } = transactions(db);
 const opened = identify(file);
 
-/** Runs a call. The client sends one after the other. */
 async function answer(call: Call, mode: Mode): Promise<void> {
   try {
     const result = await run(mode, (sql) => runCall(sql, call));
@@ -42,7 +37,6 @@ async function answer(call: Call, mode: Mode): Promise<void> {
   }
 }
 
-/** How often the writer looks whether its files are still there, and whether Litestream has begun to copy them. */
 const LOOK_MS = 2_000;
 if (!isReader) setInterval(look, LOOK_MS).unref();
 
