@@ -5,7 +5,6 @@ import { type AlertStyle, type Perspective, sharedStyle, styleOf } from '../../d
 import type { Transfer } from '../../domain/transfer.ts';
 import { isIn, type Part, part, raw, rows, type Sql } from '../sql.ts';
 
-/** An alert with its transfer, and what its guild chose. */
 interface AlertRow extends Omit<Alert, 'matches' | 'labels' | 'style' | 'isCataloged'> {
   matches: StoredMatch[];
   locale: string | null;
@@ -19,14 +18,14 @@ const SELECT = part`SELECT a.id, a.guild_id, a.channel_id, a.created_at, t.seen_
     (SELECT cataloged FROM catalog WHERE network = t.network AND token = t.token) AS is_cataloged_flag
   FROM alerts a JOIN transfers t ON t.id = a.transfer_id LEFT JOIN guilds g ON g.guild_id = a.guild_id`;
 
-/** What an alert needs of a subscription that it matched; `address` is null if that was removed. */
+/** `address` null: the subscription was removed. */
 type MatchedSubscription = Omit<Alert['matches'][number], keyof StoredMatch | 'label' | 'address'> & {
   address: AddressText | null;
   style: AlertStyle | null;
   minorMentionedAt: number | null;
 };
 
-/** Reads alerts in the form in which they are rendered; `rest`: conditions on alerts `a` and transfers `t`, and the order. */
+/** `rest`: conditions on alerts `a` and transfers `t`, and the order. */
 export async function readAlerts(sql: Sql, rest: Part): Promise<Alert[]> {
   const found = await sql.all<AlertRow>`${SELECT} ${rest}`;
   if (found.length === 0) return [];
@@ -35,19 +34,18 @@ export async function readAlerts(sql: Sql, rest: Part): Promise<Alert[]> {
   return found.map((row) => toAlert(row, subscriptions, labels));
 }
 
-/** Alerts by their ids, in that order; those that are gone are left out. */
+/** In the order of the ids; deleted alerts are left out. */
 export async function alertsById(sql: Sql, ids: readonly number[]): Promise<Alert[]> {
   const found = new Map((await readAlerts(sql, part`WHERE a.id ${isIn(ids)}`)).map((alert) => [alert.id, alert]));
   return ids.flatMap((id) => found.get(id) ?? []);
 }
 
-/** The alerts of a message, those of one transaction together. */
 export const alertsOfBatch = async (sql: Sql, batchId: number): Promise<Alert[]> =>
   byTransaction(await readAlerts(sql, part`WHERE a.batch_id = ${batchId} ORDER BY a.due_at, a.id`));
 
 /**
- * The transfers `t` of the transactions of some alerts, and the alerts `a` of these; `others`: tables that are joined. Finds
- * them by the hash, not by the network or the channel, which may have a million.
+ * The transfers `t` and alerts `a` of the same transactions; `others`: tables that are joined. Finds them by the hash,
+ * not by the network or the channel, which may have a million.
  */
 export function ofSameTransactions(alerts: readonly Alert[], others = part``): Part {
   const transactions = new Map(
@@ -65,8 +63,8 @@ export const byTransaction = (alerts: readonly Alert[]): Alert[] =>
   [...Map.groupBy(alerts, transactionOf).values()].flat();
 
 /**
- * Whether alerts are still as they were rendered. Between reading and freezing them, the router may have counted another
- * equal transfer, which the message would never show. With `waiting`, they must also still wait.
+ * Between reading and freezing alerts, the router may have counted another equal transfer, which the message would
+ * never show. With `waiting`, the alerts must also still wait.
  */
 export async function areAsRendered(sql: Sql, alerts: readonly RenderedAlert[], waiting: boolean): Promise<boolean> {
   const unchanged = await sql.value<number>`

@@ -27,7 +27,6 @@ export const channels: QueriesOf<Channels> = {
     const changed = { state, dueAt, attempts, since, reason, botRemoved: false };
     await update(sql, 'channels', { channelId }, changed);
     if (notice) await writeNotice(sql, notice);
-    // Unsent notices about a channel that is no longer blocked are dropped.
     if (state === 'ready')
       await sql.run`
         DELETE FROM batches WHERE kind = 'notice' AND state = 'frozen' AND unconfirmed = 0
@@ -86,7 +85,6 @@ async function guildsReturned(sql: Sql, guildIds: readonly string[]): Promise<vo
     WHERE guild_id ${isIn(guildIds)} AND bot_removed = 1`;
 }
 
-/** Stores the guilds of new channels, by channel. */
 export async function addChannels(sql: Sql, channels: ReadonlyMap<string, string>): Promise<void> {
   const added = [...channels].map(([channelId, guildId]) => ({ channelId, guildId }));
   await insertAll(sql, 'channels', added, 'ON CONFLICT (channel_id) DO NOTHING');

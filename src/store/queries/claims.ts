@@ -25,8 +25,6 @@ import { type Part, part, raw, type Sql } from '../sql.ts';
 import { alertsById, alertsOfBatch, byTransaction, ofSameTransactions, readAlerts } from './alerts.ts';
 import { joinable } from './edits.ts';
 
-/** A channel's due alerts, and whether it is so busy that they are collected for a digest. */
-
 type Group = Lane & Pick<DueAlerts, 'waiting' | 'oldest'>;
 
 const due = (channelId: string, { hold, isSignificant }: Lane, now: number) =>
@@ -34,7 +32,6 @@ const due = (channelId: string, { hold, isSignificant }: Lane, now: number) =>
     AND a.due_at <= ${now}
     AND (a.hold IS NOT NULL OR a.significant = ${isSignificant})`;
 
-/** A page of a lane's due alerts, oldest first, behind the alert `after` (0: from the first). */
 export const pageOfDue = (
   sql: Sql,
   channelId: string,
@@ -51,8 +48,8 @@ export const pageOfDue = (
   );
 
 /**
- * The channel's next alerts, the significant ones first; if none are due, when the next ones are (null: none wait). Beyond
- * `limit` it adds the other alerts of the same transactions, unless `alone` is set.
+ * The significant alerts first; if none are due, when the next ones are (null: none wait). Unless `alone` is set, adds
+ * the other alerts of the same transactions, also beyond `limit`.
  */
 async function nextDue(
   sql: Sql,
@@ -98,7 +95,6 @@ async function takeLane(
   return { ...taken, alerts, transactions: transactions! };
 }
 
-/** The other due alerts of the same transactions, whether they are significant or not. */
 async function companions(
   sql: Sql,
   channelId: string,
@@ -117,7 +113,7 @@ async function companions(
   return others.length === 0 ? [] : alertsById(sql, others);
 }
 
-/** Until when alerts of a busy channel, significant or not, are collected for a digest; null: they are posted one by one. */
+/** null: alerts are posted one by one. */
 export async function collectingUntil(
   sql: Sql,
   channelId: string,
@@ -146,11 +142,8 @@ export async function collectingUntil(
   return burstUntil({ alerts, digests: digests!, lastAt }, now);
 }
 
-/** What a channel is sent next. */
-
 const HEAD_COLUMNS = raw('c.channel_id, c.guild_id, c.state, c.due_at, c.attempts, c.since');
 
-/** Every channel with something to send. A frozen message can be sent at once, an alert when it is due. */
 export const channelsWithWork = (sql: Sql) =>
   sql.all<ChannelHead & { sleepUntil: number }>`
     SELECT ${HEAD_COLUMNS}, w.due_at AS sleep_until
@@ -182,7 +175,6 @@ async function nextOf(sql: Sql, channelId: string, options: ClaimOptions, now: n
   return { status: 'nothing', until: found.until, change: order.waits, burst: found.burst };
 }
 
-/** Returns a frozen batch to be sent; an edit includes the message that it edits. */
 async function takeUp(sql: Sql, id: number, now: number): Promise<NextMessage> {
   const found = await sql.get<Batch>`
     SELECT id, channel_id, kind, nonce, reference, payload, attachment, attempts, unconfirmed AS unconfirmed_flag,
@@ -199,7 +191,7 @@ async function takeUp(sql: Sql, id: number, now: number): Promise<NextMessage> {
   return { status: 'batch', batch, ...joining, original: edited ? await originalOf(sql, edited) : null };
 }
 
-/** Counts an attempt, which makes its outcome unconfirmed until it is known. */
+/** The outcome is unconfirmed until it is known. */
 export async function countAttempt(sql: Sql, batchId: number, now: number): Promise<void> {
   await sql.run`
     UPDATE batches SET attempts = attempts + 1, unconfirmed = 1, first_sent_at = coalesce(first_sent_at, ${now})
@@ -226,7 +218,7 @@ type OriginalRow = Omit<Original, 'alerts' | 'ids'> & { id: number; alertCount: 
 
 async function originalOf(sql: Sql, { id, alertCount, kind, ...message }: OriginalRow): Promise<Original | null> {
   const ids = await sql.list<number>`SELECT id FROM alerts WHERE batch_id = ${id} ORDER BY due_at, id`;
-  // Some of its alerts may have been deleted by now. The message would then show too few.
+  // Some alerts may have been deleted. The message would then show too few.
   if (ids.length < alertCount) return null;
   if (kind === 'create') return { ...message, alerts: await alertsOfBatch(sql, id), ids: [] };
   return { ...message, alerts: [], ids };

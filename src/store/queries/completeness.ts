@@ -23,7 +23,6 @@ import { META_KEYS, putValue, valueAt } from './meta.ts';
 import { scopesOf } from './projects.ts';
 import { LABEL_OF_SUBSCRIPTION } from './subscriptions.ts';
 
-/** Most late transfers that are read at once. */
 const MAX_LATE = 100;
 
 export const chainChecks: QueriesOf<ChainChecks> = {
@@ -135,10 +134,8 @@ export const chainChecks: QueriesOf<ChainChecks> = {
   })),
 };
 
-/** Most decisions that are read at once. */
 const MAX_CONCERNED = 500;
 
-/** What transfers left, and who wants to know. */
 export const balances: QueriesOf<BalanceFacts> = {
   concerned: read(async (sql, after) => {
     const last = (await sql.value<number>`SELECT max(id) FROM decisions`) ?? 0;

@@ -3,12 +3,9 @@ import { covers, type EditKind, JOIN_MS, type Joinable, type MessageRef } from '
 import { insert, isIn, part, type Sql } from '../sql.ts';
 import { alertsOfBatch, areAsRendered, ofSameTransactions } from './alerts.ts';
 
-/**
- * Edits of sent messages: requested because what they show changed, or to append alerts. A batch of kind `edit` has the
- * reference of the message that it edits.
- */
+/** A batch of kind `edit` has the reference of the message that it edits. */
 
-/** An edit to add; `payload` null: it is rendered when it is sent. */
+/** `payload` null: the edit is rendered when it is sent. */
 interface NewEdit extends MessageRef {
   editKind: EditKind;
   payload: string | null;
@@ -19,13 +16,11 @@ interface NewEdit extends MessageRef {
 export const addEdit = (sql: Sql, { now: frozenAt, ...edit }: NewEdit): Promise<number> =>
   insert(sql, 'batches', { ...edit, kind: 'edit', state: 'frozen', unconfirmed: edit.attempts > 0, frozenAt });
 
-/** Records that these alerts are in a frozen message. */
 export async function assign(sql: Sql, batchId: number, alerts: readonly RenderedAlert[]): Promise<void> {
   await sql.run`
     UPDATE alerts SET state = 'frozen', batch_id = ${batchId} WHERE id ${isIn(alerts.map(({ id }) => id))}`;
 }
 
-/** Requests that messages are rendered again; returns their channels. */
 async function requestEdits(
   sql: Sql,
   messages: readonly MessageRef[],
@@ -33,7 +28,7 @@ async function requestEdits(
   now: number,
 ): Promise<string[]> {
   const references = messages.map(({ reference }) => reference);
-  // Already requested and not started: one in progress may have been rendered earlier.
+  // Requested and not started: an edit in progress may have been rendered earlier.
   const requested = await sql.all<{ reference: string; kind: EditKind }>`
     SELECT reference, edit_kind AS kind FROM batches
     WHERE reference ${isIn(references)} AND kind = 'edit' AND state = 'frozen' AND attempts = 0`;
@@ -46,7 +41,7 @@ async function requestEdits(
   return [...new Set(messages.map(({ channelId }) => channelId))];
 }
 
-/** Requests that messages show renamed addresses; those that were deleted since they were looked up are left out. */
+/** Messages that were deleted since they were looked up are left out. */
 export async function requestRerender(sql: Sql, messages: readonly MessageRef[], now: number): Promise<string[]> {
   const references = messages.map(({ reference }) => reference);
   const rendered = await sql.list<string>`
@@ -56,10 +51,7 @@ export async function requestRerender(sql: Sql, messages: readonly MessageRef[],
   return requestEdits(sql, left, 'label', now);
 }
 
-/**
- * Requests that the messages that show some transfers are rendered again, within the router's transaction; returns their
- * channels. Waiting alerts need nothing, because they are rendered late.
- */
+/** Waiting alerts need nothing, because they are rendered late. */
 export async function requestChanges(
   sql: Sql,
   transferIds: readonly number[],
@@ -74,9 +66,8 @@ export async function requestChanges(
 }
 
 /**
- * The latest message of each transaction of these alerts that they may join for a while: it was sent with embeds, and no
- * edit of it failed. What is significant joins no message that is not: nobody is notified of an edit. A transaction may
- * have thousands of messages.
+ * Sent with embeds, and no edit failed. What is significant joins no message that is not: nobody is notified of an
+ * edit. A transaction may have thousands of messages, of which the latest counts.
  */
 export async function joinable(
   sql: Sql,
@@ -106,7 +97,6 @@ export async function joinable(
   return messages;
 }
 
-/** Adds alerts to a sent message, unless they or those that it shows changed since they were rendered. */
 export async function join(
   sql: Sql,
   channelId: string,
@@ -131,14 +121,14 @@ const joinedBy = (editId: number) => part`state = 'frozen' AND batch_id = (
 const MESSAGE = part`batches e JOIN batches o ON o.reference = e.reference AND o.kind IN ('create', 'digest')
   JOIN alerts a ON a.batch_id = o.id AND a.state = 'sent'`;
 
-/** Records that the message was edited: dead letters of its failed edits are obsolete. */
+/** Dead letters of the message's failed edits are obsolete. */
 export async function edited(sql: Sql, editId: number, now: number): Promise<void> {
   await removeDeadLetters(sql, editId);
   await sql.run`UPDATE batches SET state = 'sent', sent_at = ${now}, payload = NULL WHERE id = ${editId}`;
   await sql.run`UPDATE alerts SET state = 'sent' WHERE ${joinedBy(editId)}`;
 }
 
-/** Records that the message will not be edited. A failed change becomes one dead letter, under its first alert. */
+/** A failed change becomes one dead letter, under the message's first alert. */
 export async function editFailed(sql: Sql, editId: number, reason: string | null, now: number): Promise<void> {
   await sql.run`
     UPDATE batches SET alert_count = alert_count - (SELECT count(*) FROM alerts WHERE ${joinedBy(editId)})

@@ -98,12 +98,11 @@ export const labels: QueriesOf<Labels> = {
   ),
 };
 
-/** A guild's names, sorted. */
 export const bookOf = (sql: Sql, guildId: string): Promise<Label[]> =>
   sql.all`
     SELECT address, name, created_by, at FROM labels WHERE guild_id = ${guildId} ORDER BY name_key, address`;
 
-/** Names addresses; one that has its name already keeps who gave it. */
+/** An address that has its name already keeps who gave it. */
 export async function putLabels(sql: Sql, guildId: string, named: readonly Label[]): Promise<void> {
   const given = named.map((label) => ({ guildId, ...label, nameKey: nameKey(label.name) }));
   await upsertAll(sql, 'labels', 'guild_id, address', given, 'WHERE labels.name <> excluded.name');

@@ -21,7 +21,6 @@ const ofAddress = ({ guildId, since, until, address }: Omit<ActivityQuery, 'chan
 export const history: QueriesOf<History> = {
   transfers: report(transfers),
 
-  // What is significant comes first.
   transactionsOfMessage: report(async (sql, guildId, reference, max, skip) => {
     const found = await sql.all<Omit<MessageTransaction, 'perspectives'> & { matches: StoredMatch[]; total: number }>`
       SELECT shown.network, shown.tx_hash, transfers, total, a.matches AS matches_json, t.data AS transfer_json
@@ -60,7 +59,7 @@ export const history: QueriesOf<History> = {
 
   recentTransfers: report(recentTransfers),
 
-  // Messages that show single alerts. Frozen ones count too, because they are rendered already.
+  // Frozen messages count too, because they are rendered already.
   messagesShowing: report(
     (sql, guildId, addresses, since, limit) =>
       sql.all`
@@ -120,7 +119,6 @@ async function storedTransfers(sql: Sql, guildId: string, ids: readonly number[]
   );
 }
 
-/** Transfers that a subscription would have been asked about. */
 async function recentTransfers(sql: Sql, query: RecentQuery, limit: number): Promise<RecentTransfers> {
   const { guildId, address, network, since, until, channelIds } = query;
   const scopes = await scopesOf(sql, guildId, network);
@@ -145,17 +143,13 @@ async function recentTransfers(sql: Sql, query: RecentQuery, limit: number): Pro
   return { seen, oldest, involved };
 }
 
-/** What `/why` reads about a transaction. */
-
 type TransferRow = Omit<TransferHistory, 'deliveries' | 'decisions' | 'alerts' | 'own'> & {
   scope: number;
   total: number;
 };
 
-/** A row about one transfer. */
 type Of<Row> = Row & { transferId: number };
 
-/** What happened to a transaction's transfers that concern a guild: how many there are, and `max` of them. */
 async function transfers(
   sql: Sql,
   { guildId, txHash, ownScopes = [], network = null, channelId = null, skip = 0 }: HistoryQuery,
@@ -168,8 +162,8 @@ async function transfers(
       ? part``
       : part` AND EXISTS (
           SELECT 1 FROM alerts WHERE transfer_id = t.id AND ${here} AND channel_id = ${channelId})`;
-  // A transaction may hold thousands of transfers, so the guild's own are found before their data is read. Strangers may
-  // have made most of them: what is significant comes first, what they may have made comes last.
+  // A transaction may hold thousands of transfers, so the guild's own are found before their data is read. Strangers
+  // may have made most of them: what is significant comes first, what they may have made comes last.
   const found = await sql.all<TransferRow>`
     WITH those AS (
       SELECT id, worthless,
@@ -217,7 +211,6 @@ const decisionsOf = (sql: Sql, transferIds: readonly number[], guildId: string) 
 type Message = NonNullable<RecordedAlert['message']>;
 type Channel = NonNullable<RecordedAlert['channel']>;
 
-/** An alert with its message, its channel and its dead letter; what is null of these tells that there is none. */
 interface AlertRow extends Of<Omit<RecordedAlert, 'message' | 'channel' | 'collectingUntil' | 'dead'>>, Message {
   significant: boolean;
   batchId: number | null;

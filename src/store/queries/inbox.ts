@@ -8,7 +8,6 @@ export const inbox: QueriesOf<Inbox> = {
   append: receive(async (sql, deliveries) => {
     await countUsage(sql, deliveries);
     const rows = await insertAll<{ id: number }>(sql, 'inbox', deliveries, 'RETURNING id');
-    // They are numbered in the order in which they are inserted.
     return rows.map(({ id }) => id).toSorted((one, other) => one - other);
   }),
 
@@ -42,7 +41,7 @@ export async function nextRows(sql: Sql, limit: number, bytes = Number.MAX_SAFE_
   return ids.map((id) => byId.get(id)!);
 }
 
-/** Counts what servers' own projects stored today. All processes lock the rows in the same order. */
+/** Only of servers' own projects. All processes lock the rows in the same order. */
 async function countUsage(sql: Sql, deliveries: readonly NewDelivery[]): Promise<void> {
   for (const { scope, day, bytes } of storedBytes(deliveries)) {
     await sql.run`
@@ -52,13 +51,12 @@ async function countUsage(sql: Sql, deliveries: readonly NewDelivery[]): Promise
   }
 }
 
-/** How many deliveries one step lets give up their bytes, at most. */
 const MAX_ROWS = 200;
 
 const select = (columns: string) =>
   part`SELECT q.id, q.scope, guild_id, received_at, reason, bytes, hash${raw(columns)}
     FROM quarantine q LEFT JOIN projects ON projects.id = q.scope`;
-/** The columns of a delivery that go back to the inbox with it. Its times distinguish it from equal deliveries. */
+/** The times distinguish a delivery from equal ones. */
 const KEPT = raw('scope, received_at, run, run_ms, identity, body');
 
 export const quarantine: QueriesOf<Quarantine> = {

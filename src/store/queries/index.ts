@@ -14,7 +14,6 @@ import { routing } from './routing.ts';
 import { silence, subscriptions } from './subscriptions.ts';
 import { tokens } from './tokens.ts';
 
-/** The port's methods, written once for all engines. */
 const QUERIES: { [Group in keyof Store]: QueriesOf<Store[Group]> } = {
   inbox,
   quarantine,
@@ -48,10 +47,8 @@ export interface Call {
 const queryOf = ({ group, method }: Call) =>
   (QUERIES as unknown as Record<string, Record<string, Query<unknown[], unknown>>>)[group]![method]!;
 
-/** Runs a call's statements, in the transaction that `sql` is. */
 export const runCall = (sql: Sql, call: Call): Promise<unknown> => queryOf(call).run(sql, ...call.args);
 
-/** The port, whose methods make calls. */
 export function portOver(make: (call: Call, mode: Mode) => Promise<unknown>): Store {
   const port = Object.entries(QUERIES).map(([group, methods]) => [
     group,

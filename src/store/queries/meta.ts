@@ -4,7 +4,6 @@ import { FIRST_NETWORK } from '../../domain/network.ts';
 import { type QueriesOf, read, type Sql, unsynced, upsertAll } from '../sql.ts';
 import type { Uptime } from '../store.ts';
 
-/** The single values in `meta`, by their keys. */
 export const META_KEYS = {
   worked: 'worked-until',
   pauses: 'pauses',
@@ -15,15 +14,12 @@ export const META_KEYS = {
   noticed: 'missed-noticed',
 } as const;
 
-/** Of each network, the symbol of its coin. */
 export const nativeSymbolKey = (network: number): string =>
   network === FIRST_NETWORK ? 'native-symbol' : `native-symbol-${network}`;
 
-/** A single value; null: it is not stored. */
 export const valueAt = (sql: Sql, key: string): Promise<string | null> =>
   sql.value`SELECT value FROM meta WHERE key = ${key}`;
 
-/** A value of each of these networks, where it is stored. */
 export async function valuesOf(sql: Sql, networks: Iterable<number>, keyOf: (network: number) => string) {
   const found = new Map<number, string>();
   for (const network of networks) {
@@ -33,7 +29,6 @@ export async function valuesOf(sql: Sql, networks: Iterable<number>, keyOf: (net
   return found;
 }
 
-/** How far networks were compared with their chains. */
 export async function comparedUpTo(sql: Sql, networks: Iterable<number>): Promise<Map<number, CheckProgress>> {
   const values = await valuesOf(sql, networks, (network) => META_KEYS.checked + network);
   return new Map([...values].map(([network, value]) => [network, JSON.parse(value) as CheckProgress]));

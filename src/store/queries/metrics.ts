@@ -12,7 +12,6 @@ const BLOCKED_CHANNELS = part`FROM channels c WHERE state <> 'ready' AND (
 const counted = (table: string, guildId: string) =>
   part`(SELECT count(*) FROM ${raw(table)} WHERE guild_id = ${guildId})`;
 
-/** Counts that read much of the database, for the operator and for each guild. */
 export const metrics: QueriesOf<Metrics> = {
   backlog: report(async (sql, now): Promise<Backlog> => {
     const inbox = await sql.get<Backlog['inbox']>`SELECT count(*) AS waiting, min(received_at) AS oldest FROM inbox`;
@@ -58,7 +57,7 @@ export const metrics: QueriesOf<Metrics> = {
     const lastEventAt = await sql.value<number>`
       SELECT max(last_event_at) FROM subscriptions JOIN activity_stats ON subscription_id = id
       WHERE guild_id = ${guildId}`;
-    // Waiting alerts, and those in unfinished messages; an edit's with the message that it edits.
+    // Alerts of unfinished messages count; those of an edit belong to the message that it edits.
     const waiting = await sql.get<{ waiting: number; held: number }>`
       SELECT count(*) AS waiting, count(hold) AS held FROM (
         SELECT a.hold FROM channels c JOIN alerts a ON a.channel_id = c.channel_id

@@ -20,7 +20,7 @@ import { alertsById, areAsRendered } from './alerts.ts';
 import { channelsWithWork, claim, countAttempt, pageOfDue } from './claims.ts';
 import { addEdit, assign, edited, editFailed, join, requestRerender } from './edits.ts';
 
-/** Since when an alert counts as waiting; a held one does not age. */
+/** A held alert does not age. */
 export const WAITING_SINCE = raw('CASE WHEN due_at > created_at THEN due_at ELSE created_at END');
 
 export const outbox: QueriesOf<Outbox> = {
@@ -109,7 +109,6 @@ async function freeze(
     firstSentAt: now,
   });
   await assign(sql, id, alerts);
-  // Significant alerts have a cool-down of their own.
   for (const { subscription, isSignificant } of mentioning) {
     await update(
       sql,
@@ -145,7 +144,6 @@ async function deadLetterWaiting(sql: Sql, which: Part, reason: string, now: num
 const SELECT = part`SELECT d.id, d.kind, d.alert_id, d.channel_id, d.reason, d.payload, d.at, t.data AS transfer_json
   FROM dead_letters d JOIN alerts a ON a.id = d.alert_id JOIN transfers t ON t.id = a.transfer_id`;
 
-/** Alerts and edits that could not be posted, until somebody replays or discards them. */
 export const deadLetters: QueriesOf<DeadLetters> = {
   list: report((sql, limit) => sql.all`${SELECT} ORDER BY d.id LIMIT ${limit}`),
 

@@ -6,7 +6,6 @@ import { META_KEYS, putValue, valueAt } from './meta.ts';
 
 const SELECT = raw('SELECT id AS scope, guild_id, network, project_id, sealed, signed AS signed_flag FROM projects');
 
-/** Guilds' own projects, the receiver's path tokens, and the names that guilds give to webhooks. */
 export const projects: QueriesOf<Projects> = {
   firstNetwork: write(async (sql, chainId) => {
     const known = await valueAt(sql, META_KEYS.firstNetwork);
@@ -89,8 +88,8 @@ async function addToken(sql: Sql, token: string, scope: number): Promise<void> {
 }
 
 /**
- * The scopes that a guild gets events from: on each network its own project's, or else the operator's. `network` null: on
- * all; of those without an own project, the ones that ever brought anything.
+ * On each network its own project's, or else the operator's. `network` null: on all networks where the guild has a
+ * project or the operator's project ever brought anything.
  */
 export async function scopesOf(sql: Sql, guildId: string, network: number | null): Promise<number[]> {
   const own = await sql.all<{ network: number; scope: number }>`
@@ -103,7 +102,7 @@ export async function scopesOf(sql: Sql, guildId: string, network: number | null
   return [...scopes.values()];
 }
 
-/** The scopes in a table, up to one, by a few look-ups in an index instead of reading all rows of a flood. */
+/** Scopes up to `last`, by a few look-ups in an index instead of reading all rows of a flood. */
 export const scopesIn = (sql: Sql, table: 'inbox' | 'transfers', last: number) => sql.list<number>`
   WITH RECURSIVE each (scope) AS (
     SELECT min(scope) FROM ${raw(table)} WHERE scope <= ${last}

@@ -4,10 +4,9 @@ import type { Erasure, Retention } from '../store.ts';
 import { comparedUpTo, META_KEYS, putValue, valueAt } from './meta.ts';
 import { pruneKnowledge } from './tokens.ts';
 
-/** How many rows one step looks at, at most. */
 const MAX_ROWS = 1_000;
 
-/** Deletes old data in short steps. A step that a power failure undoes is repeated. */
+/** A step that a power failure undoes is repeated. */
 export const retention: QueriesOf<Retention> = {
   prunedBefore: report(async (sql) => {
     const known = await valueAt(sql, META_KEYS.pruned);
@@ -21,7 +20,7 @@ export const retention: QueriesOf<Retention> = {
 
   setPrunedBefore: unsynced((sql, time) => putValue(sql, META_KEYS.pruned, String(time))),
 
-  // By their ids, which grow with time.
+  // By ids, which grow with time.
   pruneTransfers: unsynced(async (sql, before, afterId) => {
     const rows = await sql.all<{ id: number; seenAt: number }>`
       SELECT id, seen_at FROM transfers WHERE id > ${afterId} ORDER BY id LIMIT ${MAX_ROWS}`;
@@ -89,21 +88,19 @@ export const retention: QueriesOf<Retention> = {
   }),
 };
 
-/** Deletes alerts that were sent. A dead letter of that time or later keeps its alert: it can still be replayed. */
+/** Dead letters from `since` on keep their alerts: they can still be replayed. */
 const dropAlerts = (sql: Sql, transferIds: readonly number[], since: number) => sql.run`
   DELETE FROM alerts WHERE transfer_id ${isIn(transferIds)} AND state IN ('sent', 'dead')
     AND NOT EXISTS (SELECT 1 FROM dead_letters d WHERE d.alert_id = alerts.id AND d.at >= ${since})`;
 
-/** Deletes messages that show no stored alert. */
 const dropMessages = (sql: Sql, ids: readonly number[]) => sql.run`
   DELETE FROM batches WHERE id ${isIn(ids)} AND state <> 'frozen'
     AND NOT EXISTS (SELECT 1 FROM alerts WHERE batch_id = batches.id)`;
 
-/** Deletes transfers with their deliveries and decisions, unless an alert refers to them; returns how many. */
+/** With their deliveries and decisions. */
 const dropWithoutAlerts = (sql: Sql, ids: readonly number[]) => sql.run`
   DELETE FROM transfers WHERE id ${isIn(ids)} AND NOT EXISTS (SELECT 1 FROM alerts WHERE transfer_id = transfers.id)`;
 
-/** How many rows of a table one step of an erasure deletes, at most. */
 const MAX_ERASED = 500;
 
 /** Small tables that cause new alerts: an erasure deletes a guild's rows in them first, and at once. */
@@ -118,12 +115,11 @@ const BY_GUILD = [
   'confirmations',
   'guild_removals',
 ];
-/** Small tables of the guild's own project: an erasure deletes its rows in them before the project itself. */
 export const BY_SCOPE = ['heads', 'quarantine', 'inbox', 'scope_usage', 'receiver_tokens'];
 
 /**
- * The rest, in this order: rows are deleted before the rows that they refer to. What was stored since the erasure began
- * stays: `e` is what was there then. Transfers go with their deliveries and decisions, alerts with their dead letters.
+ * In this order: rows are deleted before the rows that they refer to. What was stored since the erasure began stays:
+ * `e` has the last ids of then. Foreign keys delete deliveries, decisions and dead letters.
  */
 const STEPS = Object.entries({
   alerts: 'x.guild_id = e.guild_id AND x.id <= e.last_alert',
@@ -139,13 +135,11 @@ const STEPS = Object.entries({
     AND NOT EXISTS (SELECT 1 FROM batches WHERE channel_id = x.channel_id AND state = 'frozen')`,
 });
 
-/** Erases what is stored about one guild, in steps between which others can write. */
 export const erasure: QueriesOf<Erasure> = {
   begin: write(begin),
 
   removed: report((sql, before) => removedBefore(sql, before)),
 
-  // A step that a power failure undoes is repeated.
   step: unsynced(async (sql, guildId) => {
     for (const [table, where] of STEPS) {
       const { key } = TABLES.find(({ name }) => name === table)!;

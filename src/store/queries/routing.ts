@@ -86,8 +86,8 @@ function seenTransfers(sql: Sql, queries: readonly RoutingQuery[]): Promise<Stor
 }
 
 /**
- * Transfers that are known in another form than a query has: what was found on the chain is written as this bot writes it,
- * and services write NFTs in several ways. `aliases`: the key of the known one, by that of the query.
+ * What was found on the chain is written as this bot writes it, and services write NFTs in several ways. `aliases`: the
+ * stored transfer's key by the query's.
  */
 async function otherForms(sql: Sql, queries: readonly RoutingQuery[], known: ReadonlySet<string>) {
   const aliases = new Map<string, string>();
@@ -141,7 +141,7 @@ async function seenDeliveries(
     WHERE d.transfer_id = q.transfer_id AND d.key = q.key`;
 }
 
-/** The network of each scope; a project that is gone has none any more, and nobody watches in its scope. */
+/** A project that is gone has no network, and nobody watches in its scope. */
 async function networksOf(sql: Sql, scopes: readonly number[]): Promise<RoutingContext['scopes']> {
   const own = await sql.all<RoutingContext['scopes'][number]>`
     SELECT id AS scope, network, project_id FROM projects WHERE id ${isIn(scopes)}`;
@@ -149,10 +149,7 @@ async function networksOf(sql: Sql, scopes: readonly number[]): Promise<RoutingC
   return [...operators.map((scope) => ({ scope, network: networkOfOperator(scope), projectId: null })), ...own];
 }
 
-/**
- * Subscriptions to addresses, each in the scopes asked for that its guild gets events from: its own project's on that network,
- * or else the operator's.
- */
+/** A guild gets the events of its own project's scope on that network, or else of the operator's. */
 const inScopes = (asked: readonly object[]) =>
   part`FROM ${rows(asked, 'q (scope bigint, network bigint, asked text)')} CROSS JOIN subscriptions
      LEFT JOIN (SELECT guild_id AS owner, network AS place, id AS own_scope FROM projects) own
@@ -162,7 +159,6 @@ const inScopes = (asked: readonly object[]) =>
 
 type Watched = WatchedTransfer & RoutingQuery & { network: number };
 
-/** New transfers that somebody watches; see `watchedQueries`. */
 async function newTransfers(
   sql: Sql,
   queries: readonly RoutingQuery[],
@@ -204,7 +200,6 @@ async function newTransfers(
   };
 }
 
-/** The subscriptions to the addresses of some transfers, by scope and address. */
 async function watchersOf(sql: Sql, asked: readonly object[]): Promise<Map<string, Watcher[]>> {
   const found = await sql.all<Omit<Watcher, 'filters'> & { filters: string; scope: number }>`
     SELECT ${WATCHER_COLUMNS}, q.scope ${inScopes(asked)} ORDER BY id`;
@@ -213,7 +208,6 @@ async function watchersOf(sql: Sql, asked: readonly object[]): Promise<Map<strin
   return new Map([...byPlace].map(([place, all]) => [place, all.map(({ scope: _, ...row }) => parsed(row))]));
 }
 
-/** Stores what was decided about deliveries; returns the channels in which sent messages must change. */
 async function storeRouted(sql: Sql, result: RoutingResult): Promise<string[]> {
   await takeFromInbox(sql, result);
   const routed = withoutRemoved(result, await putStats(sql, result));
@@ -237,8 +231,8 @@ async function storeRouted(sql: Sql, result: RoutingResult): Promise<string[]> {
 }
 
 /**
- * Takes deliveries out of the inbox. If one is no longer there, its server was erased, or an earlier commit has stored
- * this already, although its response was lost: what was decided since counts it twice.
+ * A delivery that is gone was erased with its server, or an earlier commit whose response was lost has stored all this:
+ * what was decided since counts it twice.
  */
 async function takeFromInbox(sql: Sql, { done, quarantined }: RoutingResult): Promise<void> {
   if (quarantined.length > 0) {
@@ -272,7 +266,6 @@ async function putStats(
   return removed;
 }
 
-/** What remains to be stored when some subscriptions were removed after the router read them. */
 function withoutRemoved(routed: RoutingResult, removed: ReadonlySet<number>): RoutingResult {
   if (removed.size === 0) return routed;
   const remains = ({ subscription }: { subscription: number }) => !removed.has(subscription);
@@ -289,7 +282,7 @@ function withoutRemoved(routed: RoutingResult, removed: ReadonlySet<number>): Ro
   };
 }
 
-/** Inserts or updates transfers; returns their ids by their keys. */
+/** Returns the ids by the transfers' keys. */
 async function putTransfers(sql: Sql, transfers: readonly SeenTransfer[]): Promise<Map<string, number>> {
   const ids = new Map<string, number>();
   const known = transfers.flatMap(({ id }) => id ?? []);

@@ -38,7 +38,6 @@ import { writeNotice } from './channels.ts';
 import { bookOf, putLabels, removeLabels } from './guilds.ts';
 import { scopesOf } from './projects.ts';
 
-/** A subscription's label, in a statement that reads `subscriptions`. */
 export const LABEL_OF_SUBSCRIPTION = part`(SELECT name FROM labels
   WHERE labels.guild_id = subscriptions.guild_id AND labels.address = subscriptions.address)`;
 
@@ -46,17 +45,13 @@ export const WATCHER_COLUMNS = part`id, guild_id, channel_id, address, direction
   paused AS paused_flag, muted_until, filters, digest, quiet, hold_all AS hold_all_flag, mention_minimum,
   mention_minimum_usd`;
 
-/** Selects whole subscriptions, with when they last had an event. */
 const SELECT = part`SELECT ${WATCHER_COLUMNS}, network, ${LABEL_OF_SUBSCRIPTION} AS label, mention,
     created_by, created_at, mention_cooldown, mentioned_at, minor_mentioned_at, watch_silence AS watch_silence_flag,
     style,
     show_balance AS show_balance_flag, warn_below, last_event_at
   FROM subscriptions LEFT JOIN activity_stats ON subscription_id = id`;
 
-/**
- * Creates a function that parses the filters of rows. Equal ones share one object: parsing them is slow, and a message between
- * threads contains it once.
- */
+/** Equal filters share one object: parsing them is slow, and a message between threads contains each object once. */
 export function filtersParser() {
   const known = new Map<string, Filters>();
   return <Row extends { filters: string }>(row: Row): Omit<Row, 'filters'> & { filters: Filters } => {
@@ -72,7 +67,6 @@ async function selected(sql: Sql, rest: Part): Promise<Subscription[]> {
   return found.map(filtersParser());
 }
 
-/** Subscriptions and token mutes; every method but `watching` stays within one guild. */
 export const subscriptions: QueriesOf<Subscriptions> = {
   add: write(async (sql, subscription, limit, channelsPerAddress = Number.POSITIVE_INFINITY) => {
     const { guildId, address, createdBy, createdAt: at, label = null } = subscription;
@@ -154,23 +148,21 @@ export const subscriptions: QueriesOf<Subscriptions> = {
   }),
 };
 
-/** In how many of its channels a guild watches each address. */
 async function channelsOf(sql: Sql, guildId: string): Promise<Map<AddressText, number>> {
   const found = await sql.all<{ address: AddressText; channels: number }>`
     SELECT address, count(*) AS channels FROM subscriptions WHERE guild_id = ${guildId} GROUP BY address`;
   return new Map(found.map(({ address, channels }) => [address, channels]));
 }
 
-/** A subscription to add. An import may add one that is paused or muted. */
+/** An import may add one that is paused or muted. */
 type AddedSubscription = NewSubscription & Partial<Pick<Subscription, 'paused' | 'mutedUntil'>>;
 
-/** What is stored unless something else was chosen; the label is in the guild's address book. */
+/** The label is in the guild's address book. */
 const { label: _, ...STORED_DEFAULTS } = { ...DEFAULT_CHOICES, network: null, paused: false, mutedUntil: null };
 
 const insertSubscription = (sql: Sql, { label: _label, ...added }: AddedSubscription): Promise<number> =>
   insert(sql, 'subscriptions', { ...STORED_DEFAULTS, ...added });
 
-/** Changes what is named in a subscription's row; of the filters, only the named ones change. */
 async function changeSubscription(
   sql: Sql,
   before: Subscription,
@@ -185,7 +177,7 @@ async function changeSubscription(
     await release(sql, before, isFree(after), now);
 }
 
-/** Makes the alerts due that a subscription no longer holds: all, or what leaves. They ping nobody who is in quiet hours. */
+/** Without `isAll`, only what leaves. Released alerts ping nobody who is in quiet hours. */
 async function release(sql: Sql, { id, guildId }: Subscription, isAll: boolean, now: number): Promise<void> {
   const held = await sql.all<{ id: number; matches: StoredMatch[] }>`
     SELECT id, matches AS matches_json FROM alerts
@@ -213,7 +205,7 @@ async function subscriptionOf(sql: Sql, guildId: string, id: number): Promise<Su
   return found ?? null;
 }
 
-/** The subscriptions to addresses in channels on these networks, in whatever guild. */
+/** In whatever guild. */
 function subscriptionsTo(
   sql: Sql,
   wanted: readonly { address: AddressText; channelId: string; network?: number | null }[],
@@ -248,7 +240,7 @@ export const silence: QueriesOf<Silences> = {
   }),
 };
 
-/** Those busy addresses that `isSought` picks, with when the projects of each one's guild last brought an event. */
+/** `feedAt`: when the projects of the address's guild last brought an event. */
 async function silences(sql: Sql, rest: Part, isSought: (busy: Busy) => boolean): Promise<Silence[]> {
   const busy = await sql.all<Busy>`
     SELECT id AS subscription, guild_id, channel_id, address, network, ${LABEL_OF_SUBSCRIPTION} AS label, muted_until,

@@ -39,9 +39,6 @@ export const tokens: QueriesOf<Tokens> = {
   }),
 };
 
-/** What is behind warnings: tokens, counterparties, and how far each scope's events had come. */
-
-/** Returns what is known about the tokens and parties of watched transfers. */
 export async function readKnowledge(
   sql: Sql,
   observed: readonly (ObservedTransfer & { network: number; watchers: readonly Watcher[] })[],
@@ -111,7 +108,6 @@ export async function passedAt(sql: Sql, queries: readonly RoutingQuery[]): Prom
   return times;
 }
 
-/** Stores what was learned, within the router's transaction. */
 export async function keepLearned(
   sql: Sql,
   { catalog, counterparties, nativeSymbols: named, heads }: Learned,
@@ -153,10 +149,7 @@ async function putCounterparties(sql: Sql, counterparties: Learned['counterparti
   );
 }
 
-/**
- * Deletes what was last seen before a time; returns how many rows. Listed tokens stay: strangers cannot add any, and one
- * that leaves after months must not have to be looked up first.
- */
+/** Listed tokens stay: strangers cannot add any, and one that leaves after months then needs no look-up. */
 export async function pruneKnowledge(sql: Sql, before: number, limit: number): Promise<number> {
   const counterparties = await sql.run`
     DELETE FROM counterparties WHERE (guild_id, address, outer_digits, counterparty) IN (

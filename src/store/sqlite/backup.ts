@@ -120,7 +120,7 @@ function lockFor(file: string): Database.Database {
 function keep(file: string, kept: string): boolean {
   const isThere = existsSync(file);
   if (isThere) linkSync(file, kept);
-  // The log contains the newest commits after a crash. SQLite would apply it to the restored file and destroy that.
+  // After a crash the log has the newest commits. SQLite would apply it to the restored file and damage the file.
   for (const end of ['-wal', '-shm']) if (existsSync(file + end)) renameSync(file + end, kept + end);
   return isThere;
 }

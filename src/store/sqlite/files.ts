@@ -14,7 +14,7 @@ import { basename, dirname, join } from 'node:path';
 import { makeFolder } from '../../domain/folder.ts';
 import { startError } from '../../errors.ts';
 
-/** Does not import better-sqlite3, which only the database's threads load. */
+/** This file does not import better-sqlite3, which only the database's threads load. */
 
 const HEADER = 'SQLite format 3\0';
 const SUFFIX = /^(|-wal|-shm|\.lock|\.before-(schema|restore)-.+)$/;
