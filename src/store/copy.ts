@@ -37,7 +37,6 @@ export const copyDatabase = (
       for (const table of TABLES) rows += await count(from, table);
       let done = 0;
       for (const table of TABLES) {
-        // Each row is written, then read back.
         const step = (some: readonly Row[]) => {
           done += some.length;
           report(done, 2 * rows, table.name);
@@ -70,7 +69,6 @@ async function assertEmpty(sql: Sql, table: Table, name: string): Promise<void> 
   );
 }
 
-/** Returns the number of rows and a hash of every value. */
 async function readAll(sql: Sql, table: Table, take: (rows: readonly Row[]) => Promise<void>): Promise<string> {
   const hash = createHash('sha256');
   const key = raw(table.key.join(', '));

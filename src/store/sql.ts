@@ -43,7 +43,6 @@ export const raw = (text: string): Part => part([text]);
 export const joined = (pieces: readonly Piece[], by: string): Part =>
   part(['', ...pieces.slice(1).map(() => by), ''], ...pieces);
 
-/** Adds the statement's values to `values`. */
 function textOf(engine: Engine, [texts, ...between]: Statement, values: Storable[]): string {
   let text = texts[0]!;
   for (const [index, given] of between.entries()) {
@@ -194,7 +193,6 @@ const stored = (value: unknown): SqlValue =>
     ? JSON.stringify(value)
     : ((value ?? null) as SqlValue);
 
-/** Returns the id. */
 export const insert = async (sql: Sql, table: string, row: object): Promise<number> =>
   (await insertAll<{ id: number }>(sql, table, [row], 'RETURNING id'))[0]!.id;
 
@@ -204,13 +202,11 @@ const equal = (fields: object, by: string): Part =>
     by,
   );
 
-/** Returns how many rows changed. */
 export const update = async (sql: Sql, table: string, where: object, changed: object): Promise<number> =>
   Object.keys(changed).length === 0
     ? 0
     : sql.run`UPDATE ${raw(table)} SET ${equal(changed, ', ')} WHERE ${equal(where, ' AND ')}`;
 
-/** Returns how many rows it deleted. */
 export const remove = (sql: Sql, table: string, where: object): Promise<number> =>
   sql.run`DELETE FROM ${raw(table)} WHERE ${equal(where, ' AND ')}`;
 

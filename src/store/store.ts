@@ -105,7 +105,7 @@ export interface Inbox {
   append(deliveries: NewDelivery[]): Promise<number[]>;
   /** The oldest of each scope in turn. Stops after the one that brings them to `bytes`, once each scope had one. */
   next(limit: number, bytes?: number): Promise<InboxRow[]>;
-  /** Only servers' own projects. */
+  /** Of servers' own projects, not of the operator's. */
   usage(): Promise<InboxUsage[]>;
 }
 
@@ -125,7 +125,6 @@ export interface Quarantine {
 }
 
 export interface Routing {
-  /** `now` decides which mutes and counterparties still count. */
   context(queries: RoutingQuery[], now: number): Promise<RoutingContext>;
   /**
    * Rejects with the code `LEDGERBELL_ROUTED` if a delivery has left the inbox since it was read. Leaves out what only
@@ -162,9 +161,7 @@ export interface Outbox {
   freeze(batch: NewBatch, now: number): Promise<number | null>;
   /** Adds alerts to a sent message, edited to `payload`, and counts the first attempt; null: its alerts changed. */
   join(channelId: string, to: Joinable, alerts: RenderedAlert[], payload: string, now: number): Promise<number | null>;
-  /** Not for edits. */
   countAttempt(batchId: number, now: number): Promise<void>;
-  /** The last attempt changed nothing at Discord. */
   markNotSent(batchId: number): Promise<void>;
   /** Returns whether the channel has more to send, now or later. */
   markSent(batchId: number, messageId: string | null, now: number): Promise<boolean>;
@@ -173,9 +170,8 @@ export interface Outbox {
   markEditFailed(editId: number, reason: string | null, now: number): Promise<void>;
   /** Its alerts wait again and are rendered again. */
   unfreeze(batchId: number): Promise<void>;
-  /** For an edit, the change that it would have made. */
+  /** Of an edit, the change that it would have made becomes the dead letter. */
   deadLetter(batchId: number, reason: string, now: number): Promise<void>;
-  /** Does nothing if it no longer waits. */
   deadLetterUnrendered(alertId: number, reason: string, now: number): Promise<void>;
   /** What has waited since before a time becomes dead letters. */
   expire(channelId: string, before: number, reason: string, now: number): Promise<void>;
@@ -199,7 +195,6 @@ export interface Channels {
   /** Where trouble in a channel is reported; null: the guild has no other channel. */
   channelForNotices(guildId: string, troubledId: string): Promise<string | null>;
   postNotice(notice: Notice): Promise<void>;
-  /** What waits there is kept for 30 days. */
   guildRemoved(guildId: string, now: number, dueAt: number): Promise<void>;
   /** Channels that a removal blocked are ready again. */
   guildReturned(guildId: string): Promise<void>;
@@ -232,9 +227,7 @@ export interface Subscriptions {
   mute(guildId: string, ids: readonly number[], until: number | null): Promise<number>;
   remove(guildId: string, id: number): Promise<boolean>;
   tokenMutes(guildId: string, now: number): Promise<TokenMute[]>;
-  /** null: unmutes. */
   muteToken(guildId: string, token: Asset, until: number | null): Promise<void>;
-  /** In all guilds. */
   watching(addresses: string[]): Promise<Subscription[]>;
 }
 
@@ -242,7 +235,6 @@ export interface Subscriptions {
 export interface Labels {
   /** Sorted by name. */
   list(guildId: string): Promise<Label[]>;
-  /** `before`: the previous name. */
   set(guildId: string, label: Label, limit?: number): Promise<{ status: 'set'; before: string | null } | LabelRefusal>;
   /** False: the address no longer has this name. */
   remove(guildId: string, label: Pick<Label, 'address' | 'name'>): Promise<boolean>;
@@ -272,36 +264,33 @@ export interface Confirmations {
   take<Asked extends Action>(confirmation: Confirmation<Asked>): Promise<Questions[Asked] | null>;
 }
 
-/** A project's id is its scope. */
+/** A project's id is its scope. By default methods are about the first network. */
 export interface Projects {
   /** The chain of the first network: this one, if none was recorded before. */
   firstNetwork(chainId: number): Promise<number>;
-  /** By default on the first network. */
   ofGuild(guildId: string, network?: number): Promise<StoredProject | null>;
   all(): Promise<StoredProject[]>;
   /** `token` becomes its path token, unless it has one. Returns the scope. */
   save(project: NewProject, token: string): Promise<number>;
   /** Stores the same keys under another seal, unless they were replaced meanwhile. */
   reseal(project: StoredProject, sealed: Uint8Array): Promise<void>;
-  /** Removes its path tokens, too; false: there is none. */
+  /** Also removes its path tokens. */
   remove(guildId: string, network?: number): Promise<boolean>;
   tokens(): Promise<ReceiverToken[]>;
   addToken(token: string, scope: number): Promise<void>;
   /** Retires the present token; false: an older one still retires. */
   rotateToken(scope: number, token: string): Promise<boolean>;
-  /** Ends the retiring token; false: there is none. */
+  /** Ends the retiring token. */
   revokeToken(scope: number): Promise<boolean>;
   /** The webhook that gets new addresses, if the project's list does not show which one it is. */
   chosenWebhook(guildId: string, network: number): Promise<string | null>;
   chooseWebhook(guildId: string, network: number, webhookId: string | null): Promise<void>;
   webhookNames(guildId: string, network: number): Promise<Map<string, string>>;
-  /** null: removes the name. */
   nameWebhook(guildId: string, network: number, webhookId: string, name: string | null): Promise<void>;
 }
 
 /** Every method stays within one guild. */
 export interface History {
-  /** The transfers of a transaction that concern the guild. */
   transfers(query: HistoryQuery, now: number, max: number): Promise<{ total: number; first: TransferHistory[] }>;
   transactionsOfMessage(
     guildId: string,
@@ -342,7 +331,6 @@ export interface Tokens {
   known(guildId: string, network?: number): Promise<KnownToken[]>;
 }
 
-/** These may take long. */
 export interface Metrics {
   backlog(now: number): Promise<Backlog>;
   guild(guildId: string): Promise<GuildOverview>;
@@ -352,7 +340,6 @@ export interface Metrics {
 export interface Uptime {
   /** `latest`: the latest time in the database; null: it is empty. */
   read(): Promise<{ latest: number | null; pauses: Pause[] }>;
-  /** The bot works now. */
   record(now: number, pauses: readonly Pause[]): Promise<void>;
 }
 
@@ -413,18 +400,18 @@ export interface BalanceFacts {
   wallets(guildId: string, network: number): Promise<{ scope: number; wallets: Wallet[] }>;
 }
 
-/** Deletes old data in short steps, which the caller repeats. */
+/** Deletes old data in short steps. Each returns where the next one goes on, null at the end. */
 export interface Retention {
   /** How far deletion has come, or the oldest time stored when it has not begun; null: nothing is stored. */
   prunedBefore(): Promise<number | null>;
   setPrunedBefore(time: number): Promise<void>;
-  /** Transfers with ids above `afterId` that are done with; returns the id after which to go on, null at the end. */
+  /** Transfers with ids above `afterId` that are done with. */
   pruneTransfers(before: number, afterId: number): Promise<number | null>;
-  /** Transfers of a server's own project that concerned no subscription; returns since when to go on, null at the end. */
+  /** Transfers of a server's own project that concerned no subscription. */
   pruneUnmatched(scope: number, since: number, before: number): Promise<number | null>;
   /**
    * Transfers above `afterId` that concern only uncataloged tokens, with their older dead letters. When the disk is low,
-   * also those of tokens that could not be looked up. `next`: the id after which to go on, null at the end.
+   * also those of tokens that could not be looked up.
    */
   pruneWorthless(
     before: number,
@@ -433,7 +420,7 @@ export interface Retention {
   ): Promise<{ deleted: number; next: number | null }>;
   /** In the database file, for new rows; 0 on Postgres. */
   reusableBytes(): Promise<number>;
-  /** Messages that show no stored alert; returns from when to go on, null at the end. */
+  /** Messages that show no stored alert. */
   pruneMessages(before: number, from: number): Promise<number | null>;
   /** Returns whether more may be left. */
   pruneRest(before: number): Promise<boolean>;

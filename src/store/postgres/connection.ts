@@ -10,7 +10,6 @@ const WRITER_LOCK = 7_302_101;
 /** Held while anything but the inbox changes: writers of all processes run one after another, as on SQLite. */
 export const TAKING_WRITES = `SELECT pg_advisory_xact_lock(${WRITER_LOCK})`;
 
-/** Of statements. The connection itself is given up `GRACE_MS` later. */
 const TIMEOUTS = { receive: 2 * SECOND, write: 20 * SECOND, read: 60 * SECOND };
 const GRACE_MS = SECOND;
 /** A transaction whose process sleeps or is cut off is rolled back after this, so that others get its locks. */
@@ -19,14 +18,12 @@ const IDLE_MS = 5 * SECOND;
 const READING = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 const UNSYNCED = 'BEGIN; SET LOCAL synchronous_commit = off';
 
-/** In unsynced transactions; analyzes again each time when there were twice as many. */
 const FIRST_ANALYZED = 16;
 const ANALYZE = `ANALYZE ${TABLES.map(({ name }) => name).join(', ')}`;
 
 /** Every failure is a `StoreError`. */
 export interface Connection {
   run<T>(mode: Mode, work: (sql: Sql) => Promise<T>): Promise<T>;
-  /** How long the last delivery took to be stored, or the present one has taken until now; in milliseconds. */
   receiveMs(): number;
   /** Each later write has to get a row from this statement: this process may still work. */
   fence(proof: string): void;
@@ -110,7 +107,6 @@ function createPool(url: string, max: number, timeoutMs: number): pg.Pool {
   return pool;
 }
 
-/** `isFenced`: `begin` has to return a row. */
 async function transaction<T>(
   pool: pg.Pool,
   begin: string,
@@ -157,7 +153,6 @@ function nameOf(text: string): string {
   return name;
 }
 
-/** The certificate is not trusted, is for another name, or the server has none. */
 const TLS = /^(ERR_TLS|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_|ERR_SSL)|does not support SSL|SSL connection/;
 
 /** Of a connection, and of a server that stops, starts, or is a replica: another connection may work. */

@@ -59,7 +59,6 @@ export function openPostgres(
   };
 }
 
-/** Creates or updates the tables, in one transaction each. */
 export async function migrate(
   connection: Connection,
   name: string,
@@ -104,7 +103,6 @@ export interface Examination {
   isWorking: boolean;
 }
 
-/** Changes nothing; rejects with a `StoreError` when the database cannot be reached. */
 export async function examine(url: string): Promise<Examination> {
   await using stack = new AsyncDisposableStack();
   const connection = stack.adopt(connect(url), ({ close }) => close());

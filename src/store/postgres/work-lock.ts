@@ -8,7 +8,6 @@ import { raw } from '../sql.ts';
 import { TAKING_WRITES } from './connection.ts';
 
 const WORK_LOCK = 7_302_102;
-/** Between two attempts to get the lock, and between two proofs of holding it. */
 const POLL_MS = SECOND;
 const TIMEOUT_MS = 2 * SECOND;
 /** The server ends a session that was silent for this long, and its lock with it: its process sleeps or is cut off. */
@@ -87,7 +86,6 @@ export function createWorkLock({
     if (state !== 'over') cancel = clock.after(POLL_MS, () => void (state === 'held' ? prove() : tryToAcquire()));
   }
 
-  /** Waits until the transactions of the process that worked before have ended. */
   async function begin(begun: ReturnType<typeof moment>): Promise<void> {
     await query(
       `BEGIN; SET LOCAL lock_timeout = ${HANDOVER_MS}; ${TAKING_WRITES};

@@ -5,7 +5,6 @@ import { alertsOfBatch, areAsRendered, ofSameTransactions } from './alerts.ts';
 
 /** A batch of kind `edit` has the reference of the message that it edits. */
 
-/** `payload` null: the edit is rendered when it is sent. */
 interface NewEdit extends MessageRef {
   editKind: EditKind;
   payload: string | null;

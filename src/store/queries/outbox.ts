@@ -74,7 +74,6 @@ export const outbox: QueriesOf<Outbox> = {
   ),
 
   expire: write(async (sql, channelId, before, reason, now) => {
-    // By its oldest alert, or by its own age if it has no alerts.
     const frozen = await sql.list<number>`
       SELECT id FROM batches b WHERE channel_id = ${channelId} AND state = 'frozen'
         AND coalesce((SELECT min(${WAITING_SINCE}) FROM alerts WHERE batch_id = b.id), frozen_at) < ${before}`;

@@ -66,7 +66,6 @@ export const routing: QueriesOf<Routing> = {
     };
   }),
 
-  // After a power failure the deliveries are still in the inbox and are routed again.
   commit: unsynced(async (sql, result, next = null) => ({
     edited: await storeRouted(sql, result),
     next: next ? await nextRows(sql, next.limit, next.bytes) : [],

@@ -144,7 +144,6 @@ async function copy(file: string, to: string, target: string, report: BackupProg
   }
 }
 
-/** null: another fault than one of the copy's disk. */
 function diskFault({ code, message }: Error & { code?: string }, file: string, target: string): UserError | null {
   if (code === undefined || !/^(SQLITE_(FULL|CANTOPEN|IOERR)|ENOSPC|EDQUOT|EIO)/.test(code)) return null;
   return new UserError(
@@ -266,7 +265,6 @@ export function startDailyBackups(options: {
   let cancel = clock.after(FIRST_CHECK_MS, look);
 
   return {
-    /** null: there is none in the database's folder. */
     last: () => newest(''),
     async idle(): Promise<void> {
       await running;

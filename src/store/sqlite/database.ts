@@ -8,7 +8,6 @@ import { MIGRATIONS, type Migration, type MigrationReport, schemaFault, stepsFro
 import { damageMessage, isDamage, realFile, unusable } from './files.ts';
 
 const BUSY_MS = 250;
-/** For readers, and for tools that run next to a bot. */
 const TOOL_BUSY_MS = 10_000;
 
 const UNUSABLE = /^(E[A-Z]+|SQLITE_(CANTOPEN|PERM|READONLY)\w*)$/;
@@ -74,7 +73,6 @@ function prepare(db: Database.Database, file: string, report: MigrationReport, m
 const MAX_CHECKED_BYTES = 64 * MIB;
 const VITAL_TABLES = ['meta', 'receiver_tokens', 'channels', 'subscriptions', 'inbox'];
 
-/** Throws SQLITE_CORRUPT. */
 function assertSound(db: Database.Database, file: string): void {
   const there = db.prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all();
   const isSmall = statSync(file).size <= MAX_CHECKED_BYTES;

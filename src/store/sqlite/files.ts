@@ -32,7 +32,6 @@ export const BACKUP_SUFFIX = /\.sqlite(\.zst)?$/;
 /** `2026-01-31T12-00-00-000Z`. */
 export const stamp = (now: number): string => new Date(now).toISOString().replace(/[:.]/g, '-');
 
-/** Throws an Error whose message ends with `todo`. */
 export function makeFolderOf(file: string, todo = 'Name a file elsewhere with DATABASE_URL.'): void {
   try {
     makeFolder(dirname(file));

@@ -12,7 +12,6 @@ import { damageMessage, isDamage, REPLACED, whereBackups } from './files.ts';
 import { transactions } from './sql.ts';
 import { startThread, type Thread } from './thread.ts';
 
-/** Rejects with a message for the operator. */
 export async function openSqlite(file: string, report: MigrationReport = () => undefined): Promise<OpenStore> {
   await using stack = new AsyncDisposableStack();
   // The last connection to close writes the log back to the file, so the writer closes last.

@@ -9,7 +9,6 @@ import type { Post } from './worker.ts';
 /** A thread that owns one connection and runs one call at a time. */
 export interface Thread {
   call(call: Call, mode: Mode): Promise<unknown>;
-  /** How long the disk took for the last durable commit, or the present call has taken until now; in milliseconds. */
   syncMs(): number;
   /** The thread ended without being closed, or its files were removed or replaced. */
   lost: Promise<StoreError>;
