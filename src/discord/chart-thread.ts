@@ -7,8 +7,8 @@ import { writeUngrouped } from '../languages/languages.ts';
 import type { Bars } from './chart.ts';
 
 /**
- * The thread that draws one chart. The card is dark and opaque, so it looks the same in Discord's dark and light
- * themes. The font is part of the bot, because a minimal server has no fonts.
+ * The card is dark and opaque, so it looks the same in Discord's dark and light themes. The font is part of the bot,
+ * because a minimal server has no fonts.
  */
 
 /** Pixels. Discord shows the image at about half that size, a phone at a third. */
@@ -23,7 +23,6 @@ const INK = '#d7dae0';
 const COLORS = { up: '#3fb950', down: '#f4705f', other: '#a986f0' };
 const MAX_LABELS = 9;
 
-/** The label of a grid line: 12, 250, 1.5k. */
 function shortCount(count: number, language: Language): string {
   const size = Math.abs(count);
   return size >= 1_000 ? `${writeUngrouped(String(Math.round(size / 100) / 10), language)}k` : String(size);

@@ -3,22 +3,21 @@ import type { Logger } from 'pino';
 import { systemClock } from '../domain/clock.ts';
 import type { Language } from '../languages/index.ts';
 
-/** One bar each per moment: `up` and `other` above the zero line, `down` below it. */
+/** `up` and `other` are above the zero line, `down` is below it. */
 export interface Bars {
-  /** Labels below the bars: Latin text only, because of the font. */
+  /** Latin text only, because of the font. */
   labels: string[];
   up: number[];
   down: number[];
   other: number[];
-  /** The language of the numbers next to the grid lines. */
   language: Language;
 }
 
 const TIMEOUT_MS = 10_000;
 
 /**
- * Creates the function that draws a bar chart as a PNG, one at a time, in a thread that ends afterwards: the event loop is
- * not blocked, and the memory is freed. It logs and rejects when no chart can be drawn on this machine.
+ * Draws one chart at a time as a PNG, in a thread that ends afterwards: the event loop is not blocked, and the memory
+ * is freed. Logs and rejects when no chart can be drawn on this machine.
  */
 export function createCharts(log: Pick<Logger, 'warn'>): (bars: Bars) => Promise<Buffer> {
   let last: Promise<unknown> = Promise.resolve();

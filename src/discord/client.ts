@@ -15,34 +15,30 @@ import type { Logger } from 'pino';
 import type { Shard } from '../domain/guild.ts';
 import { reasonOf } from '../errors.ts';
 
-/** Gets what Discord reports about the servers that the bot is in, and about the token. */
 export interface Membership {
-  /** The bot's permissions may have changed: in this channel, or in any if none is named. */
+  /** Permissions may have changed: in this channel, or in any if none is named. */
   guildChanged(guildId: string, channelId?: string): void;
   channelRemoved(channelId: string): void;
-  /** The bot was removed from the guild; an outage of the guild does not count. */
+  /** An outage of the guild does not count. */
   guildRemoved(guildId: string): void;
-  /** A new session began. These are all guilds of its shard that the bot is in. */
+  /** These are all guilds of the shard that the bot is in. */
   guildsSynced(guildIds: string[], shard: Shard): void;
-  /** Somebody uses the bot in a guild that has its commands but not the bot as a member. */
+  /** Somebody uses commands in a guild that the bot is no member of. */
   guildUsed(guildId: string): void;
   tokenChecked(isAccepted: boolean): void;
 }
 
 export interface ClientOptions {
-  /** REST root without version. */
   apiUrl: string;
   log: Logger;
   membership: Membership;
 }
 
-/** How long the client waits for the guilds of the first READY before it is ready. */
 const GUILDS_TIMEOUT_MS = 2_000;
 
 /**
- * Sends a request as the library does, but uses Node's `fetch` for a request with a file: on this Node version the
- * library does not accept the form data that it builds itself. Follows no redirects, because they would drop the
- * message.
+ * Uses Node's `fetch` for a request with a file: on this Node version the library does not accept the form data that it
+ * builds itself. Follows no redirects, because they would drop the message.
  */
 export const makeRequest: RESTOptions['makeRequest'] = (url, init) =>
   init.body instanceof FormData
@@ -52,8 +48,8 @@ export const makeRequest: RESTOptions['makeRequest'] = (url, init) =>
     : DefaultRestOptions.makeRequest(url, init);
 
 /**
- * Creates a client that keeps only guilds, channels, roles and its own user in memory. It uses as many connections
- * (shards) as Discord recommends: one for up to about 1,000 guilds.
+ * Keeps only guilds, channels, roles and its own user in memory. Uses as many shards as Discord recommends: one for up
+ * to about 1,000 guilds.
  */
 export function makeClient({ apiUrl, log, membership }: ClientOptions): Client {
   const client = new Client({
@@ -125,7 +121,6 @@ interface RawOption {
   options?: RawOption[];
 }
 
-/** The fields of an interaction that the library always reads, but that proxies and stand-ins may omit. */
 interface RawInteraction {
   type: number;
   channel?: object | null;
@@ -135,7 +130,7 @@ interface RawInteraction {
   data?: { options?: RawOption[]; resolved?: { channels?: Record<string, object> } };
 }
 
-/** Adds the fields without which the library throws, and channels of options, which it cannot resolve from an ID alone. */
+/** The library throws without these fields, and cannot resolve an option's channel from its ID alone. */
 function addMissingFields(interaction: RawInteraction): void {
   if (!interaction.channel && interaction.channel_id) interaction.channel = { id: interaction.channel_id };
   interaction.entitlements ??= [];
@@ -149,13 +144,13 @@ function addMissingFields(interaction: RawInteraction): void {
 }
 
 /**
- * Handles an interaction at once. The library delays all events until Discord has sent the last guild, which can take
- * longer than the 3 s within which an interaction needs a reply.
+ * The library delays all events until Discord has sent the last guild, which can take longer than the 3 s within which
+ * an interaction needs a reply.
  */
 function handleEarly(client: Client, interaction: RawInteraction): void {
   const { actions } = client as unknown as { actions: { InteractionCreate: { handle(data: object): void } } };
   actions.InteractionCreate.handle(interaction);
-  // The library still has the same packet queued. With an unknown type it will not handle it a second time.
+  // The library still has the same packet queued, and ignores an unknown type.
   interaction.type = 0;
 }
 
@@ -166,10 +161,9 @@ interface LibraryShard {
 }
 
 /**
- * Works around how discord.js closes a connection. It removes its listeners even while the connection is still opening.
- * That connection would stay open, and a network error on it would end the process, because nothing listens for it.
- * Whatever waited for a response on the connection then closes it a second time to reconnect, which would make the
- * first close wait forever.
+ * Works around how discord.js closes a connection: it removes its listeners even while the connection is still opening.
+ * That connection would stay open, and a network error on it would end the process. Whatever waited for a response on
+ * it then closes it a second time, which would make the first close wait forever.
  */
 class Sharding extends SimpleShardingStrategy {
   override async spawn(shardIds: number[]): Promise<void> {

@@ -16,9 +16,8 @@ import type {
 import type { GuildSettings } from '../domain/guild.ts';
 import type { Language, Translate } from '../languages/index.ts';
 
-/** What the dispatcher determines about an interaction before it runs a command. */
 export interface InteractionContext {
-  /** While somebody types, an {@link AutocompleteUse}, which gets no reply. */
+  /** An {@link AutocompleteUse} while somebody types; that gets no reply. */
   interaction: Use & { channelId: string };
   guildId: string;
   server: GuildSettings;
@@ -27,18 +26,18 @@ export interface InteractionContext {
   /** Always in the person's language: refusals are private. */
   own: Translate;
   /**
-   * The bot is used where it is not a member: in a direct message, or in a guild in which only the person has the app.
-   * The command may then read nothing of a guild.
+   * The bot is no member here: a direct message, or a guild in which only the person has the app. Then no data of a
+   * guild may be read.
    */
   isOutside: boolean;
   manages: boolean;
   language: Language;
 }
 
-/** Who may use it: everybody, or Manage Server and the guild's manager role. */
+/** `manage`: Manage Server, or the guild's manager role. */
 export type Access = 'all' | 'manage';
 
-/** A reply. Parts that are left out are empty. */
+/** Parts that are left out are empty. */
 export interface Reply {
   content?: string;
   embeds?: APIEmbed[];
@@ -46,13 +45,13 @@ export interface Reply {
   files?: { name: string; data: Buffer | string }[];
 }
 
-/** An autocomplete choice. The dispatcher cuts it to Discord's limits. */
+/** The dispatcher cuts both to Discord's limits. */
 export interface Choice {
   name: string;
   value: string;
 }
 
-/** The interactions that commands get: in a guild, unless the command works `anywhere` and the context is outside. */
+/** In a guild, unless the command works `anywhere` and the context is outside. */
 export type CommandUse = ChatInputCommandInteraction<'cached' | 'raw'>;
 export type AutocompleteUse = AutocompleteInteraction<'cached' | 'raw'>;
 export type ButtonUse = ButtonInteraction<'cached' | 'raw'>;
@@ -60,7 +59,6 @@ export type MenuUse = StringSelectMenuInteraction<'cached' | 'raw'>;
 export type FormUse = ModalSubmitInteraction<'cached' | 'raw'>;
 export type MessageUse = MessageContextMenuCommandInteraction<'cached' | 'raw'>;
 
-/** Any of them that gets a reply. */
 export type Use = CommandUse | MessageUse | ButtonUse | MenuUse | FormUse;
 
 export type FormData = APIModalInteractionResponseCallbackData;
@@ -71,52 +69,49 @@ interface Component {
 }
 
 /**
- * A button. Its custom ID is `command:action:arg:…`, so it still works after a restart; the arguments carry no
- * authority. It replaces the message (or replies in private when the message is somebody else's), or with `reply` it
- * always replies in private.
+ * Its custom ID is `command:action:arg:…`, so it still works after a restart; the arguments carry no authority. It
+ * replaces the message, or replies in private where that is somebody else's or `response` says so.
  */
 export interface Button<Context = InteractionContext> extends Component {
   response?: 'reply';
-  /** As in {@link Command}. */
   anywhere?: true;
   press: (interaction: ButtonUse, args: string[], context: Context) => Promise<Reply>;
 }
 
-/** A select menu. Its custom ID has a button's form; the chosen `values` carry no authority. */
+/** Its custom ID has a button's form; the chosen `values` carry no authority. */
 export interface Menu<Context = InteractionContext> extends Component {
   response?: 'reply';
   choose: (interaction: MenuUse, args: string[], context: Context, values: string[]) => Promise<Reply>;
 }
 
-/** A button or select menu that opens a form instead of replying. Must be quick: nothing is deferred. */
+/** Opens a form instead of replying. Must be quick: nothing is deferred. */
 export interface FormOpener<Context = InteractionContext> extends Component {
-  /** `values`: a menu's; empty for a button. */
+  /** `values`: empty for a button. */
   form: (interaction: ButtonUse | MenuUse, args: string[], context: Context, values: string[]) => Promise<FormData>;
 }
 
 /**
- * A form, shown by a command's `opens`, or a menu's or button's `form`. Its custom ID has a button's form. `update`
- * replaces the person's own message that the form was opened from; otherwise the reply is private.
+ * Its custom ID has a button's form. `update` replaces the person's own message that the form was opened from;
+ * otherwise the reply is private.
  */
 export interface Form<Context = InteractionContext> extends Component {
   response?: 'update';
-  /** The fields that are not kept for the button that opens the refused form again. */
+  /** Fields that are not kept when the refused form is opened again. */
   secrets?: readonly string[];
   submit: (interaction: FormUse, args: string[], context: Context) => Promise<Reply>;
 }
 
-/** One slash command: its definition and what it does. `Context` names what it needs to see. */
 export interface Command<Context = InteractionContext> {
   data: RESTPostAPIChatInputApplicationCommandsJSONBody;
-  /** For the whole command, or by subcommand; a subcommand that is not named needs `manage`. */
+  /** A subcommand that is not named needs `manage`. */
   access: Access | Record<string, Access>;
-  /** Its heading in `/help`, which lists it only if it has one. */
+  /** Its heading in `/help`; without one, `/help` does not list it. */
   section?: 'watch' | 'understand' | 'lookUp' | 'service' | 'server';
-  /** true: the reply is public, except a refusal; default: only the person who ran the command sees it. */
+  /** Except a refusal, which only the person sees. */
   public?: boolean;
-  /** It also works where the bot is not a member; there `context.isOutside` is true. */
+  /** `context.isOutside` is true where the bot is no member. */
   anywhere?: true;
-  /** Throws a {@link UserError} whose message is shown; any other error is logged and a fixed sentence is shown. */
+  /** The message of a thrown {@link UserError} is shown. */
   execute: (interaction: CommandUse, context: Context) => Promise<Reply>;
   autocomplete?: (interaction: AutocompleteUse, context: Context) => Promise<Choice[]>;
   /** By subcommand: the form that it opens instead of being executed. Must be quick: nothing is deferred. */
@@ -126,7 +121,7 @@ export interface Command<Context = InteractionContext> {
   forms?: Record<string, Form<Context>>;
 }
 
-/** One command of a message's context menu; its reply is always private. */
+/** Its reply is always private. */
 export interface MessageCommand<Context = InteractionContext> {
   kind: 'message';
   data: RESTPostAPIContextMenuApplicationCommandsJSONBody;
@@ -136,10 +131,9 @@ export interface MessageCommand<Context = InteractionContext> {
   menus?: Record<string, Menu<Context>>;
 }
 
-/** Anything that the bot registers at Discord. */
 export type AnyCommand<Context = InteractionContext> = Command<Context> | MessageCommand<Context>;
 
-/** Discord's limits for one message; lengths in characters. */
+/** Discord's limits for one message, in characters. */
 
 export const MAX_CONTENT = 2_000;
 export const MAX_EMBEDS = 10;

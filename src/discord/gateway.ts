@@ -9,23 +9,22 @@ import { installedHere } from './reply.ts';
 export interface GatewayOptions<Services extends object> extends ClientOptions, InteractionOptions<Services> {
   token: string;
   after: Clock['after'];
-  /** From 0 to 1. */
   random(): number;
 }
 
-/** `unauthorized`: Discord refuses the token. `away`: Discord cannot be reached; in both cases the bot tries again. */
+/** `unauthorized`: Discord refuses the token. `away`: it cannot be reached. In both cases the bot tries again. */
 export type GatewayState = 'connecting' | 'ready' | 'away' | 'unauthorized' | 'closed';
 
-/** The wait after a refused token. It is long because Discord bans IP addresses that send many invalid requests. */
+/** Long, because Discord bans IP addresses that send many invalid requests. */
 const UNAUTHORIZED_WAIT_MS = 5 * MINUTE;
 const CONNECTION_BACK_OFF: BackOff = { base: SECOND, max: MINUTE, jitter: 0.5 };
 
-/** Connects to Discord and reconnects for as long as it runs. Faults are logged and never end the process. */
+/** Reconnects for as long as it runs. Faults are logged and never end the process. */
 export function startGateway<Services extends object>(options: GatewayOptions<Services>) {
   const { log, membership } = options;
   const closing = new AbortController();
   const interactions = createInteractions(options);
-  /** The state of all shards together; while it is `ready`, each shard has its own state. */
+  /** Of all shards together; while it is `ready`, each shard has its own state. */
   let state: GatewayState = 'connecting';
   const shards = new Map<number, boolean>();
   let client: Client | null = null;
@@ -74,7 +73,7 @@ export function startGateway<Services extends object>(options: GatewayOptions<Se
     membership.tokenChecked(true);
   }
 
-  /** Records and logs that a connection failed; returns the milliseconds until the next attempt. */
+  /** Returns the milliseconds until the next attempt. */
   function failed(error: unknown): number {
     const isUnauthorized = isRefusal(error);
     state = isUnauthorized ? 'unauthorized' : 'away';
@@ -91,7 +90,6 @@ export function startGateway<Services extends object>(options: GatewayOptions<Se
   return {
     /** `ready` only while every shard is connected. */
     state: (): GatewayState => (state === 'ready' && [...shards.values()].includes(false) ? 'away' : state),
-    /** Whether each shard is connected, by its number; empty before the first connection. */
     shards: (): ReadonlyMap<number, boolean> => shards,
     async close(): Promise<void> {
       closing.abort();

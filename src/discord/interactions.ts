@@ -50,36 +50,31 @@ import {
 
 /** How long a public command may run before its reply is deferred; Discord allows 3 s. */
 const DEFER_AFTER_MS = 1_000;
-/** How long choices may take; after that, none are offered. */
 const CHOICES_TIMEOUT_MS = 2_000;
 
 export interface InteractionOptions<Services extends object> {
-  /** Loads the commands; called when Discord is connected. */
   commands(): Promise<readonly AnyCommand<Services & InteractionContext>[]>;
-  /** Passed to every command together with the {@link InteractionContext}. */
   services: Services;
   settingsOf(guildId: string): Promise<GuildSettings>;
   log: Logger;
-  /** Milliseconds since 1970. */
   now(): number;
   after: Clock['after'];
 }
 
-/** A command's reply; `isError`: it is a refusal or an error, which is shown in private. */
+/** `isError`: the reply is a refusal or an error, which is shown in private. */
 interface Outcome {
   isError: boolean;
   reply: Reply;
-  /** What the person may have meant. */
+  /** Texts that the person may have meant. */
   readings?: readonly OtherText[];
 }
 
-/** Creates the one handler of interactions, which is also the one error boundary. */
 export function createInteractions<Services extends object>(options: InteractionOptions<Services>) {
   type Context = Services & InteractionContext;
   const { services, settingsOf, log, now, after } = options;
   const refusals = createRefusals<Outcome>();
   let loading: ReturnType<typeof load> | undefined;
-  /** Turns commands named in a reply into mentions, once Discord has sent the commands' IDs. */
+  /** Turns commands that a reply names into mentions, once Discord has sent their IDs. */
   let mention = (reply: Reply): Reply => reply;
 
   async function load() {
@@ -93,7 +88,7 @@ export function createInteractions<Services extends object>(options: Interaction
     return (await loaded()).byName.get(name);
   }
 
-  /** A command's context. A private reply is in the person's language, a public one in the guild's. */
+  /** A private reply is in the person's language, a public one in the guild's. */
   async function contextOf(interaction: Use | AutocompleteUse, isPublic: boolean): Promise<Context> {
     const isOutside = !interaction.inGuild() || !installedHere(interaction);
     const server = isOutside ? NO_SETTINGS : await settingsOf(interaction.guildId);
@@ -130,7 +125,6 @@ export function createInteractions<Services extends object>(options: Interaction
     }
   }
 
-  /** Logs an error; returns the ID that the log line and the person's message share. */
   function logError(interaction: Use, error: unknown): string {
     const id = randomBytes(4).toString('hex');
     log.error(
@@ -140,7 +134,7 @@ export function createInteractions<Services extends object>(options: Interaction
     return id;
   }
 
-  /** Shows a reply. If Discord refuses its content, that is an error like any other, shown with `showError`. */
+  /** If Discord refuses the reply's content, that is an error like any other, shown with `showError`. */
   async function show(
     interaction: Use,
     reply: Reply,
@@ -192,8 +186,8 @@ export function createInteractions<Services extends object>(options: Interaction
   }
 
   /**
-   * Replies in the channel, but shows a refusal only to the person. A deferred reply cannot change between public and
-   * private, so the command gets a moment before it is deferred.
+   * Shows a refusal only to the person. A deferred reply cannot change between public and private, so the command gets
+   * a moment before it is deferred.
    */
   async function publicly(used: CommandUse, work: Promise<Outcome>): Promise<void> {
     const early = await inTime(work, DEFER_AFTER_MS, { after });
@@ -224,7 +218,6 @@ export function createInteractions<Services extends object>(options: Interaction
     const isAnywhere = found && 'anywhere' in found && found.anywhere;
     if (!isAnywhere && !interaction.inGuild()) return replyWith(interaction, 'dispatcher.serverOnly');
     if (!found) return replyWith(interaction, 'dispatcher.oldButton');
-    // Outside of a guild, `context.isOutside` keeps the handler from reading the guild's ID.
     const used = interaction as ButtonUse | MenuUse;
     const values = used.isStringSelectMenu() ? used.values : [];
     const { access = 'manage' } = found;
@@ -268,7 +261,7 @@ export function createInteractions<Services extends object>(options: Interaction
     await showResult(used, await work(), updates);
   }
 
-  /** Opens a refused form again, or does what the person meant; the result replaces the refusal. */
+  /** The result replaces the refusal. */
   async function again(used: ButtonUse, refused: NonNullable<ReturnType<typeof refusals.find>>): Promise<void> {
     if ('form' in refused) return openForm(used, 'all', async () => refused.form);
     await acknowledge(used, () => used.deferUpdate());
@@ -276,8 +269,8 @@ export function createInteractions<Services extends object>(options: Interaction
   }
 
   /**
-   * Shows the result of a button, a menu or a form. `updates`: the reply replaces the message that it is on; a refusal
-   * or an error must not, and is shown in private instead.
+   * `updates`: the reply replaces the message with the component; a refusal or an error must not, and is shown in
+   * private instead.
    */
   async function showResult(
     used: ButtonUse | MenuUse | FormUse,
@@ -317,7 +310,6 @@ export function createInteractions<Services extends object>(options: Interaction
     mentionWith(turn: (reply: Reply) => Reply): void {
       mention = turn;
     },
-    /** Handles an interaction; never rejects. */
     async dispatch(interaction: Interaction): Promise<void> {
       const started = now();
       const line = { guild: interaction.guildId, interaction: nameOf(interaction) };
@@ -337,12 +329,12 @@ export function createInteractions<Services extends object>(options: Interaction
   };
 }
 
-/** Looks up own properties only: a custom ID may contain `constructor`, which every object inherits. */
+/** A custom ID may contain `constructor`, which every object inherits. */
 function own<T>(record: Record<string, T> | undefined, key: string): T | undefined {
   return record && Object.hasOwn(record, key) ? record[key] : undefined;
 }
 
-/** Whether the message with the button answers this person's own command. What the bot posts by itself is everybody's. */
+/** Whether the message answers this person's own command; what the bot posts by itself is everybody's. */
 function isOwn(interaction: ButtonUse | MenuUse | FormUse): boolean {
   const { interactionMetadata: asked, flags } = interaction.message ?? {};
   return asked?.user.id === interaction.user.id || flags?.has(MessageFlags.Ephemeral) === true;

@@ -12,7 +12,6 @@ const UNWANTED = new Set<unknown>([20009, 200000, 240000, 400001]);
 /** JSON codes with which Discord refuses all requests for a while. */
 const OVERLOADED = new Set<unknown>([40004, 40006, 110001, 130000]);
 
-/** Carries the outcome of a response that the library would misread. */
 class Misread extends Error {
   readonly outcome: SendOutcome;
   constructor(outcome: SendOutcome) {
@@ -57,7 +56,7 @@ export const readWhole: RESTOptions['makeRequest'] = async (url, init) => {
   return { status, statusText, headers, ok, body: null, bodyUsed: true, ...read };
 };
 
-/** The seconds in the body of a limit that has a code of its own, such as for edits of published messages; otherwise 0. */
+/** The seconds in the body of a limit with its own code, such as for edits of published messages. */
 function ownLimit(json: { code?: unknown; retry_after?: unknown } = {}): number {
   return json.code ? Number(json.retry_after) || 0 : 0;
 }
@@ -71,7 +70,7 @@ function parse(text: string): object | undefined {
   }
 }
 
-/** The outcome of a failed request. `isChange`: it was an edit, for which some refusals mean something else. */
+/** `isChange`: of an edit, for which some refusals mean something else. */
 export function classify(error: unknown, isChange: boolean): SendOutcome {
   if (error instanceof Misread) return error.outcome;
   if (error instanceof RateLimitError) {
@@ -100,8 +99,7 @@ function classifyRefusal({ status, code, message }: DiscordAPIError, isChange: b
       ? { status: 'forbidden', code: Number(code) }
       : { status: 'breaker', reason: `403 (${code ?? 'no code'})` };
   }
-  // Code 0: no such route, or not with this method. That is not the message's fault, so all sending pauses; for an edit
-  // that would be too much.
+  // Code 0: no such route or method, which is not the message's fault; for an edit a breaker would be too much.
   if (typeof code !== 'number' || OVERLOADED.has(code) || (code === 0 && status !== 400 && !isChange))
     return { status: 'breaker', reason: `${status} (${code ?? 'no code'})` };
   // "Unknown message": for a create with a known nonce, delivered and deleted since; for an edit, nothing left to do.

@@ -20,21 +20,17 @@ const REGISTRATION_BACK_OFF: BackOff = { base: 4 * SECOND, max: MINUTE, jitter: 
 
 type Registrable = Pick<Command | MessageCommand, 'data'> & Pick<Command, 'anywhere'>;
 
-/** Where a command can be used: in guilds that have the bot. */
 const IN_GUILDS = {
   contexts: [InteractionContextType.Guild],
   integration_types: [ApplicationIntegrationType.GuildInstall],
 };
-/** Also by people who installed the app for themselves: in direct messages and guilds without the bot. */
+/** Also for people who installed the app for themselves: in direct messages and guilds without the bot. */
 const ANYWHERE = {
   contexts: [InteractionContextType.Guild, InteractionContextType.BotDM, InteractionContextType.PrivateChannel],
   integration_types: [ApplicationIntegrationType.GuildInstall, ApplicationIntegrationType.UserInstall],
 };
 
-/**
- * Registers the commands for every guild in one request, unless Discord already has exactly these, and returns what
- * Discord has. Throws when Discord refuses them.
- */
+/** One request for all guilds, unless Discord already has exactly these. Throws when Discord refuses them. */
 export async function registerCommands(
   rest: REST,
   applicationId: string,
@@ -60,10 +56,7 @@ export async function registerCommands(
   };
 }
 
-/**
- * Registers the commands and links to them in replies. Retries for as long as this client is in use, because Discord
- * may be busy just after a start.
- */
+/** Retries for as long as this client is in use: Discord may be busy just after a start. */
 export async function keepRegistering(
   client: Client<true>,
   interactions: {
@@ -88,7 +81,7 @@ export async function keepRegistering(
   }
 }
 
-/** The fields of a definition that are compared; Discord adds IDs, versions and its own defaults. */
+/** Discord adds IDs, versions and its own defaults. */
 const COMPARED = [
   'type',
   'name',
@@ -111,7 +104,6 @@ const COMPARED = [
   'autocomplete',
 ];
 
-/** Equal for definitions that mean the same. */
 function fingerprint(definitions: readonly object[]): string {
   const texts = definitions.map((definition) => JSON.stringify(comparable({ type: 1, ...definition })));
   return texts.sort().join('\n');
@@ -139,9 +131,9 @@ function sorted(localizations: unknown): unknown {
 }
 
 /**
- * Returns a function that turns commands named in a reply into clickable mentions: `/setup check` becomes
- * `</setup check:id>`. A text that would become too long for Discord stays as it is. So does a name in another language:
- * Discord shows a mention's name as it is written, and a click on a translated one does nothing.
+ * `/setup check` becomes `</setup check:id>`. A text that would become too long for Discord stays as it is. So does a
+ * name in another language: Discord shows a mention's name as it is written, and a click on a translated one does
+ * nothing.
  */
 export function createCommandMentions(registered: readonly APIApplicationCommand[]): (reply: Reply) => Reply {
   const mentions = new Map<string, string>();
@@ -181,7 +173,7 @@ const USED_PERMISSIONS = [
   'UseApplicationCommands',
 ] as const;
 
-/** The link with which an admin adds the bot to a server, or to the given one. */
+/** Without a guild, the admin chooses one. */
 export function invitation(applicationId: string, guildId?: string): string {
   // Not from the library: its link begins with DISCORD_API_URL, which people may be unable to reach.
   const query = new URLSearchParams({

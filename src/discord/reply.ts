@@ -30,8 +30,7 @@ import type {
 } from './command.ts';
 
 /**
- * Defers the reply. After a broken connection it tries once more; "already acknowledged" then means that Discord
- * accepted the first try.
+ * After a broken connection it tries once more; "already acknowledged" then means that Discord accepted the first try.
  */
 export async function acknowledge(interaction: Use, defer: () => Promise<unknown>): Promise<void> {
   try {
@@ -43,7 +42,6 @@ export async function acknowledge(interaction: Use, defer: () => Promise<unknown
   }
 }
 
-/** Replies with one fixed sentence, in private. */
 export async function replyWith(
   interaction: RepliableInteraction,
   key: 'dispatcher.serverOnly' | 'dispatcher.unknownCommand' | 'dispatcher.oldButton',
@@ -52,30 +50,25 @@ export async function replyWith(
   await interaction.reply({ content, flags: MessageFlags.Ephemeral });
 }
 
-/** A complete message: parts that the reply leaves out are emptied. */
+/** Parts that the reply leaves out are emptied. */
 export function whole({ content, embeds = [], components = [], files = [] }: Reply) {
   const attached = files.map(({ name, data }) => ({ name, attachment: Buffer.from(data) }));
   return { content: content ?? '', embeds, components, ...(attached.length > 0 ? { files: attached } : {}) };
 }
 
-/** The same, shown only to the person. */
 export const inPrivate = (reply: Reply) => ({ ...whole(reply), flags: MessageFlags.Ephemeral }) as const;
 
 type Control = APILabelComponent['component'];
 
-/** What a button below a refusal does: it opens the form as it was filled in, or it does what the person meant. */
+/** A button below a refusal opens the form as it was filled in, or does what the person meant. */
 type Again<Result> = { form: FormData } | { work: (button: ButtonUse) => Promise<Result> };
 
-/** The most that is remembered of each kind, of all people; the oldest goes first. */
+/** Of all people together; the oldest is forgotten first. */
 const MAX_KEPT = 1_000;
-/** The name in the custom IDs of these buttons. */
 export const AGAIN = 'again';
 
-/**
- * Remembers what was refused, for the buttons below. In memory only: after a restart a button says that it is too old.
- */
+/** In memory only: after a restart a button says that it is too old. */
 export function createRefusals<Result>() {
-  /** The forms as they were opened, by person and custom ID. */
   const opened = new Map<string, FormData>();
   const kept = new Map<string, Again<Result>>();
 
@@ -93,18 +86,18 @@ export function createRefusals<Result>() {
 
   return {
     opened: (userId: string, form: FormData): void => keep(opened, `${userId} ${form.custom_id}`, form),
-    /** A button for each text that may have been meant; each does `work` with it. */
+    /** One button for each text, which does `work` with it. */
     readings: (
       texts: readonly OtherText[],
       work: (button: ButtonUse, other: OtherText) => Promise<Result>,
     ): APIButtonComponent[] =>
       texts.map((other) => button(other.label, ButtonStyle.Primary, { work: (pressed) => work(pressed, other) })),
-    /** The button that opens a form as it was filled in, except for its `secrets`; empty: it is not known any more. */
+    /** Opens the form as it was filled in, except for its `secrets`; empty: the form is forgotten. */
     form({ user, customId, fields }: FormUse, secrets: readonly string[], label: string): APIButtonComponent[] {
       const form = opened.get(`${user.id} ${customId}`);
       return form ? [button(label, ButtonStyle.Secondary, { form: filled(form, fields, secrets) })] : [];
     },
-    /** What a button does; undefined: it is not known any more. Only its person sees the button. */
+    /** Only the person whom it is for sees the button, so nobody else can press it. */
     find: (key: string): Again<Result> | undefined => kept.get(key),
   };
 }
@@ -112,7 +105,7 @@ export function createRefusals<Result>() {
 export const withButtons = (reply: Reply, buttons: APIButtonComponent[]): Reply =>
   buttons.length === 0 ? reply : { ...reply, components: [{ type: ComponentType.ActionRow, components: buttons }] };
 
-/** A command as if it had another text for an option; the reply goes to the button. */
+/** A command with another text for one option; the reply goes to the button. */
 export function retyped({ client, options, commandName }: CommandUse, button: ButtonUse, other: OtherText): CommandUse {
   const changed = (option: CommandInteractionOption): CommandInteractionOption => ({
     ...option,
@@ -124,7 +117,6 @@ export function retyped({ client, options, commandName }: CommandUse, button: Bu
   return Object.create(button, { options: { value: resolver }, commandName: { value: commandName } }) as CommandUse;
 }
 
-/** The same for a form. */
 export function refilled({ fields, customId }: FormUse, button: ButtonUse, { option, text }: OtherText): FormUse {
   const all = fields.fields.mapValues((field) => (field.customId === option ? { ...field, value: text } : field));
   const changed = Object.assign(Object.create(fields), { fields: all });
@@ -161,7 +153,7 @@ function withValues(control: Control, text: string, values: readonly string[]): 
   }
 }
 
-/** Discord lists who installed the app. If this guild is not listed, the bot is not a member of it. */
+/** Discord lists who installed the app: if it is not this guild, the bot is no member. */
 export function installedHere({ authorizingIntegrationOwners }: BaseInteraction): boolean {
   const { guildId, userId } = authorizingIntegrationOwners;
   return userId === null || guildId !== null;
@@ -169,10 +161,7 @@ export function installedHere({ authorizingIntegrationOwners }: BaseInteraction)
 
 export const isHere = (interaction: BaseInteraction): boolean => interaction.inGuild() && installedHere(interaction);
 
-/**
- * Whether the member may configure the bot here: with Manage Server (which administrators and the owner have) or the
- * guild's manager role.
- */
+/** Administrators and the owner have Manage Server. */
 export function mayManage(interaction: Use | AutocompleteUse, { managerRole }: GuildSettings): boolean {
   // Discord always sends these; stand-ins may not.
   if (interaction.memberPermissions?.has(PermissionFlagsBits.ManageGuild)) return true;

@@ -3,7 +3,7 @@ import { MINUTE } from '../domain/clock.ts';
 import type { FindOutcome, Sender, SendOutcome } from '../domain/sender.ts';
 import { classify, readWhole } from './outcome.ts';
 
-/** Creates the sender, which sends each request to Discord's REST API once. Retrying and waiting is up to the deliverer. */
+/** Sends each request once: retrying and waiting is up to the deliverer. */
 export function createSender({
   token,
   apiUrl,
@@ -70,13 +70,11 @@ export function createSender({
 
 const fileOf = (csv: string) => ({ name: 'transfers.csv', contentType: 'text/csv', data: Buffer.from(csv) });
 
-/** The times in Discord's IDs are counted from here. */
 const DISCORD_EPOCH = Number(SnowflakeUtil.epoch);
 const PAGE_SIZE = 100;
-/** How many pages are read; a message that may be beyond them is unknown. */
+/** A message that may be beyond these pages is unknown. */
 const MAX_PAGES = 11;
 
-/** Creates the search for a message by its reference. `attempt`: sends a request and returns its outcome. */
 function createMessageSearch(
   rest: REST,
   attempt: (request: () => Promise<unknown>) => Promise<SendOutcome>,

@@ -1,4 +1,4 @@
-/** Every English text, by namespace: the keys that a translation must have. */
+/** The keys that a translation must have. */
 export interface English {
   activity: typeof import('./en-US/activity.json');
   address: typeof import('./en-US/address.json');

@@ -5,7 +5,7 @@ import { DEFAULT_LANGUAGE, folderOf, LANGUAGES, type Language, oncePerLanguage, 
 
 export { LANGUAGES, type Language };
 
-/** Returns the text of a key (`token.supply`) in one language. Values are inserted unescaped, so they must be safe. */
+/** Values are inserted unescaped, so they must be safe. */
 export type Translate = TFunction;
 
 declare module 'i18next' {
@@ -15,14 +15,13 @@ declare module 'i18next' {
   }
 }
 
-/** The definitions' wordings; {@link pathIn} and `localize` read them. */
 const DEFINITIONS = 'commands.json';
 /** A slash command named in a text, with the word that follows it: `/setup server`, `/why`. */
 const MENTION = /(?<=^|[\s`(])\/([a-z]+(?: [a-z]+)?)/g;
 
 /**
- * Every text of a language, one file per namespace: `token.json` contains the keys that begin with `token.`. The files
- * name commands in English (`/setup server`); the returned texts use the names that people of this language see.
+ * `token.json` contains the keys that begin with `token.`. The files name commands in English (`/setup server`); the
+ * returned texts use the names that people of this language see.
  */
 export function textsOf(language: Language): Record<string, object> {
   const folder = new URL(`./${folderOf(language)}/`, import.meta.url);
@@ -39,7 +38,6 @@ export function textsOf(language: Language): Record<string, object> {
   );
 }
 
-/** The texts of a language, read from disk on first use. */
 export const translator = oncePerLanguage((language): Translate => {
   const instance = createInstance();
   void instance.init({
@@ -67,7 +65,7 @@ function remembering(t: Translate): Translate {
   }) as unknown as Translate;
 }
 
-/** The first of these locales that the bot supports, by language if the country differs; otherwise English. */
+/** By language if the country differs. */
 export function languageOf(...locales: (string | null | undefined)[]): Language {
   const known = Object.keys(LANGUAGES) as Language[];
   for (const locale of locales) {
@@ -80,16 +78,12 @@ export function languageOf(...locales: (string | null | undefined)[]): Language 
   return DEFAULT_LANGUAGE;
 }
 
-/**
- * The name and description of a command, an option or a choice in one language; choices and message commands have no
- * description.
- */
+/** Choices and message commands have no description. */
 export interface Wording {
   name?: string;
   description?: string;
 }
 
-/** The localized fields of a definition, in Discord's form. */
 interface Definition {
   name: string;
   description?: string | undefined;
@@ -106,7 +100,6 @@ export const wordingsOf = oncePerLanguage((language): Record<string, Wording> =>
   return language === DEFAULT_LANGUAGE ? {} : (JSON.parse(readFileSync(file, 'utf8')) as Record<string, Wording>);
 });
 
-/** The definition with its names and descriptions in every language that has them. */
 export function localize<T extends Definition>(definition: T, path = definition.name): T {
   const { options, choices } = definition;
   return {

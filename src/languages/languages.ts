@@ -1,4 +1,3 @@
-/** Discord's codes of the languages that the bot supports, with their own names. */
 export const LANGUAGES = {
   'en-US': 'English',
   'es-ES': 'Español',
@@ -12,20 +11,18 @@ export const LANGUAGES = {
 
 export type Language = keyof typeof LANGUAGES;
 
-/** The folder of a language's texts. Latin America shares those of Spain, with points and commas swapped in numbers. */
+/** Latin America shares the texts of Spain, with points and commas swapped in numbers. */
 export const folderOf = (language: Language): string => (language === 'es-419' ? 'es-ES' : language);
 
-/** The default language: English, from which the others are translated. */
 export const DEFAULT_LANGUAGE: Language = 'en-US';
 
-/** A language's separators; it groups by threes if there are at least this many digits before the decimal sign. */
+/** Groups by threes if there are at least `groupedFrom` digits before the decimal sign. */
 interface Signs {
   decimal: string;
   group: string;
   groupedFrom: number;
 }
 
-/** A function that works out its result once for each language. */
 export function oncePerLanguage<T>(find: (language: Language) => T): (language: Language) => T {
   const known = new Map<Language, T>();
   return (language) => {
@@ -44,8 +41,8 @@ const signsOf = oncePerLanguage((language): Signs => {
 });
 
 /**
- * A number for people, from its digits: `1234.5` → `1,234.5`, in German `1.234,5`. Every digit is kept: `Intl` itself
- * rounds after a hundred decimals, and treats 309 digits as infinite.
+ * `1234.5` → `1,234.5`, in German `1.234,5`. Every digit is kept: `Intl` itself rounds after a hundred decimals, and
+ * treats 309 digits as infinite.
  */
 export function writeNumber(digits: string, language: Language): string {
   const { decimal, group, groupedFrom } = signsOf(language);
@@ -54,7 +51,7 @@ export function writeNumber(digits: string, language: Language): string {
   return fraction === undefined ? grouped : `${grouped}${decimal}${fraction}`;
 }
 
-/** US dollars for people, from a decimal text: from $100 on without cents. */
+/** From $100 on without cents. */
 export function writeDollars(amount: string, language: Language): string {
   const fraction = /^\d{1,2}(\.|$)/.test(amount) ? 2 : 0;
   const format = new Intl.NumberFormat(language, {
@@ -67,21 +64,21 @@ export function writeDollars(amount: string, language: Language): string {
   return format.format(amount as `${number}`);
 }
 
-/** What something is worth, from a decimal text: `≈ $18,400`, and never a zero that is none. */
+/** `≈ $18,400`, and never a zero for less than a cent. */
 export const writeWorth = (dollars: string, language: Language): string =>
   /^0\.00\d*[1-9]/.test(dollars)
     ? `<\u00a0${writeDollars('0.01', language)}`
     : `≈\u00a0${writeDollars(dollars, language)}`;
 
 /**
- * A number without separators between thousands: `1234,5`. For numbers that people may type again as an option's value,
- * where a German `1.234` would be read as little more than one.
+ * `1234,5`, for numbers that people may type again as an option's value, where a German `1.234` would be read as little
+ * more than one.
  */
 export function writeUngrouped(digits: string, language: Language): string {
   return digits.replace('.', signsOf(language).decimal);
 }
 
-/** Whether people of this language may use a dot between thousands: a German `1.000` is a thousand. */
+/** A German `1.000` is a thousand. */
 export function mayBeThousands(amount: string, language: Language): boolean {
   return signsOf(language).group === '.' && /^[1-9]\d{0,2}\.\d{3}$/.test(amount);
 }

@@ -22,19 +22,18 @@ import { code, hash, type RenderContext, type RenderSettings, renderContext } fr
 
 type Message = RESTPostAPIChannelMessageJSONBody;
 
-/** Maximum length of a plain alert's amount and token ID: the longest that both can be. */
+/** The longest that an amount and a token ID can be together. */
 const MAX_RAW_AMOUNT = 200;
-/** Maximum number of headlines above cards: a push notification shows a few lines. */
+/** A push notification shows a few lines. */
 export const MAX_HEADLINES = 3;
 
-/** How many characters fit into one message, and into each embed's description, and how many transactions. */
 interface Room {
   characters: number;
   description: number;
   transactions: number;
 }
 
-/** The room of each form of message. A new one is not filled up: names and remarks that are added later need room, too. */
+/** A new message is not filled up: names and remarks that are added later need room, too. */
 const ROOM: Record<AlertStyle, { max: Room; atFirst: Room }> = {
   full: {
     max: { characters: 6_000, description: MAX_DESCRIPTION, transactions: MAX_EMBEDS },
@@ -48,13 +47,11 @@ const ROOM: Record<AlertStyle, { max: Room; atFirst: Room }> = {
   },
 };
 
-/** One rendered transaction: a card, or some lines of text. */
 type Rendered = APIEmbed | string;
 
 /**
- * Renders as many alerts (in order, at least one) as fit into a new message, those of one transaction together; `used`
- * says how many. The message mentions the subscriptions' roles that are due at `now`. The button's ID contains
- * `reference`.
+ * Renders as many alerts (in order, at least one) as fit into a new message; `used` says how many. It mentions the
+ * subscriptions' roles that are due at `now`.
  */
 export function renderAlerts(
   alerts: Alert[],
@@ -75,7 +72,7 @@ export function renderAlerts(
   return { payload: messageOf(filled, { style, roles }, reference, context), used: filled.used };
 }
 
-/** Up to the first transaction that pings, if that is not the first one: a push notification shows a message's beginning. */
+/** A push notification shows a message's beginning, so a transaction that pings begins a message. */
 function fromPing(alerts: Alert[], now: number): Alert[] {
   const runs = runsOf(alerts);
   const pinging = runs.findIndex((run) => mentionsOf(run, now).roles.length > 0);
@@ -83,8 +80,8 @@ function fromPing(alerts: Alert[], now: number): Alert[] {
 }
 
 /**
- * How many alerts (in order) an existing message can show, with room for names that are added later. `payload`: JSON of
- * the body that the message was created with, because Discord lets no message change its form.
+ * Leaves room for names that are added later. `payload`: JSON of the body that the message was created with; Discord
+ * lets no message change its form.
  */
 export function countFitting(alerts: Alert[], settings: RenderSettings, payload: string): number {
   const { style, roles } = formOf(payload);
@@ -94,9 +91,8 @@ export function countFitting(alerts: Alert[], settings: RenderSettings, payload:
 }
 
 /**
- * Renders an existing message again; it pings nobody. It keeps all of its alerts by dropping links to addresses, then by
- * shortening long labels and what the chain does not have, and without balances and lesser remarks. `before`: JSON of the
- * body that the message was created with, whose form it keeps.
+ * Keeps all alerts of a message by dropping links to addresses, then by shortening labels and what the chain does not
+ * have, and without balances and lesser remarks. `before`: JSON of the body that the message was created with.
  */
 export function renderAgain(
   alerts: Alert[],
@@ -119,7 +115,6 @@ function leading(alerts: Alert[], suits: (alert: Alert) => boolean): Alert[] {
   return other === -1 ? alerts : alerts.slice(0, other);
 }
 
-/** The style of a message, and the roles that it shows. */
 interface Form {
   style: AlertStyle;
   roles: readonly string[];
@@ -133,10 +128,7 @@ function formOf(payload: string): Form {
   return { style: isFull ? 'full' : 'compact', roles: allowed_mentions?.roles ?? [] };
 }
 
-/**
- * Whether it warns of a trap or of another project. Such an alert is shown as a card, with the warnings and every address
- * in full. The same warning within an hour is not.
- */
+/** Such an alert is a card, with the warnings and every address in full. The same warning within an hour is not. */
 const isSuspicious = ({ warnings }: Alert): boolean =>
   warnings.some(
     (warning) =>
@@ -144,10 +136,7 @@ const isSuspicious = ({ warnings }: Alert): boolean =>
       ((warning.kind === 'look-alike' || warning.kind === 'imitation') && !warning.isRepeat),
   );
 
-/**
- * How each alert looks: what is suspicious is a card of its own, what is worth least takes no more room than the rest of
- * its transaction.
- */
+/** What is suspicious is a card of its own; what is worth least takes no more room than the rest of its transaction. */
 function stylesOf(alerts: readonly Alert[]): (alert: Alert) => AlertStyle {
   const worthy = new Map(
     alerts
@@ -165,7 +154,6 @@ const mentionOf = (roles: readonly string[]): string => roles.map((role) => `<@&
 
 const allowing = (roles: readonly string[]) => ({ parse: [], ...(roles.length > 0 && { roles: [...roles] }) });
 
-/** The message of rendered alerts, which pings the form's roles. */
 function messageOf({ rendered, headlines }: Filled, form: Form, reference: string, context: RenderContext): Message {
   const { style, roles } = form;
   if (style === 'full') return cardMessage(rendered as APIEmbed[], headlines, roles, reference, context);
@@ -175,7 +163,7 @@ function messageOf({ rendered, headlines }: Filled, form: Form, reference: strin
     : pingingMessage(texts, headlines, roles, reference, context);
 }
 
-/** The message with these embeds and the button that explains it. With roles it pings them after the headlines. */
+/** Mentions the roles, if any, after the headlines. */
 export function cardMessage(
   embeds: APIEmbed[],
   headlines: readonly string[],
@@ -191,7 +179,7 @@ export function cardMessage(
   };
 }
 
-/** The message of compact alerts that ping: as content, because a push notification of Components V2 has no text. */
+/** The text is content, because a push notification of Components V2 has none. */
 function pingingMessage(
   texts: string[],
   headlines: readonly string[],
@@ -211,7 +199,6 @@ function pingingMessage(
   };
 }
 
-/** The message of compact alerts that ping nobody, with the button next to the first one. */
 function compactMessage(texts: string[], reference: string, context: RenderContext): Message {
   const [first = '', ...others] = texts;
   const display = (content: string) => ({ type: ComponentType.TextDisplay as const, content });
@@ -229,14 +216,13 @@ function compactMessage(texts: string[], reference: string, context: RenderConte
   };
 }
 
-/** The transactions of a message, how many alerts they show, and their headlines. */
 interface Filled {
   rendered: Rendered[];
   headlines: string[];
   used: number;
 }
 
-/** Groups alerts by transaction until the next one would exceed the room, less `roles`, or one of Discord's limits. */
+/** Groups alerts by transaction until the next one would exceed the room, less `roles`, or a limit of Discord. */
 function fill(
   alerts: Alert[],
   style: AlertStyle,
@@ -270,7 +256,7 @@ function fill(
     return true;
   }
 
-  // Its alert shows what it was about.
+  // An alert about what the chain does not have shows what it was about.
   const shown = alerts.map((alert) => (alert.count === 0 ? { ...alert, count: 1 } : alert));
   for (const run of runsOf(shown.slice(0, MAX_OF_ONE_TRANSACTION), together)) {
     if (!add(run)) {
@@ -286,10 +272,9 @@ function fill(
   };
 }
 
-/** Equal for alerts that are shown together. What the chain does not have is in no sum with the rest of its transaction. */
+/** Equal for alerts that are shown together. What the chain does not have is in no sum with the rest. */
 const togetherBy = (alert: Alert): string => `${transactionOf(alert)} ${alert.transfer.settled === 0}`;
 
-/** One transaction; in a short message less of what the chain does not have. */
 function renderOne(alerts: Alerts, style: AlertStyle, context: RenderContext): Rendered {
   const isGone = context.isShort && alerts.every(({ transfer }) => transfer.settled === 0);
   if (style === 'full') {
@@ -300,7 +285,6 @@ function renderOne(alerts: Alerts, style: AlertStyle, context: RenderContext): R
   return compactLines(alerts, context).join('\n');
 }
 
-/** Groups consecutive alerts of one transaction. */
 function runsOf(alerts: Alert[], together = togetherBy): Alerts[] {
   const runs: Alerts[] = [];
   for (const alert of alerts) {
@@ -311,7 +295,7 @@ function runsOf(alerts: Alert[], together = togetherBy): Alerts[] {
   return runs;
 }
 
-/** One alert as plain text, for the rare one that Discord refuses as an embed. */
+/** For the rare alert that Discord refuses as an embed. */
 export function renderPlain(alert: Alert, reference: string): Message {
   const { transfer } = alert;
   const context = renderContext([alert], { explorerUrl: undefined, nativeSymbol: undefined });
@@ -335,7 +319,7 @@ export function renderPlain(alert: Alert, reference: string): Message {
   return { content: lines.join('\n'), components: [buttonRow(reference, context)], allowed_mentions: allowing([]) };
 }
 
-/** The button that explains the message. By its ID the bot finds out whether a message was sent. */
+/** By the button's ID the bot finds out whether a message was sent. */
 function detailsButton(reference: string, { t }: RenderContext): APIButtonComponentWithCustomId {
   const custom_id = `why:show:${reference}`;
   return { type: ComponentType.Button, style: ButtonStyle.Secondary, label: t('alert.why').slice(0, 80), custom_id };

@@ -36,12 +36,11 @@ import {
   worthOfAll,
 } from './wording.ts';
 
-/** Maximum number of full addresses on one side of a sweep. */
+/** Full addresses on one side of a sweep. */
 const MAX_PARTIES = 5;
-/** Maximum number of names in a footer. */
 const MAX_WATCHED = 10;
 const SIDES = ['from', 'to'] as const;
-/** Of a transaction with more parts, sums are shown, so that it fits into one message whatever its size. */
+/** A transaction with more parts shows sums, so that it fits into one message. */
 const MAX_PARTS = 40;
 
 export function transactionEmbed(all: Alerts, given: RenderContext): APIEmbed {
@@ -71,14 +70,13 @@ export function transactionEmbed(all: Alerts, given: RenderContext): APIEmbed {
   };
 }
 
-/** The amounts that do not fit into the title, unless the lines below show them. */
+/** Amounts that do not fit into the title; empty if the lines below show them. */
 function amountsOf(part: AlertPart, context: RenderContext): string[] {
   if (part.kind !== 'swap') return [partWords(part, context)];
   const words = swapWords(part, context);
   return words === null ? [] : [`${words.gave} → ${words.got}`];
 }
 
-/** The lines below a title: who sent what to whom in one transaction, and remarks. */
 function bodyOf({ alerts, parts, context }: Shown): string[] {
   const remarks = ({ alerts }: AlertPart) => remarksOf(alerts, context).map((line) => `-# ${line}`);
   if (parts.length === 1) {
@@ -104,7 +102,7 @@ function bodyOf({ alerts, parts, context }: Shown): string[] {
   ];
 }
 
-/** A move between two watched wallets with names, as one line above both addresses; null for any other. */
+/** One line above both addresses; null for anything but a move between two watched wallets with names. */
 function betweenWatched(part: AlertPart, context: RenderContext): string[] | null {
   if (part.kind !== 'line' || part.view !== 'internal') return null;
   const { from, to } = part.alerts[0].transfer;
@@ -117,7 +115,7 @@ function betweenWatched(part: AlertPart, context: RenderContext): string[] | nul
   ];
 }
 
-/** What one of several parts moved; empty for a swap whose amounts are too long. */
+/** Empty for a swap whose amounts are too long. */
 function partTitle(part: AlertPart, context: RenderContext): string[] {
   if (part.kind !== 'swap') {
     const title = `${VIEW_STYLES[part.view].icon} **${partWords(part, context)}**`;
@@ -135,7 +133,6 @@ function contentOf(part: AlertPart, sides: readonly Side[], context: RenderConte
   ];
 }
 
-/** The wallet and its counterparties. With several legs, or without amounts in the title, leg by leg. */
 function swapLines(part: Extract<AlertPart, { kind: 'swap' }>, context: RenderContext): string[] {
   const { wallet, gave, got, alerts } = part;
   const others = [...new Set([...partiesOn(gave, 'to'), ...partiesOn(got, 'from')])];
@@ -156,7 +153,6 @@ function swapLines(part: Extract<AlertPart, { kind: 'swap' }>, context: RenderCo
 const sideLines = (side: Side, alerts: readonly Alert[], context: RenderContext): string[] =>
   partyLines(side, partiesOn(alerts, side), alerts, context);
 
-/** The word for a side, then each of its addresses in full below its name. */
 function partyLines(
   word: Side | 'wallet' | 'with',
   addresses: readonly (AddressText | null)[],
@@ -181,7 +177,7 @@ function partyLines(
   ];
 }
 
-/** The full address as a line of small text; a look-alike's address is not linked. */
+/** A look-alike's address is not linked. */
 function addressLine(address: AddressText, alerts: readonly Alert[], context: RenderContext): string {
   return `-# ${linked(address, 'address', isFake(address, alerts) ? { ...context, unlinked: true } : context)}`;
 }
@@ -191,12 +187,11 @@ function nameOf(address: AddressText, alerts: readonly Alert[], context: RenderC
   return label === null ? '' : named(label, context);
 }
 
-/** The alerts in the order of the parts; what a swap gave is before what it got. */
 function inOrder(parts: AlertPart[]): Alert[] {
   return parts.flatMap((part) => (part.kind === 'swap' ? [...part.gave, ...part.got] : part.alerts));
 }
 
-/** The title and its color. `what` replaces amounts that are too long for a title. */
+/** `what` replaces amounts that are too long for a title. */
 function heading(shown: Shown, what?: string): { title: string; color: number } {
   const { alerts, parts, context } = shown;
   const views = new Set(parts.map((part) => (part.kind === 'swap' ? 'swap' : part.view)));
@@ -222,7 +217,6 @@ function headline({ alerts, parts, context }: Shown, what: string | undefined): 
   });
 }
 
-/** The details: tokens, long IDs, and the transaction with its block and fee. */
 function details({ alerts, parts, context }: Shown): APIEmbedField[] {
   const { t } = context;
   const fields: APIEmbedField[] = [];
@@ -267,11 +261,10 @@ function transactionField(alerts: Alerts, context: RenderContext): APIEmbedField
   };
 }
 
-/** The subscriptions that the alerts match, as a footer's plain text. */
 function footer(alerts: Alerts, context: RenderContext): string {
   const { t } = context;
-  // Grouped by address: several may have the same name, and a transfer between two of them is neither incoming nor
-  // outgoing.
+  // Grouped by address: several subscriptions may have the same name, and a transfer between two of them is neither
+  // incoming nor outgoing.
   const seen = new Map<AddressText, { name: string; perspectives: Set<Perspective> }>();
   for (const { matches, labels } of alerts) {
     for (const { address, label, perspective } of matches) {

@@ -37,12 +37,11 @@ import {
   worthOfAll,
 } from './wording.ts';
 
-/** Up to this many transfers of one transaction are shown one by one; more are summed up by asset. */
+/** More transfers of one transaction are summed up by asset. */
 const MAX_LEGS = 10;
-/** Maximum number of counterparties that a sum of transfers names. */
 const MAX_PARTIES = 5;
 const MAX_OWNERS = 3;
-/** Maximum length of a headline; a token may claim 255 decimals. */
+/** A token may claim 255 decimals. */
 const MAX_HEADLINE = 250;
 const MINUS = '−';
 const SIGNS: Record<View, string> = {
@@ -60,9 +59,8 @@ const MAX_FACTS = 2_000;
 type Line = Extract<AlertPart, { kind: 'line' | 'sweep' }>;
 
 /**
- * Renders one transaction in two lines: the wallet, what and how much; then the counterparties and the transaction. A
- * third line contains remarks. The transaction's hash and every address that is named are complete, as a link's target
- * or as text. Of many transfers the first addresses are named and the others counted.
+ * Two lines: the wallet, what and how much; then the counterparties and the transaction; a third one for remarks. The
+ * transaction's hash and every address that is named are complete, as a link's target or as text.
  */
 export function compactLines(all: Alerts, given: RenderContext): string[] {
   const shown = shownOf(all, { ...given, linksTokens: true });
@@ -78,7 +76,6 @@ export function compactLines(all: Alerts, given: RenderContext): string[] {
   ];
 }
 
-/** Uncataloged and unchecked tokens that came in with one transaction: the first one, and how many more. */
 function worthlessLine({ alerts, parts, context }: Shown): string {
   const [first] = alerts;
   const isUnchecked = first.warnings.some(({ kind }) => kind === 'unchecked');
@@ -95,7 +92,7 @@ function worthlessLine({ alerts, parts, context }: Shown): string {
   return `-# ${VIEW_STYLES[part.view].icon} ${lineTitle(part, context)} · ${facts.join(' · ')}`;
 }
 
-/** The first facts, so that a transaction fits into one message whatever its size. */
+/** A transaction fits into one message whatever its size. */
 function firstFacts(facts: string[], context: RenderContext): string[] {
   let length = 0;
   const fitting = facts.findIndex((fact) => {
@@ -108,7 +105,7 @@ function firstFacts(facts: string[], context: RenderContext): string[] {
   return rest === 0 ? facts : [...facts.slice(0, shown), context.t('alert.more', { number: number(rest, context) })];
 }
 
-/** An alert without what a title shows or leaves out: its count, and whether a contract made it. */
+/** A title shows the count, and leaves out whether a contract made the transfer. */
 const withoutDetails = (alert: Alert): Alert => ({
   ...alert,
   count: 1,
@@ -116,8 +113,8 @@ const withoutDetails = (alert: Alert): Alert => ({
 });
 
 /**
- * Renders one transaction as its title with a link to the transaction, but with no link to an address. Of several parts it
- * names those that nobody made up.
+ * The title with a link to the transaction, but with no link to an address. Of several parts it names those that nobody
+ * made up.
  */
 export function titleOnly(all: Alerts, given: RenderContext): string {
   const shown = shownOf(all, { ...given, unlinked: true });
@@ -129,7 +126,6 @@ export function titleOnly(all: Alerts, given: RenderContext): string {
   return `${titled.map(titleOf).join(' · ')}${more} · ${transactionFact(all[0], context)}`;
 }
 
-/** One of several parts, shown without the others. */
 const alone = (part: AlertPart, context: RenderContext): Shown => ({
   alerts: part.alerts as Alerts,
   parts: [part],
@@ -137,10 +133,7 @@ const alone = (part: AlertPart, context: RenderContext): Shown => ({
   context,
 });
 
-/**
- * Renders one transaction as a push notification shows it: the wallet, how much, and the counterparty, without links. Of
- * several parts what is significant, and what left, is first.
- */
+/** Without links, for a push notification. Of several parts what is significant, and what left, is first. */
 function headlineOf(alerts: Alerts, given: RenderContext): string {
   const context: RenderContext = { ...onNetwork(alerts, given), linksTokens: false, plainNames: true };
   const parts = partsOf(alerts) as Shown['parts'];
@@ -160,16 +153,13 @@ function headlineOf(alerts: Alerts, given: RenderContext): string {
   return warnedTitle(title, alerts, context);
 }
 
-/** The headline above a card or a digest, with the network where there are several: a push notification shows no embed. */
+/** Names the network where there are several: a push notification shows no embed. */
 export function headlineAbove(alerts: Alerts, context: RenderContext): string {
   const { network } = onNetwork(alerts, context);
   return `${headlineOf(alerts, context)}${network === undefined ? '' : ` · ${network}`}`;
 }
 
-/**
- * Sums up several transfers of one transaction in a reply, as a push notification does; `watched`: the addresses that
- * matched each.
- */
+/** `watched`: the addresses that matched each transfer. */
 export function replyHeadline(
   transfers: readonly (Pick<Alert, 'transfer' | 'count'> & { watched: readonly AddressText[] })[],
   labels: ReadonlyMap<AddressText, string>,
@@ -188,11 +178,11 @@ export function replyHeadline(
       return perspective === null ? [] : [{ address, perspective, label: null, isKnown: isListed(transfer) }];
     }),
   }));
-  // Its matches lack only what decides about sending.
+  // The matches lack only what decides about sending.
   return headlineOf(alerts as unknown as Alerts, context);
 }
 
-/** The counterparties, after a title that does not name them. */
+/** Follows a title that does not name the counterparties. */
 function ways(part: AlertPart, alerts: readonly Alert[], context: RenderContext): string {
   if (part.kind === 'swap') return '';
   switch (part.view) {
@@ -229,7 +219,6 @@ function lineTitle(part: Line, context: RenderContext): string {
   return `${ownersOf(alerts, context)} ${signedWords(part, context)}`;
 }
 
-/** Several transfers of one transaction: their sum if they have one, otherwise how many there are. */
 function severalTitle(shown: Shown): string {
   const { alerts, context } = shown;
   const owners = ownersOf(alerts, context);
@@ -239,7 +228,7 @@ function severalTitle(shown: Shown): string {
     : `${VIEW_STYLES[sum.view].icon} ${owners} ${sum.words}`;
 }
 
-/** The sum of one watched address's transfers that go one way, as the title shows it; null: there is none. */
+/** null unless all transfers go one way, of one watched address and one asset. */
 function onlySum({ alerts, parts, context }: Shown): { view: View; words: string } | null {
   const [part] = parts;
   if (part.kind !== 'line' || parts.some((one) => one.kind !== 'line' || one.view !== part.view)) return null;
@@ -249,7 +238,7 @@ function onlySum({ alerts, parts, context }: Shown): { view: View; words: string
     : { view: part.view, words: signed(signOf(part), inTransfers(amount, alerts, context)) };
 }
 
-/** The watched address that an alert is about; of a move between two, the sender. */
+/** Of a move between two watched addresses, the sender. */
 function ownerOf({ matches, transfer: { from, to, token } }: Alert): AddressText | null {
   const by = (way: string) => matches.find(({ perspective }) => perspective === way)?.address;
   return by('self') ?? by('outgoing') ?? by('incoming') ?? by('token') ?? token ?? from ?? to;
@@ -269,7 +258,6 @@ function signOf({ view, alerts }: Line): string {
   return isToken ? '' : SIGNS[view];
 }
 
-/** What a part moved, with its sign. */
 const signedWords = (part: Line, context: RenderContext): string => signed(signOf(part), partWords(part, context));
 
 function factsOf(shown: Shown): string[] {
@@ -288,7 +276,7 @@ function factsOf(shown: Shown): string[] {
   return [...own, ...worth, context.t('alert.withParty', { party: sideName(other!, alerts, context) })];
 }
 
-/** Where the title has no links, the watched addresses follow below: as links, or without an explorer as text. */
+/** Where the title has no links, the watched addresses follow below. */
 function ownFacts(alerts: readonly Alert[], context: RenderContext): string[] {
   const owners = new Set(alerts.flatMap(({ matches }) => matches.map(({ address }) => address)));
   if (isLinked(context))
@@ -298,7 +286,6 @@ function ownFacts(alerts: readonly Alert[], context: RenderContext): string[] {
 
 const isLinked = (context: RenderContext): boolean => context.explorerUrl !== undefined && context.unlinked !== true;
 
-/** The counterparties, seen from the watched side; for a sweep also its IDs. */
 function lineFacts(part: Line, context: RenderContext): string[] {
   const ids = part.kind === 'sweep' ? [idsOf(part.alerts, context)] : [];
   return [...ids, ...wayFacts(part, context)];
@@ -333,7 +320,6 @@ function wayFacts(
   }
 }
 
-/** One of several parts: what moved, and the counterparties. */
 function legs(part: AlertPart, context: RenderContext): string[] {
   if (part.kind === 'swap') {
     const leg = (view: 'outgoing' | 'incoming') => (alert: Alert) =>
@@ -349,10 +335,7 @@ function legs(part: AlertPart, context: RenderContext): string[] {
   return [`${names}${[`**${signedWords(part, context)}**`, ...worth, first, ...rest].join(' ')}`];
 }
 
-/**
- * What many transfers of one transaction moved: a sum for each direction and asset, and the counterparties. Without a
- * sum, the asset's name and the count.
- */
+/** A sum for each direction and asset. Without a sum, the asset's name and the count. */
 function sums(shown: Shown): string[] {
   const { alerts, context } = shown;
   const lines = alerts.map((alert) => ({ alert, part: partsOf([alert])[0] as Line }));
@@ -373,12 +356,10 @@ function sums(shown: Shown): string[] {
   });
 }
 
-/** The names on one side of some transfers, the first few. */
 function partiesOf(alerts: readonly Alert[], side: Side, context: RenderContext): string {
   return firstOf(partiesOn(alerts, side), MAX_PARTIES, (party) => sideName(party, alerts, context), context);
 }
 
-/** The names of the first few addresses, and how many more there are. */
 function firstOf(
   addresses: readonly (AddressText | null)[],
   max: number,
@@ -397,7 +378,7 @@ function sideName(address: AddressText | null, alerts: readonly Alert[], context
   return partyName(address, alerts, context, own);
 }
 
-/** The label or the shortened address, with a link to the address; without an explorer the full address. */
+/** The label or the shortened address; without an explorer also the full address. */
 function partyName(address: AddressText, alerts: readonly Alert[], context: RenderContext, own = false): string {
   const full = checksumAddress(address);
   const label = labelOf(address, alerts);

@@ -11,7 +11,7 @@ import type { RenderSettings } from './wording.ts';
 /** Rows that are made before the event loop handles other events. */
 const ROWS_PER_TURN = 500;
 
-/** A CSV file with one row for each alert. `used`: how many fit, from the first one. */
+/** `used`: how many alerts fit, from the first one. */
 export async function alertsCsv(
   alerts: readonly Alert[],
   networks?: RenderSettings['networks'],
@@ -49,14 +49,13 @@ function rowOf(alert: Alert, networks: RenderSettings['networks']): string {
   ]);
 }
 
-/** Maximum number of rows of an activity file. */
 const MAX_ROWS = 20_000;
 const ACTIVITY_HEAD =
   'received,transaction,block,direction,kind,from,from name,to,to name,token,symbol,amount,token id,times,posted';
 
 /**
- * A CSV file with one row for each transfer of an address, oldest first, between other rows. `movements` are latest
- * first. `left`: how many of the oldest do not fit.
+ * Oldest first, between the rows `above` and `below`; `movements` are latest first. `left`: how many of the oldest do
+ * not fit.
  */
 export async function activityCsv(
   movements: AsyncIterable<Movement>,

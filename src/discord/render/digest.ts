@@ -32,21 +32,21 @@ import {
   worthOfAll,
 } from './wording.ts';
 
-/** Up to this many transfers are listed one by one; a digest of more that does not list all has a CSV file. */
+/** A digest of more transfers has a CSV file, unless it lists all. */
 const MAX_LISTED = 10;
-/** What nobody made up is listed one by one, over up to three messages; of more, as much as fits into one. */
+/** What nobody made up is listed over up to three messages; of more, as much as fits into one. */
 const MAX_MESSAGES = 3;
-/** Characters that are kept free for totals below what is listed, if there are any. */
+/** Characters for the totals below what is listed. */
 const TOTALS_ROOM = 900;
-/** Characters that the lines above what is listed need, unless they warn of something. */
+/** Characters for the lines above what is listed, unless they warn of something. */
 const INTRO_ROOM = 500;
 const MAX_TOKENS = 12;
-/** Maximum number of totals of one token: one per direction, and as many for suspicious alerts. */
+/** Of one token: one per direction, and as many for suspicious alerts. */
 const MAX_TOTALS = 6;
 const MAX_LARGEST = 6;
 const COLOR = 0x6e7681;
 
-/** A digest as one message. `csv`: the attached file's text, if there is one. `used`: how many alerts it counts. */
+/** `csv`: the text of the attached file. `used`: how many alerts the message counts. */
 export interface Digest {
   payload: RESTPostAPIChannelMessageJSONBody;
   csv: string | null;
@@ -55,23 +55,20 @@ export interface Digest {
 
 type Direction = 'incoming' | 'outgoing' | 'internal';
 
-/** The sum of one asset's transfers in one direction. */
 interface Total {
   transfers: number;
   amount: bigint;
-  /** null: not known of each. */
+  /** null: unknown of some transfer. */
   worth: bigint | null;
   direction: Direction;
-  /** The alert of its largest transfer. */
   largest: Alert;
   suspect: boolean;
 }
 
 /**
- * Renders many alerts as one message, as many as fit into it and its file, from the first one. What is significant is
- * listed first, then the other amounts of known assets; everything else is counted in totals, with the largest. With
- * `now` it mentions the subscriptions' roles that are due then; null: it was posted before, shows the same alerts, and
- * mentions nobody.
+ * Renders as many alerts as fit into a message and its file, from the first one. What is significant is listed first,
+ * then the other amounts of known assets; the rest is counted in totals. With `now` it mentions the subscriptions'
+ * roles that are due then; null: it was posted before, shows the same alerts, and mentions nobody.
  */
 export async function renderDigest(
   due: Alert[],
@@ -106,7 +103,6 @@ export async function renderDigest(
   return { payload, csv: file?.text ?? null, used: alerts.length };
 }
 
-/** The lines above what is listed: when it was, what it is worth, why it is a digest, and what it warns of. */
 function introOf(alerts: Alert[], reason: DigestReason, hasFile: boolean, context: RenderContext): string[] {
   const { t } = context;
   const suspects = alerts.filter((alert) => isSuspect(alert) && isThere(alert));
@@ -133,7 +129,7 @@ function introOf(alerts: Alert[], reason: DigestReason, hasFile: boolean, contex
   ];
 }
 
-/** How many of them the service did not deliver, and how late the latest is. */
+/** What the service did not deliver, and how late the latest is. */
 function foundLines(alerts: readonly Alert[], context: RenderContext): string[] {
   const lateness = ({ warnings }: Alert) => warnings.find((one) => one.kind === 'found')?.ms ?? null;
   const found = alerts.filter((alert) => lateness(alert) !== null);
@@ -142,7 +138,7 @@ function foundLines(alerts: readonly Alert[], context: RenderContext): string[] 
   return found.length === 0 ? [] : [context.t('digest.found', words)];
 }
 
-/** As many alerts as this message shows, if what is to be listed needs two or three; otherwise all. */
+/** Fewer than are due, if what is to be listed needs two or three messages. */
 function shareOf(due: Alert[], reason: DigestReason, context: RenderContext): Alert[] {
   const intro = introOf(due, reason, true, context).join('\n').length + 1;
   const most = MAX_DESCRIPTION - (due.every(isListed) ? 0 : TOTALS_ROOM);
@@ -168,26 +164,20 @@ function shareOf(due: Alert[], reason: DigestReason, context: RenderContext): Al
   return end > 0 ? due.slice(0, end) : due;
 }
 
-/** Whether the chain has it, as far as is known. */
 const isThere = ({ count }: Alert): boolean => count > 0;
 
-/** What is not there counts as nothing in sums, but its line shows what it was about. */
+/** What the chain does not have counts as nothing in sums, but its line shows what it was about. */
 const asShown = (alert: Alert): Alert => (isThere(alert) ? alert : { ...alert, count: 1 });
 
-/** The alerts by transaction; what the chain does not have is apart from the rest. */
 const transactionsOf = (alerts: Alert[]): Alerts[] =>
   [...Map.groupBy(alerts, (alert) => `${transactionOf(alert)} ${isThere(alert)}`).values()] as Alerts[];
 
-/**
- * A transaction in one line, struck through if the chain does not have it. No link to an address: a suspicious one must
- * not invite a click.
- */
+/** Without a link to an address: a suspicious one must not invite a click. */
 function lineOf(together: Alerts, context: RenderContext): string {
   const line = titleOnly(together.map(asShown) as Alerts, context);
   return `${together.some(isSuspect) ? '⚠️ ' : ''}${isThere(together[0]) ? line : `~~${line}~~`}`;
 }
 
-/** What is significant and what else is known, one by one; then totals; then what is worth least, in a line. */
 function summary(alerts: Alert[], room: number, context: RenderContext): { body: string[]; largest: string } {
   const { t } = context;
   const full = listedLines(alerts, room, context);
@@ -221,13 +211,13 @@ function summary(alerts: Alert[], room: number, context: RenderContext): { body:
   };
 }
 
-/**
- * Whether a digest lists it as long as there is room: it is significant, or an amount of an asset that nobody made up.
- */
+/** Listed as long as there is room: significant, or an amount of an asset that nobody made up. */
 const isListed = (alert: Alert): boolean =>
   alert.isSignificant || (isKnown(alert) && !isSuspect(alert) && !isZero(alert.transfer));
 
-/** The transactions to list: significant ones first, then what left, then by worth, network, asset and amount; last what is not there. */
+/**
+ * Significant ones first, then what left, then by worth, network, asset and amount; last what the chain does not have.
+ */
 function rankedOf(alerts: Alert[]): Alerts[] {
   // Anybody can move much of a watched token between wallets of their own.
   const isLeaving = ({ matches }: Alert) => matches.some(({ perspective }) => leaves(perspective));
@@ -248,13 +238,11 @@ function rankedOf(alerts: Alert[]): Alerts[] {
     .map(({ together }) => together);
 }
 
-/** Transactions as compact alerts; a suspicious one, and what the chain does not have, in a line. */
 const detailsOf = (transactions: readonly Alerts[], context: RenderContext): string[] =>
   transactions.flatMap((together) =>
     together.some(isSuspect) || !isThere(together[0]) ? [lineOf(together, context)] : compactLines(together, context),
   );
 
-/** The transactions to list, as many as fit. */
 function listedLines(
   alerts: Alert[],
   room: number,
@@ -274,7 +262,7 @@ function listedLines(
   return { lines, alerts: new Set(ranked.slice(0, lines.length).flat()) };
 }
 
-/** A few alerts one by one, grouped by transaction, in the same order; null if they do not fit. */
+/** null: the alerts do not fit. */
 function listOf(alerts: Alert[], room: number, context: RenderContext): string[] | null {
   const ranked = rankedOf(alerts);
   const listed = new Set(ranked.flat());
@@ -283,7 +271,6 @@ function listOf(alerts: Alert[], room: number, context: RenderContext): string[]
   return lines.join('\n').length > room ? null : lines;
 }
 
-/** What came in and left is worth, as far as it is known. */
 function worthLines(alerts: readonly Alert[], context: RenderContext): string[] {
   const sums = new Map<Direction, bigint>();
   let unpriced = 0;
@@ -324,10 +311,7 @@ function directionOf(alert: Alert): Direction {
   return seen.has('incoming') ? 'incoming' : 'outgoing';
 }
 
-/**
- * The totals with the most transfers, as many as fit. Those of one token are grouped above its address. The last line
- * counts the others.
- */
+/** As many totals as fit; the last line counts the others. */
 function totalLines(totals: Total[], room: number, context: RenderContext): string[] {
   const lines: string[] = [];
   let listed = 0;
@@ -350,7 +334,6 @@ function totalLines(totals: Total[], room: number, context: RenderContext): stri
   return count > 0 ? [...lines, context.t('digest.others', counted(count, context))] : lines;
 }
 
-/** The totals of each token, and the tokens of each network, together; in the order of the first of each. */
 const byNetworkAndToken = (totals: Total[]): Total[][] =>
   [...Map.groupBy(totals, ({ largest }) => largest.network).values()].flatMap((ofNetwork) => [
     ...Map.groupBy(ofNetwork, ({ largest }) => largest.transfer.token).values(),
@@ -369,7 +352,6 @@ function totalLine({ transfers, amount, worth, direction, largest, suspect }: To
   return `${suspect ? '⚠️ ' : ''}${VIEW_STYLES[direction].icon} ${context.t('digest.total', { ...counted(transfers, context), what })}${worth ? ` · ${writeWorth(inDollars(worth), context.language)}` : ''}`;
 }
 
-/** The largest transfer of each of the first totals, as many as fit into a field. */
 function largestOf(totals: Total[], context: RenderContext): string {
   const lines = totals
     .filter(({ amount, suspect, largest }) => amount > 0n && !suspect && !isItem(largest.transfer))

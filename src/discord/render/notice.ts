@@ -20,16 +20,13 @@ import {
 const MAX_ADDRESSES = 10;
 const COLOR = 0xd4a72c;
 
-/**
- * Renders the notice about a channel that the bot cannot write to, which the guild's admins get in another channel.
- * `code` is Discord's.
- */
+/** For the guild's admins, in another channel. `code` is Discord's. */
 export function renderParked(channelId: string, code: number, language: string | null, reference: string): object {
   const t = translator(languageOf(language));
   return noticeBody(t('notice.parkedTitle'), t('notice.parked', { channel: `<#${channelId}>`, code }), reference);
 }
 
-/** Renders the notice about addresses that went quiet. It distinguishes a dead feed from a quiet wallet. */
+/** Distinguishes a dead feed from a quiet wallet. */
 export function renderSilence(silences: Silence[], language: string | null, now: number, reference: string): object {
   const chosen = languageOf(language);
   const t = translator(chosen);
@@ -49,7 +46,7 @@ export function renderSilence(silences: Silence[], language: string | null, now:
   return noticeBody(title, text.join('\n'), reference);
 }
 
-/** Renders the notice about a balance that fell below its limit, which pings the subscription's role, or is above it again. */
+/** `isLow`: it pings the subscription's role; otherwise the balance is above its limit again. */
 export function renderCrossing(
   { watched, isLow, balance, limit, symbol, asset, block }: Crossing,
   network: number,
@@ -80,7 +77,7 @@ export function renderCrossing(
     : body;
 }
 
-/** The body of a notice. Its texts must be safe for Discord. */
+/** The texts must be safe for Discord. */
 export function noticeBody(title: string, text: string, reference: string, network?: string): object {
   const author = network === undefined ? {} : { author: { name: network } };
   const embed = { ...author, title, description: text, color: COLOR, footer: { text: `ref ${reference}-1` } };

@@ -8,11 +8,10 @@ import { transactionEmbed } from './card.ts';
 import { compactLines } from './compact.ts';
 import { type RenderSettings, renderContext } from './wording.ts';
 
-/** Somebody on the other side of the sample. */
 const OTHER: AddressText = '0x1111111111111111111111111111111111111111';
 const TOKEN: AddressText = '0x2222222222222222222222222222222222222222';
 
-/** A made-up alert that the subscription would get, marked as a sample, in the guild's language; it mentions nobody. */
+/** Made up, marked as a sample, and in the guild's language; it mentions nobody. */
 export function sampleMessage(
   subscription: Subscription,
   settings: RenderSettings,

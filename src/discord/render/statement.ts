@@ -18,16 +18,16 @@ import {
   type RenderSettings,
 } from './wording.ts';
 
-/** How many significant digits of an amount are shown; a file has them all. */
+/** Significant digits; a file has them all. */
 const DIGITS = 10;
 
 const abs = (value: bigint): bigint => (value < 0n ? -value : value);
 const decimalsOf = ({ asset, transfer }: AssetSum): number | null => (asset === 'native' ? 18 : transfer!.decimals);
 
-/** Whether balances and movements are known and do not add up. */
+/** Balances and movements are known and do not add up. */
 const isOff = (sum: AssetSum): boolean => (differenceOf(sum) ?? 0n) !== 0n;
 
-/** What one asset did: `10 → 12.5 HARBOR (+5 −2.4, fees 0.1)`, and whether that adds up. */
+/** `10 → 12.5 HARBOR (+5 −2.4, fees 0.1)`, and whether that adds up. */
 export function sumLine(sum: AssetSum, { others }: Pick<Statement, 'others'>, context: RenderContext): string {
   const { t, language } = context;
   const units = (value: bigint, digits = DIGITS) =>
@@ -55,11 +55,9 @@ export function sumLine(sum: AssetSum, { others }: Pick<Statement, 'others'>, co
   return `${words}\n-# ${off}`;
 }
 
-/** After which blocks the balances were read. */
 export const blocksLine = ({ range }: Statement, context: RenderContext): string =>
   `-# ${context.t('activity.balance.blocks', { after: number(range.after, context), upTo: number(range.upTo, context) })}`;
 
-/** The exact amounts of a sum, in units, as cells of a file. */
 function sumCells(sum: AssetSum) {
   const units = (value: bigint | null) => {
     if (value === null) return null;
@@ -78,7 +76,6 @@ function sumCells(sum: AssetSum) {
   };
 }
 
-/** Rows of an activity file above and below its transfers: what there was, what is left, and what does not add up. */
 export function balanceRows({ range, sums }: Statement, network: string | null): { above: string[]; below: string[] } {
   const row = (kind: string, block: number, sum: AssetSum, amount: string | null) => {
     const { token, symbol } = sumCells(sum);
@@ -98,8 +95,7 @@ export function balanceRows({ range, sums }: Statement, network: string | null):
   };
 }
 
-/** Most characters of the wallets' lines. */
-const MAX_LINES = 3_500;
+const MAX_CHARACTERS = 3_500;
 const CSV_HEAD = 'address,name,token,symbol,opening,in,out,fees,closing,does not add up,from block,to block';
 
 export function renderStatement(
@@ -120,7 +116,7 @@ export function renderStatement(
     return [head, ...statement.sums.map((sum) => sumLine(sum, statement, context))].join('\n');
   });
   const shown: string[] = [];
-  let room = MAX_LINES;
+  let room = MAX_CHARACTERS;
   for (const text of texts) {
     room -= text.length + 2;
     if (room >= 0) shown.push(text);
@@ -142,7 +138,6 @@ export function renderStatement(
   return noticeBody(title, lines.join('\n'), reference);
 }
 
-/** The file of a statement, with exact amounts. */
 export function statementCsv({ wallets }: GuildStatement, settings: RenderSettings): string {
   const rows = wallets.flatMap(({ address, label, statement: { range, sums, network } }) =>
     sums.map((sum) => {

@@ -15,23 +15,18 @@ import {
   whatMoved,
 } from './wording.ts';
 
-/** The alerts of a message or of a transaction. */
 export type Alerts = [Alert, ...Alert[]];
-/** One part of a transaction, such as a transfer or a swap, with its alerts. */
 export type AlertPart = Part<Alert>;
 export type Side = 'from' | 'to';
 
-/** What a message shows of one transaction, in every layout. */
 export interface Shown {
   /** What is significant or left first. Without what is worth least, unless there is nothing else. */
   alerts: Alerts;
   parts: [AlertPart, ...AlertPart[]];
-  /** What is worth least beside the rest. */
   worthless: readonly Alert[];
   context: RenderContext;
 }
 
-/** Determines what to show of a transaction's alerts. */
 export function shownOf(all: Alerts, given: RenderContext): Shown {
   // Any contract can claim that something left, any number of times.
   const rank = (alert: Alert) =>
@@ -50,7 +45,7 @@ export function shownOf(all: Alerts, given: RenderContext): Shown {
       };
 }
 
-/** The icon and color of each view; `several`: a transaction with different ones. */
+/** `several`: a transaction with different views. */
 export const VIEW_STYLES: Record<View | 'swap' | 'several', { icon: string; color: number }> = {
   incoming: { icon: '📥', color: 0x2da44e },
   outgoing: { icon: '📤', color: 0xe5534b },
@@ -65,7 +60,7 @@ export const VIEW_STYLES: Record<View | 'swap' | 'several', { icon: string; colo
 
 const MAX_IDS = 400;
 
-/** What alerts of one asset moved in total; null when there is no sum or it is too long. */
+/** null when there is no sum or it is too long. */
 export function totalMoved(alerts: readonly Alert[], context: RenderContext): string | null {
   const { transfer, count } = alerts[0]!;
   if (isItem(transfer)) {
@@ -83,30 +78,26 @@ export function totalMoved(alerts: readonly Alert[], context: RenderContext): st
   return length > MAX_SUM ? null : whatMoved(summed, context);
 }
 
-/** The addresses on one side of some transfers, each once. */
 export const partiesOn = (alerts: readonly Alert[], side: Side): (AddressText | null)[] => [
   ...new Set(alerts.map(({ transfer }) => transfer[side])),
 ];
 
-/** How many transfers of one transaction these are, in words. */
 export const countOf = (alerts: readonly Alert[], context: RenderContext): string =>
   context.t('alert.inOneTransaction', counted(transferCount(alerts), context));
 
 export const inTransfers = (amount: string, alerts: readonly Alert[], context: RenderContext): string =>
   context.t('alert.inTransfers', { ...counted(transferCount(alerts), context), amount });
 
-/** The small line that counts what is worth least. */
 export const worthlessCount = ({ worthless, context }: Shown): string[] =>
   worthless.length > 0 ? [`-# ${context.t('alert.moreUncataloged', counted(transferCount(worthless), context))}`] : [];
 
-/** What a single transfer or a sweep moved. */
 export function partWords(part: Exclude<AlertPart, { kind: 'swap' }>, context: RenderContext): string {
   const [{ transfer, count }] = part.alerts as Alerts;
   if (part.kind === 'line') return `${whatMoved(transfer, context)}${count > 1 ? ` ×${number(count, context)}` : ''}`;
   return totalMoved(part.alerts, context)!;
 }
 
-/** What a swap gave and got; null when it is too long. */
+/** null: the words would be too long. */
 export function swapWords(
   part: Extract<AlertPart, { kind: 'swap' }>,
   context: RenderContext,
@@ -116,7 +107,7 @@ export function swapWords(
   return gave === null || got === null ? null : { gave, got };
 }
 
-/** The IDs of a sweep: runs as `#1–#20`, several pieces as `#7 ×3`, up to a length that people read. */
+/** Runs as `#1–#20`, several pieces as `#7 ×3`, up to a length that people read. */
 export function idsOf(alerts: readonly Alert[], context: RenderContext): string {
   const ids = alerts.map(({ transfer, count }) => ({
     id: BigInt(transfer.tokenId!),

@@ -7,10 +7,10 @@ import { writeNumber } from '../../languages/languages.ts';
 import { assetName, code, duration, labelOf, linked, named, number, type RenderContext, whatMoved } from './wording.ts';
 
 export const WARNING_COLOR = 0xffcc00;
-/** Maximum number of warnings of one kind in one embed. */
+/** Warnings of one kind in one embed. */
 const MAX_WARNINGS = 3;
 
-/** A title with what it warns of; the same title: of nothing. */
+/** Returns the same title if there is nothing to warn of. */
 export function warnedTitle(title: string, alerts: readonly Alert[], { t }: RenderContext): string {
   const kinds = new Set(alerts.flatMap(({ warnings }) => warnings.map(({ kind }) => kind)));
   if (kinds.has('look-alike')) return `⚠️ ${t('alert.lookAlike', { title })}`;
@@ -18,7 +18,6 @@ export function warnedTitle(title: string, alerts: readonly Alert[], { t }: Rend
   return kinds.has('other-project') ? `⚠️ ${title}` : title;
 }
 
-/** The warnings above the transfer, as lines. */
 export function warningsOf(alerts: readonly Alert[], context: RenderContext): string[] {
   const warnings = alerts.flatMap((alert) => alert.warnings.map((warning) => ({ warning, alert })));
   const pairs = new Map<string, string[]>();
@@ -33,7 +32,6 @@ export function warningsOf(alerts: readonly Alert[], context: RenderContext): st
   return [...warning, ...[...imitations].slice(0, MAX_WARNINGS), ...otherProjectsOf(alerts, context)];
 }
 
-/** Both addresses in full, one above the other, and where they differ. */
 function lookAlike(
   { address, like, label }: Extract<Warning, { kind: 'look-alike' }>,
   context: RenderContext,
@@ -50,7 +48,7 @@ function lookAlike(
   ];
 }
 
-/** Where two look-alikes begin to differ: eight characters of each from there on, as inline code. */
+/** Eight characters of each from where they begin to differ, as inline code. */
 export function differingDigits(fake: AddressText, known: AddressText): { fake: string; known: string } {
   let start = 0;
   while (start < fake.length && fake[start] === known[start]) start++;
@@ -65,7 +63,7 @@ function imitation({ symbol, genuine }: Extract<Warning, { kind: 'imitation' }>,
     : context.t('alert.imitationOf', { symbol: shown, address: `\`${checksumAddress(genuine)}\`` });
 }
 
-/** The other projects that these events name, although they arrived at this one's URL, as lines. */
+/** Projects that these events name, although they arrived at this one's URL. */
 export function otherProjectsOf(alerts: readonly Alert[], context: RenderContext): string[] {
   const foreign = alerts.flatMap(({ warnings }) => warnings.filter((warning) => warning.kind === 'other-project'));
   const projects = new Set(foreign.map(({ projectId }) => projectId));
@@ -74,17 +72,14 @@ export function otherProjectsOf(alerts: readonly Alert[], context: RenderContext
     .map((id) => context.t('alert.otherProject', { project: code(id, context.t('alert.unnamed'), context) }));
 }
 
-/** Whether one of these alerts warns of the address as a look-alike. */
 export const isFake = (address: AddressText, alerts: readonly Alert[]): boolean => likeOf(address, alerts) !== null;
 
-/** The address that one of these alerts says it resembles; null: none. */
 export function likeOf(address: AddressText, alerts: readonly Alert[]): AddressText | null {
   const warnings = alerts.flatMap((alert) => alert.warnings);
   const found = warnings.find((warning) => warning.kind === 'look-alike' && warning.address === address);
   return found?.kind === 'look-alike' ? found.like : null;
 }
 
-/** Remarks about uncertain facts, each once. */
 export const remarksOf = (alerts: readonly Alert[], context: RenderContext): string[] => [
   ...new Set(alerts.flatMap((alert) => remarks(alert, context))),
   ...balancesOf(alerts, context),
@@ -92,7 +87,6 @@ export const remarksOf = (alerts: readonly Alert[], context: RenderContext): str
 
 const MAX_BALANCES = 5;
 
-/** What was left to the addresses whose subscriptions show it. */
 function balancesOf(alerts: readonly Alert[], context: RenderContext): string[] {
   const shown = alerts.flatMap(({ transfer, matches }) =>
     matches.flatMap(({ address, showsBalance }) => {
@@ -137,7 +131,6 @@ function remarks(alert: Alert, context: RenderContext): string[] {
   return [...lines, ...chainRemarks(alert, context)];
 }
 
-/** Remarks about whether the chain has it, where, and since when. */
 export function chainRemarks({ transfer, warnings, reorganized }: Alert, context: RenderContext): string[] {
   const { t } = context;
   const lines: string[] = [];

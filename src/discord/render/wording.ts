@@ -10,33 +10,30 @@ import { amountOf, inDollars, isItem, mergedKind, type Transfer, worthOf } from 
 import { type Language, languageOf, type Translate, translator } from '../../languages/index.ts';
 import { writeNumber, writeWorth } from '../../languages/languages.ts';
 
-/** The settings that rendering depends on: the explorer and the native coin's symbol, where known. */
 export interface RenderSettings extends ExplorerRoot {
   nativeSymbol: string | undefined;
-  /** By their ids, where there are several: each alert then names its own, with that one's explorer and coin. */
+  /** By ID, where there are several: each alert then names its own, with that network's explorer and coin. */
   networks?: ReadonlyMap<number, Pick<Network, 'title' | 'explorerUrl' | 'nativeSymbol'>> | undefined;
 }
 
-/** How one guild's messages are rendered: in which language, and with which names and links. */
 export interface RenderContext extends RenderSettings {
   t: Translate;
   language: Language;
-  /** Tokens that the explorer's catalog lists: their names may be trusted. */
+  /** Tokens whose names may be trusted. */
   cataloged: ReadonlySet<AddressText>;
   unlinked?: boolean;
-  /** Labels are shortened, and balances and lesser remarks are left out, so that no alert has to be dropped. */
+  /** Labels are shortened, and balances and lesser remarks left out, so that no alert is dropped. */
   isShort?: boolean;
-  /** Other tokens' names link to their contracts. */
+  /** Names of uncataloged tokens link to their contracts. */
   linksTokens?: boolean;
   /** The title of a compact alert is its headline, which a push notification shows. */
   plainTitles?: boolean;
-  /** How the transaction's network is named, where there are several. */
+  /** Title of the transaction's network, where there are several. */
   network?: string;
   /** Addresses are names or shortened, without markup. */
   plainNames?: boolean;
 }
 
-/** The context in which a guild's alerts (at least one) are rendered. */
 export function renderContext(alerts: readonly Alert[], settings: RenderSettings): RenderContext {
   const language = languageOf(alerts[0]!.language);
   return { ...settings, language, t: translator(language), cataloged: catalogedIn(alerts) };
@@ -45,7 +42,6 @@ export function renderContext(alerts: readonly Alert[], settings: RenderSettings
 const catalogedIn = (alerts: readonly Alert[]): Set<AddressText> =>
   new Set(alerts.flatMap(({ isCataloged, transfer }) => (isCataloged && transfer.token) || []));
 
-/** The context in which a notice about addresses of one network is rendered. */
 export function noticeContext(
   language: string | null,
   settings: RenderSettings,
@@ -56,7 +52,7 @@ export function noticeContext(
   return { ...settings, ...settings.networks?.get(network), language: chosen, t: translator(chosen), cataloged };
 }
 
-/** The context for alerts of one transaction, which may be on one of several networks. */
+/** The alerts are of one network. */
 export function onNetwork(alerts: readonly Alert[], context: RenderContext): RenderContext {
   const { networks } = context;
   if (networks === undefined) return context;
@@ -67,11 +63,11 @@ export function onNetwork(alerts: readonly Alert[], context: RenderContext): Ren
   return { ...context, ...own, cataloged: catalogedIn(alerts), network: asName(title, '', MAX_LABEL, title) };
 }
 
-/** Maximum length of a sum: a token may claim 255 decimals, and its sum would crowd out the others. */
+/** A token may claim 255 decimals, and its sum would crowd out the others. */
 export const MAX_SUM = 120;
-/** Maximum length of a token ID in a line; of a longer one the first and last digits are shown. */
+/** Of a longer token ID the first and last digits are shown in a line. */
 export const MAX_TOKEN_ID = 24;
-/** Maximum number of graphemes of a label. */
+/** In graphemes. */
 const MAX_LABEL = 60;
 const MAX_SHORT_LABEL = 20;
 
@@ -80,26 +76,22 @@ export function code(text: string | null | undefined, fallback: string, { t }: R
   return inCode(text, fallback, max, t('alert.hiddenName'));
 }
 
-/** A name that the guild chose. */
 export const named = (label: string, { t, isShort }: Pick<RenderContext, 't' | 'isShort'>): string =>
   asLabel(label, '', isShort ? MAX_SHORT_LABEL : MAX_LABEL, t('alert.hiddenName'));
 
-/** A whole number for people: `1,234`. */
 export const number = (count: number | bigint | string, { language }: RenderContext): string =>
   writeNumber(String(count), language);
 
-/** A count as a text takes it: `count` selects the plural, `number` is shown. */
+/** `count` selects the plural, `number` is shown. */
 export const counted = (count: number, context: RenderContext) => ({ count, number: number(count, context) });
 
 export const transferCount = (alerts: readonly Alert[]): number => alerts.reduce((sum, { count }) => sum + count, 0);
 
-/** The native coin's symbol in this transfer. */
 function coin(transfer: AssetWords, { nativeSymbol, t }: RenderContext): string {
   const own = transfer.kind === 'native' ? transfer.tokenType : null;
   return asName(nativeSymbol ?? own, t('alert.nativeCoin'), undefined, t('alert.hiddenName'));
 }
 
-/** A transaction's fee in the coin that this transfer of it names. */
 export const feeText = (gasFee: string, transfer: Transfer, context: RenderContext): string => {
   const fee = writeNumber(rounded(inUnits(gasFee, 18), FEE_DIGITS), context.language);
   return context.t('alert.fee', { fee: `${fee} ${coin(transfer, context)}` });
@@ -108,7 +100,6 @@ export const feeText = (gasFee: string, transfer: Transfer, context: RenderConte
 /** The native coin where no transfer names it. */
 export const COIN = { kind: 'native', tokenType: null } as AssetWords;
 
-/** The name of what moved: coin, token or collection. */
 export function assetName(transfer: AssetWords, context: RenderContext): string {
   const { kind, token, tokenName, tokenSymbol } = transfer;
   const { t } = context;
@@ -125,7 +116,7 @@ export function assetName(transfer: AssetWords, context: RenderContext): string 
   return url ? `[${linkText(shown)}](${url})` : shown;
 }
 
-/** `≈ $18,400`: what alerts moved is worth together. That it is not known is shown if a subscription asks for it. */
+/** `≈ $18,400`; an unknown price is shown if a subscription asks for it. */
 export function worthOfAll(alerts: readonly Alert[], { t, language }: RenderContext): string[] {
   const worths = alerts.map(({ transfer, count }) => worthOf(transfer, count));
   const known = worths.filter((worth) => worth !== null);
@@ -139,7 +130,6 @@ export function worthOfAll(alerts: readonly Alert[], { t, language }: RenderCont
   return alerts.some(isAsked) ? [t('alert.unknownPrice')] : [];
 }
 
-/** What came in and left is worth, as far as it is known. */
 export function worthLine(
   sums: readonly (readonly [icon: string, sum: bigint])[],
   unpriced: number,
@@ -151,7 +141,6 @@ export function worthLine(
   return parts.length > 0 ? [parts.join(' · ')] : [];
 }
 
-/** What one transfer moved: an amount, or an NFT. */
 export function whatMoved(transfer: Transfer, context: RenderContext): string {
   const { t } = context;
   const { value, decimals } = transfer;
@@ -165,7 +154,7 @@ export function whatMoved(transfer: Transfer, context: RenderContext): string {
   return decimals === null ? t('alert.rawUnits', { amount, token }) : `${amount} ${token}`;
 }
 
-/** An NFT. A long ID is shortened; the details of a full alert about this NFT alone show all of it. */
+/** A long ID is shortened; the details of a full alert about this NFT alone show all of it. */
 function item({ tokenId, tokenIdExact }: Transfer, name: string, context: RenderContext): string {
   if (tokenId === null) return context.t('alert.noTokenId', { name });
   if (!tokenIdExact) return context.t('alert.impreciseItem', { name, id: code(tokenId, '?', context) });
@@ -176,10 +165,7 @@ export function shortId(id: string): string {
   return id.length > MAX_TOKEN_ID ? `${id.slice(0, 8)}…${id.slice(-8)}` : id;
 }
 
-/**
- * The guild's own name for an address, unescaped: from its address book or the label of the subscription that watches
- * it.
- */
+/** The guild's own name, unescaped: from its address book or the label of a subscription. */
 export function labelOf(address: AddressText, alerts: readonly Alert[]): string | null {
   for (const { labels, matches } of alerts) {
     const label = labels[address] ?? matches.find((one) => one.address === address && one.label !== null)?.label;
@@ -188,7 +174,6 @@ export function labelOf(address: AddressText, alerts: readonly Alert[]): string 
   return null;
 }
 
-/** A full checksum address, as a link where there is an explorer. */
 export function linked(
   address: AddressText,
   page: 'address' | 'token',
@@ -199,11 +184,10 @@ export function linked(
   return url ? `[${full}](${url})` : full;
 }
 
-/** The transaction's page; null without an explorer. */
 export const transactionUrl = (transfer: Transfer, settings: RenderSettings): string | null =>
   transactionPage(settings, transfer.txHash);
 
-/** The transaction's hash without characters that could be markup. */
+/** The hash without characters that could be markup. */
 export const hash = ({ txHash }: Transfer): string => txHash.replace(/[^0-9a-z]/g, '');
 
 /** A time in its two largest units: `2 hr, 5 min`. */
