@@ -8,13 +8,11 @@ import { CREDENTIALS_FAULT, hasReadableCredentials } from './credentials.ts';
 import { isRange } from './notification/reach.ts';
 import type { Project } from './notification/types.ts';
 
-/** A setting that cannot be used; the message names the variable and the reason. */
 export class Misconfigured extends Error {}
 
 const RPC_FAULT = "must be a node's JSON-RPC URL, e.g. http://127.0.0.1:8545";
 const SIGNING_FAULT = 'must be whsec_ and the base64 of 24 to 64 bytes';
 
-/** The parts of a text that are separated by commas. */
 const partsOf = (text: string) => text.split(',').flatMap((one) => one.trim() || []);
 
 const projects = z.string().transform((text, context): Project[] =>
@@ -29,7 +27,6 @@ const projects = z.string().transform((text, context): Project[] =>
   }),
 );
 
-/** A whole number as text. Every fault has the same message. */
 export const wholeNumber = (min: number, max: number) => {
   const error = `must be a whole number from ${min} to ${max}`;
   return z.coerce.number({ error }).int(error).min(min, error).max(max, error);
@@ -103,7 +100,7 @@ const schema = z.object({
     .default('info'),
 });
 
-/** Reads the environment; an empty value counts as not set. Faults name the variables, never their values. */
+/** An empty value counts as not set. Faults name the variables, never their values. */
 export function readConfig(environment: Record<string, string | undefined>) {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const parsed = schema.safeParse(given);
@@ -116,12 +113,7 @@ export function readConfig(environment: Record<string, string | undefined>) {
 
 const readProjects = (path: string): Project[] => readJson('PROJECTS_FILE', path, projectFile);
 
-/**
- * Reads the projects of a file, and reads it again whenever it changes. If it then cannot be read, the projects stay as
- * they were. `fixed` projects are always among them.
- *
- * @throws {Misconfigured} when it cannot be read at first.
- */
+/** A changed file that cannot be read changes nothing. @throws {Misconfigured} when it cannot be read at first. */
 export function followProjects(path: string, fixed: readonly Project[], log: Logger) {
   let projects = [...fixed, ...readProjects(path)];
 

@@ -1,14 +1,13 @@
-/** What is wrong with a URL that {@link hasReadableCredentials} refuses. */
 export const CREDENTIALS_FAULT = 'must have its user and password in URL encoding: % is written %25';
 
-/** The header for a URL's user and password, in UTF-8; empty without them. @throws where they are not URL encoding. */
+/** In UTF-8. @throws where user or password are not URL encoding. */
 export function authorizationOf({ username, password }: URL): { authorization?: string } {
   if (username === '' && password === '') return {};
   const text = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
   return { authorization: `Basic ${Buffer.from(text).toString('base64')}` };
 }
 
-/** Whether a URL's user and password can be decoded; true where it has none, or is no URL. */
+/** true where it has none, or is no URL. */
 export function hasReadableCredentials(url: string): boolean {
   try {
     if (URL.canParse(url)) authorizationOf(new URL(url));

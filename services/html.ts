@@ -1,17 +1,15 @@
 const IS_HTML = Symbol('HTML');
 
-/** Text that is HTML. Only {@link rawHtml} and {@link html} make it. */
 export interface Html {
   readonly text: string;
   readonly [IS_HTML]: true;
 }
 
-/** Marks text as HTML. It is not escaped, so nothing in it may come from others. */
+/** The text is not escaped, so nothing in it may come from others. */
 export const rawHtml = (text: string): Html => ({ text, [IS_HTML]: true });
 
 type Part = string | number | bigint | Html | readonly Html[];
 
-/** Makes HTML from a template; values are escaped unless they are HTML. */
 export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
   return rawHtml(String.raw({ raw: strings }, ...parts.map(toText)));
 }
@@ -52,7 +50,6 @@ const STYLE = rawHtml(`
   @media (max-width: 35rem) { dl { grid-template-columns: 1fr; gap: 0; } dd { margin: 0 0 .5rem; } }
 `);
 
-/** A whole page, readable on a phone. */
 export function page(title: string, body: Html): string {
   return html`<!doctype html>
 <html lang="en">

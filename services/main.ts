@@ -2,8 +2,6 @@
 import './v8-options.ts';
 import type { ChainOptions } from './start.ts';
 
-/** `npm run services`: environment → configuration → the three services, or the one that the first argument names. */
-
 // A signal ends the start cleanly, even while the modules load, which takes longest.
 const stopping = new AbortController();
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopping.abort(signal));

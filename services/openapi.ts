@@ -3,8 +3,6 @@ import { z } from 'zod';
 import { rowsQuery } from './discovery/routes.ts';
 import { notificationSchemas, pageQuery } from './notification/schemas.ts';
 
-/** The shapes of the services’ responses, from which their OpenAPI description is made. */
-
 const message = z.object({ message: z.string() });
 const webhookRow = z.object({ projectId: z.string(), webhookUrl: z.string(), eventType: z.string() });
 const settings = {
@@ -37,7 +35,6 @@ const token = z.object({
 
 const tokenResponse = z.object({ status: z.string(), message: z.string(), result: token.nullable() });
 
-/** The successful responses of the three interfaces, by method and path. */
 export const responses = {
   'POST /notification/v0/webhook': { 201: webhook },
   'PUT /notification/v0/webhook': { 200: webhook },
@@ -99,7 +96,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   503: 'No node names the block to begin with; nothing was stored',
 };
 
-/** The responses of an operation, by status; an interface has one shape for all its errors. */
+/** An interface has one shape for all its errors. */
 export function responsesOf(operation: Operation): Record<string, z.ZodType> {
   const { method, path } = partsOf(operation);
   const isNotification = path.startsWith('/notification');
@@ -112,7 +109,7 @@ export function responsesOf(operation: Operation): Record<string, z.ZodType> {
   return { ...responses[operation], ...Object.fromEntries(statuses.map((status) => [status, shape])) };
 }
 
-/** Serves the OpenAPI document of the interfaces, those of each chain below its prefix, at `/openapi.json`. */
+/** Each chain's interfaces stand below its prefix. */
 export function openApiRoutes(
   server: FastifyInstance,
   chains: readonly Record<'prefix' | 'nativeSymbol', string>[],

@@ -45,19 +45,17 @@ export function createMetrics() {
   });
   return {
     registry,
-    /** Returns what counts the calls to a chain's nodes. */
     called: (chain: string) => (method: string, result: string, ms: number) => {
       calls.inc({ chain, method, result });
       seconds.observe({ chain, method }, ms / 1_000);
     },
-    /** Returns what counts the attempts to deliver; a result is a status or `none`. */
     attempted: (chain: string) => (status: string) => attempts.inc({ chain, status }),
-    /** Adds gauges of the chains' state, which is read at each scrape. Call once. */
+    /** Call once. */
     watch: (chains: () => ChainReport[]) => addGauges(registry, chains),
   };
 }
 
-/** How many blocks are not read yet; null before the first look at the chain. */
+/** null before the first look at the chain. */
 function lagOf({ head, next }: Pick<NotificationStatus, 'head' | 'next'>): number | null {
   return head === null || next === null ? null : Math.max(0, head - next + 1);
 }
@@ -99,7 +97,7 @@ function addGauges(registry: Registry, chains: () => ChainReport[]): void {
   });
 }
 
-/** `/healthz`, `/readyz`, `/metrics` and `/status`: for operators, not for the public. */
+/** For operators, not for the public. */
 export function opsRoutes(
   server: FastifyInstance,
   { chains, metrics, clock }: { chains(): ChainReport[]; metrics: Metrics; clock: Clock },

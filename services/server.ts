@@ -9,7 +9,7 @@ import fastify, {
 } from 'fastify';
 import type { Logger } from 'pino';
 
-/** Refuses a request. The message is for the client. */
+/** The message is for the client. */
 export class Refusal extends Error {
   readonly statusCode: number;
 
@@ -19,7 +19,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Creates a server without routes; errors have the format of the interface that was called. */
+/** Errors have the format of the interface that was called. */
 export function openServer(log: Logger): FastifyInstance {
   // Fastify's own log lines would hold the key in the query.
   const server = fastify({

@@ -16,11 +16,9 @@ import { openApiRoutes } from './openapi.ts';
 import { createMetrics, type Metrics, opsRoutes } from './ops.ts';
 import { openServer } from './server.ts';
 
-/** The names of the three services. */
 export const SERVICE_NAMES = ['notification', 'explorer', 'discovery'] as const;
 type ServiceName = (typeof SERVICE_NAMES)[number];
 
-/** What people see of one chain. */
 interface ChainStyle {
   /** `tokenType` of native events; default `NATIVE`. */
   nativeSymbol?: string | undefined;
@@ -28,18 +26,16 @@ interface ChainStyle {
   cataloged?: readonly string[] | undefined;
 }
 
-/** One chain and its nodes. */
 export interface ChainOptions extends ChainStyle {
   /** Its paths begin with `/{name}`, and its folder has this name; without it there is one chain. */
   name?: string | undefined;
   nodes: readonly NodeOptions[];
-  /** WebSocket URL of a node that announces new blocks. */
   wsUrl?: string | undefined;
   /** Calls per second to each node; default: no limit until a node responds with 429. */
   perSecond?: number | undefined;
-  /** Calls that may share one HTTP request; default 1. */
+  /** Default 1. */
   batch?: number | undefined;
-  /** How many nodes must agree about a block; default 1. */
+  /** Default 1. */
   agreement?: number | undefined;
 }
 
@@ -47,66 +43,47 @@ export interface ServicesOptions extends ChainStyle {
   /** Any EVM node's JSON-RPC URL, for a single chain; or `chains`. */
   rpcUrl?: string;
   chains?: readonly ChainOptions[];
-  /** The folder of the notification service's SQLite file; created if missing. */
   dir: string;
-  /** Projects that may manage webhooks; a function returns the current ones. */
   projects: readonly Project[] | (() => readonly Project[]);
   /** Private addresses and CIDRs that deliveries may go to; default none. */
   webhookAllow?: readonly string[];
   /** true: follow the specification to the letter where live services differ. */
   strict?: boolean;
-  /** Default 127.0.0.1. */
   host?: string;
   /** Default 0: a free one. */
   port?: number;
-  /** The service to run; default all. */
   only?: ServiceName | undefined;
-  /** Milliseconds between checks for a new block; default 1000. */
+  /** Default 1000. */
   pollMs?: number;
-  /** The JSON file of the discovery service; default the one that comes with it. */
+  /** Default: the one that comes with the service. */
   providersFile?: string | undefined;
   clock?: Clock;
   /** Default: silent. */
   log?: Logger;
-  /** Abort it to give up the start. */
   signal?: AbortSignal;
 }
 
-/** The services while they run; roots are whole URLs, of the first chain where there are several. */
+/** The roots are whole URLs, of the first chain where there are several. */
 export interface Services {
-  /** Where the server listens, e.g. `http://127.0.0.1:8090`. */
   url: string;
-  /** Root of interface A, `…/notification/v0`. */
   notificationUrl: string;
-  /** Root of interface B, `…/explorer/v0`. */
   explorerApiUrl: string;
-  /** The explorer's web root, `…/explorer`. */
   explorerUrl: string;
-  /** Root of interface C, `…/discovery`. */
   discoveryUrl: string;
   /** null when only another service runs. */
   notification: Notification | null;
-  /** Stops scanning, sending and listening; pending deliveries stay on disk. */
+  /** Pending deliveries stay on disk. */
   close(): Promise<void>;
 }
 
 /** The explorer's share of the calls to a node, so that page views do not slow down the scanner. */
 const EXPLORER_SHARE = 0.2;
-/** The explorer's calls per second where no rate is set. */
 const EXPLORER_PER_SECOND = 20;
 
-/** The options that every chain needs. */
 type Common = Required<Pick<ServicesOptions, 'log' | 'clock' | 'dir'>> &
   Pick<ServicesOptions, 'only' | 'pollMs' | 'strict' | 'webhookAllow'> & { projects: () => readonly Project[] };
 
-/**
- * Starts the services in this process, over one port.
- *
- * When it resolves, the scanner has looked at the chain once: whatever is mined afterwards is seen. A node that does not
- * respond is logged and tried again.
- *
- * @throws when the port is in use, another process has the folder's database open, or the providers cannot be read.
- */
+/** When it resolves, the chain was read once: whatever is mined afterwards is seen. A silent node is tried again. */
 export async function startServices(options: ServicesOptions): Promise<Services> {
   const { host = '127.0.0.1', port = 0, only, log = pino({ level: 'silent' }), clock = systemClock, signal } = options;
   const { projects: given } = options;
@@ -177,9 +154,7 @@ function openChain(server: FastifyInstance, options: Common, chain: ChainOptions
   }
   let stopHeads = () => {};
   return {
-    /** Empty where there is one chain. */
     name,
-    /** What its paths begin with. */
     prefix,
     nativeSymbol,
     notification,

@@ -1,4 +1,4 @@
 import { setFlagsFromString } from 'node:v8';
 
-/** Sets this process's V8 option against a crash. Imported before everything else; see docs/decisions/start-up.md. */
+/** Against a crash. Imported before everything else; see docs/decisions/start-up.md. */
 setFlagsFromString('--wasm-wrapper-tiering-budget=2000000000');

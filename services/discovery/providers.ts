@@ -8,12 +8,10 @@ const schema = z.array(
   z.object({ key: z.string().regex(/^[a-z]+$/), name: z.string(), active: z.boolean(), rows: z.array(row) }),
 );
 
-/** A provider's plan: the common columns and those of its category. */
 export type Row = z.infer<typeof row>;
-/** A category with its rows; one that is not active is not listed. */
 export type Category = z.infer<typeof schema>[number];
 
-/** Reads the data file. @throws {Misconfigured} when it cannot be read, or has another shape; the message says where. */
+/** @throws {Misconfigured}; the message says where. */
 export function readCategories(file: string | URL): Category[] {
   try {
     const parsed = schema.safeParse(JSON.parse(readFileSync(file, 'utf8')));
@@ -24,11 +22,10 @@ export function readCategories(file: string | URL): Category[] {
   }
 }
 
-/** Columns, and the values that a row may have in each. */
 export const filters = z.array(z.object({ id: z.string(), value: z.array(z.string()) }));
 type Filter = z.infer<typeof filters>[number];
 
-/** The rows that hold every word of the search and pass every filter, in the file's order; case does not matter. */
+/** In the file's order; case does not matter. */
 export function findRows(rows: readonly Row[], search: string, filters: readonly Filter[]): Row[] {
   const words = folded(search).split(/\s+/).filter(Boolean);
   return rows.filter((row) => {

@@ -17,7 +17,7 @@ export const rowsQuery = z.object({
   pageSize: wholeNumber(1, 100).default(20),
 });
 
-/** Interface C below the given instance's prefix; errors have the shape `{ error: { message } }`. Pages start at 1. */
+/** Interface C below the given instance's prefix. */
 export function discoveryRoutes(server: FastifyInstance, root: string, categories: readonly Category[]): void {
   const active = categories.filter((category) => category.active);
   const categoryOf = (key: string) => active.find((category) => category.key === key);
@@ -71,10 +71,8 @@ function readFilters(text: string, context: z.RefinementCtx): z.infer<typeof fil
   }
 }
 
-/** Columns that a plan's details leave out, because the page shows them elsewhere or not at all. */
 const NOT_DETAILS = ['slug', 'provider', 'offer', 'actionButtons', 'starred', 'description', 'planName'];
 
-/** The directory page of a category, or the one for an unknown category. */
 function directoryPage(
   root: string,
   categories: readonly Category[],
@@ -122,7 +120,7 @@ function planParagraph(row: Row): Html {
   return html`<p><strong>${String(row.planName ?? row.offer ?? 'Plan')}</strong> ${links}<br><small>${details}</small></p>`;
 }
 
-/** Turns a Markdown link into an HTML link; none unless it leads to https, because other schemes may be malicious. */
+/** None unless it leads to https, because other schemes may be malicious. */
 function linkOf(markdown: string): Html[] {
   const [, label, target] = /^\[(.+)\]\((\S+)\)$/.exec(markdown) ?? [];
   if (label === undefined || target === undefined || !URL.canParse(target)) return [];

@@ -1,6 +1,5 @@
 import { type Clock, SECOND } from '../../src/domain/clock.ts';
 
-/** Too many pages are being made or waited for. */
 export class TooBusy extends Error {}
 
 const FRESH_MS = 10 * SECOND;
@@ -8,7 +7,6 @@ const MAX_PAGES = 500;
 const MAX_UNDER_WAY = 8;
 const MAX_WAITING = 64;
 
-/** Creates an empty cache: it keeps pages for some seconds, and limits how many are made at the same time. */
 export function createPageCache<Page>(clock: Clock) {
   const pages = new Map<string, { page: Promise<Page>; at: number }>();
   const waiting: (() => void)[] = [];
@@ -29,7 +27,7 @@ export function createPageCache<Page>(clock: Clock) {
   }
 
   return {
-    /** Returns the page of a key, which is made once for all who ask at the same time. @throws {TooBusy} */
+    /** A page is made once for all who ask at the same time. @throws {TooBusy} */
     get(key: string, make: () => Promise<Page>): Promise<Page> {
       const known = pages.get(key);
       if (known !== undefined && clock.now() - known.at < FRESH_MS) return known.page;

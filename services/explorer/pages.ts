@@ -18,7 +18,6 @@ import { feeOf } from '../notification/event.ts';
 import { createPageCache, TooBusy } from './cache.ts';
 
 interface PageContext {
-  /** The path prefix of the pages. */
   root: string;
   node: Node;
   nativeSymbol: string;
@@ -31,7 +30,7 @@ interface Page {
   body: Html;
 }
 
-/** Pages for people below the given instance's prefix: `/tx/…`, `/address/…` and `/token/…`, where alerts link to. */
+/** Alerts link to these. */
 export function explorerPages(server: FastifyInstance, context: PageContext): void {
   const cache = createPageCache<Page>(context.clock);
   const send = (reply: FastifyReply, { status, title, body }: Page) =>
@@ -65,7 +64,6 @@ function link({ root }: PageContext, kind: 'address' | 'token', address: Address
   return html`<a href="${root}/${kind}/${address}">${text === undefined ? html`<code>${address}</code>` : text}</a>`;
 }
 
-/** The page for something that is not there. */
 function missing(title: string, hint: string, status = 404): Page {
   return { status, title, body: html`<h1>${title}</h1><p>${hint}</p>` };
 }
@@ -114,7 +112,7 @@ async function tokenPage(context: PageContext, given: string): Promise<Page> {
   return { status: 200, title: 'Token', body };
 }
 
-/** How many tokens a page shows by name: each name costs calls. */
+/** Each name costs calls. */
 const MAX_NAMED_TOKENS = 40;
 const MAX_SHOWN_TRANSFERS = 500;
 
@@ -153,7 +151,7 @@ ${moves === null ? html`<p class="soft">Coins that contracts sent on the way can
   return { status: 200, title: `Transaction ${hash.slice(0, 10)}…`, body };
 }
 
-/** A transaction's internal payments; null where no node traces it. Its block's traces may be tens of megabytes. */
+/** null where no node traces it. Its block's traces may be tens of megabytes. */
 async function movesOf(node: Node, hash: Hex): Promise<Transfer[] | null> {
   try {
     return (await coinMovesOf(node, hash)).map(internalTransfer);
@@ -163,7 +161,7 @@ async function movesOf(node: Node, hash: Hex): Promise<Transfer[] | null> {
   }
 }
 
-/** Reads each token once, and only some: a transaction may touch hundreds. */
+/** A transaction may touch hundreds of tokens. */
 async function factsOf(node: Node, transfers: readonly Transfer[]): Promise<Map<Address, TokenFacts>> {
   const facts = new Map<Address, TokenFacts>();
   for (const transfer of transfers) {

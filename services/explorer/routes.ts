@@ -4,12 +4,7 @@ import type { Node } from '../chain/node.ts';
 import { readToken } from '../chain/token.ts';
 import { Refusal } from '../server.ts';
 
-/**
- * Interface B below the given instance's prefix: `?module=token&action=getToken&contractaddress=…`. All responses have
- * the shape `{ status, message, result }`.
- *
- * @param cataloged contracts that are called cataloged, in any case.
- */
+/** Interface B below the given instance's prefix. `cataloged` addresses may be in any case. */
 export function explorerRoutes(server: FastifyInstance, node: Node, cataloged: readonly string[]): void {
   const catalog = new Set(cataloged.map((address) => address.toLowerCase()));
   server.get<{ Querystring: Record<string, unknown> }>('/', async (request) => {

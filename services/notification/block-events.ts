@@ -10,10 +10,9 @@ import type { ReadBlock } from './store/chain.ts';
 import type { Webhook } from './store/webhooks.ts';
 import type { Tokens } from './tokens.ts';
 
-/** Selects transfers of a block: those in its traces, or those in its transactions and logs as well. */
+/** `inner`: only those in traces. */
 type BlockPart = 'inner' | 'both';
 
-/** Creates the deliveries of a block, for all webhooks or those in `only`. @throws when a receipt cannot be read. */
 export type BlockEvents = ReturnType<typeof createBlockEvents>;
 
 export function createBlockEvents(
@@ -61,7 +60,7 @@ export function createBlockEvents(
   };
 }
 
-/** A block's transfers: payments, then internal payments, then tokens. */
+/** Payments, then internal payments, then tokens. */
 function transfersIn({ block, logs, moves }: BlockContents, part: BlockPart, profile: Profile) {
   const none = { transfers: [], unreadable: [] };
   const outer = part === 'inner' ? none : outerTransfers(block, logs.logs, profile);

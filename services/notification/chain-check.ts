@@ -4,11 +4,9 @@ import type { Nodes } from '../chain/nodes.ts';
 import { profileOf } from '../chain/profiles.ts';
 import type { Parts } from './parts.ts';
 
-/** Checks that the nodes follow the chain of this file. */
 export type ChainCheck = ReturnType<typeof createChainCheck>;
 
 const CHECK_EVERY_MS = MINUTE;
-/** How often the nodes are checked while one is excluded. */
 const EXCLUDED_EVERY_MS = 10 * SECOND;
 /** How often in a row a developer's chain must look different before it counts as started over. */
 const SURE = 3;
@@ -19,7 +17,6 @@ export function createChainCheck({ node, store, clock, log }: Parts) {
   let refused: string | null = null;
   const excluded = new Set<string>();
 
-  /** Excludes the nodes that follow another chain than this one. */
   function useNodesOf(chain: ChainIdentity, found: readonly FoundNode[]): void {
     for (const { name, identity, exclude } of found) {
       if (isSame(identity, chain)) {
@@ -38,7 +35,7 @@ export function createChainCheck({ node, store, clock, log }: Parts) {
     nextAt = clock.now() + (excluded.size > 0 ? EXCLUDED_EVERY_MS : CHECK_EVERY_MS);
   }
 
-  /** Returns a developer's chain that started over. @throws for any other chain than the known one, and until it is sure. */
+  /** @throws for any other chain than a developer's, and until it is sure. */
   function startOver(identity: ChainIdentity, known: ChainIdentity): { identity: ChainIdentity; startsOver: true } {
     differing++;
     // A developer's chain starts over under the same id; one wrong response is not yet a new chain.
@@ -56,12 +53,7 @@ export function createChainCheck({ node, store, clock, log }: Parts) {
   }
 
   return {
-    /**
-     * Asks the nodes which chain they follow, once a minute. Returns the chain to begin with, or null while it is
-     * still the file's chain.
-     *
-     * @throws when no node follows it. Nodes that do not are excluded while others do.
-     */
+    /** null while it is still the file's chain. @throws when no node follows it; nodes that do not are excluded. */
     async check(): Promise<{ identity: ChainIdentity; startsOver: boolean } | null> {
       const known = store.chain.state();
       if (known !== undefined && clock.now() < nextAt) return null;
@@ -79,11 +71,10 @@ export function createChainCheck({ node, store, clock, log }: Parts) {
       if (known.genesis === null) store.chain.identify(fitting.identity);
       return null;
     },
-    /** Asks again at the next check. */
     recheck(): void {
       nextAt = 0;
     },
-    /** Why scanning is refused; null when it is not. */
+    /** null when it is not. */
     refused: () => refused,
   };
 }
@@ -100,7 +91,6 @@ function nameOf({ chainId, genesis }: ChainIdentity): string {
   return `id ${chainId}, first block ${genesis?.slice(0, 10) ?? 'unknown'}`;
 }
 
-/** The chain that most nodes follow. */
 function mostNamed(found: readonly FoundNode[]): ChainIdentity {
   const votes = ({ identity }: FoundNode) => found.filter((other) => isSame(identity, other.identity)).length;
   return found.toSorted((one, other) => votes(other) - votes(one))[0]!.identity;

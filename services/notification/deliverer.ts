@@ -6,19 +6,14 @@ import type { Delivery } from './store/outbox.ts';
 import type { DeliveryProgress, DeliveryRef } from './types.ts';
 import { createBreaker, createWebhookOrder, type NextDelivery } from './webhook-order.ts';
 
-/** Pause after a database failure. */
 const REST_MS = 5 * SECOND;
 const MAX_PARALLEL = 256;
 
-/** Delay before each retry; there is no retry after the last one. */
 const RETRY_DELAYS_MS: readonly number[] = [15 * SECOND, MINUTE, 10 * MINUTE, HOUR, DAY, DAY];
-/**
- * How long a receiver may be silent before its oldest deliveries are given up: twice the schedule. Where every attempt runs
- * into its timeout, some deliveries never get an attempt, and would never be given up otherwise.
- */
+/** Twice the schedule. Where every attempt times out, some deliveries never get one: these are given up then. */
 const SILENCE_MS = 2 * RETRY_DELAYS_MS.reduce((sum, delay) => sum + delay);
 
-/** Sends due deliveries, and reports each step: webhooks take turns, and each gets its newest first. */
+/** Webhooks take turns, and each gets its newest first. */
 export function createDeliverer(parts: Parts, reach: Reach, report: (progress: DeliveryProgress) => void) {
   const { store, clock, log, faults } = parts;
   const agent = reach.agent();
@@ -31,7 +26,6 @@ export function createDeliverer(parts: Parts, reach: Reach, report: (progress: D
   let restUntil = 0;
   let mustLoad = false;
 
-  /** Starts attempts up to the limit and sets the timer for the next due one. */
   function pump(): void {
     cancel();
     cancel = () => {};
@@ -41,7 +35,6 @@ export function createDeliverer(parts: Parts, reach: Reach, report: (progress: D
     if (Number.isFinite(nextAt)) cancel = clock.after(Math.max(0, nextAt - now), pump);
   }
 
-  /** Starts what is due; returns when the next delivery is. */
   function startDue(now: number): number {
     try {
       if (mustLoad) order.load();
@@ -58,7 +51,6 @@ export function createDeliverer(parts: Parts, reach: Reach, report: (progress: D
     }
   }
 
-  /** After a failure of the database, everything that is stored is read again. */
   function rest(error: unknown): void {
     log.error({ err: error }, `cannot read or store deliveries: retrying in ${REST_MS} ms`);
     restUntil = clock.now() + REST_MS;
@@ -74,7 +66,6 @@ export function createDeliverer(parts: Parts, reach: Reach, report: (progress: D
     attempts.add(made);
   }
 
-  /** Posts a delivery, stores the outcome, and reports both. */
   async function attempt({ delivery, origin }: NextDelivery): Promise<void> {
     const { id: deliveryId, webhookId, projectId, txHash, blockNumber } = delivery;
     const ref = (): DeliveryRef => ({ deliveryId, webhookId, projectId, txHash, blockNumber, at: clock.now() });
@@ -94,33 +85,29 @@ export function createDeliverer(parts: Parts, reach: Reach, report: (progress: D
     }
   }
 
-  /** Call when deliveries became due in another way, or the faults changed: looks at everything stored again. */
+  /** Call when deliveries became due in another way, or the faults changed. */
   function nudge(): void {
     mustLoad = true;
     pump();
   }
 
   return {
-    /** Begins. @throws when the database cannot be read. */
+    /** @throws when the database cannot be read. */
     start(): void {
       order.load();
       pump();
     },
-    /** Call when webhooks have new deliveries, due at these times. */
     expect(due: readonly { webhookId: string; dueAt: number }[]): void {
       for (const { webhookId, dueAt } of due) order.add(webhookId, dueAt);
       pump();
     },
     nudge,
-    /** Sends everything that waits for a retry or a repetition now. */
     deliverNow(): void {
       breaker.reset();
       store.deliveries.hasten(clock.now());
       nudge();
     },
-    /** Receivers that are paused because they do not respond. */
     paused: breaker.open,
-    /** Finishes the attempts under way; the rest stays on disk. */
     async stop(): Promise<void> {
       isStopping = true;
       cancel();
@@ -130,12 +117,10 @@ export function createDeliverer(parts: Parts, reach: Reach, report: (progress: D
   };
 }
 
-/** Stores the outcomes of attempts, and gives up the oldest deliveries of silent receivers. */
 function createOutcomes({ store, clock, log, faults }: Parts) {
   /** Each webhook's row of failed attempts: when it began, and the newest delivery at that time. */
   const silences = new Map<string, { since: number; newest: number }>();
 
-  /** Stores the end of a delivery, its repetition or its retry. */
   function outcomeOf({ id, repeats }: Delivery, number: number, { status, error: noResponse }: PostResult) {
     const { repeat, repeatAfterMs } = faults();
     if (status === 200 && repeats < repeat) {
@@ -158,7 +143,6 @@ function createOutcomes({ store, clock, log, faults }: Parts) {
     return { type: 'scheduled' as const, reason: 'retry' as const, dueAt };
   }
 
-  /** Gives up the deliveries that were stored before a silence that lasts too long. */
   function noteSilence(webhookId: string): void {
     const silence = silences.get(webhookId);
     if (silence !== undefined && clock.now() - silence.since < SILENCE_MS) return;
@@ -168,7 +152,6 @@ function createOutcomes({ store, clock, log, faults }: Parts) {
   }
 
   return {
-    /** Stores the outcome of an attempt and returns it. @throws when the database cannot be written. */
     apply(delivery: Delivery, number: number, result: PostResult) {
       const outcome = outcomeOf(delivery, number, result);
       if (result.status === 200) silences.delete(delivery.webhookId);

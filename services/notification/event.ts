@@ -4,7 +4,6 @@ import type { TokenFacts } from '../chain/token.ts';
 import { SENTINEL_ADDRESS, type Transfer, withRightKind } from '../chain/transfers.ts';
 import type { EventType } from './types.ts';
 
-/** Which of the three addresses of a transfer is watched. */
 export type Role = 'token' | 'to' | 'from';
 
 export interface EventStyle {
@@ -14,7 +13,6 @@ export interface EventStyle {
   strict: boolean;
 }
 
-/** The content of an event, without the facts of its token. */
 export interface EventSource {
   transfer: Transfer;
   role: Role;
@@ -25,13 +23,12 @@ export interface EventSource {
   gas: Gas | null;
 }
 
-/** The gas fields of an event: decimal, in wei or units of gas. */
+/** Decimal, in wei or units of gas. */
 type Gas = ReturnType<typeof gasOf>;
 
-/** The gas fields of what no transaction pays for. */
 export const NO_GAS: Gas = { gasPrice: '0', gasUsed: '0', gasFee: '0', gasLimit: '0', txnValue: '0' };
 
-/** The gas fields of a transaction, in wei; `gasFee` is the sender's total cost. @throws when one cannot be read. */
+/** `gasFee` is the sender's total cost. @throws when a figure cannot be read. */
 export function gasOf(transaction: NodeTransaction, receipt: NodeReceipt) {
   const gasPrice = BigInt(receipt.effectiveGasPrice ?? transaction.gasPrice ?? 0);
   const gasUsed = BigInt(receipt.gasUsed ?? 0);
@@ -44,7 +41,7 @@ export function gasOf(transaction: NodeTransaction, receipt: NodeReceipt) {
   };
 }
 
-/** What a transaction's sender paid, in wei: gas, blobs, and data on the parent chain. */
+/** In wei: gas, blobs, and data on the parent chain. */
 export function feeOf({ gasPrice }: NodeTransaction, receipt: NodeReceipt): bigint {
   const { gasUsed, effectiveGasPrice, blobGasUsed, blobGasPrice, l1Fee } = receipt;
   const execution = BigInt(gasUsed ?? 0) * BigInt(effectiveGasPrice ?? gasPrice ?? 0);
@@ -58,21 +55,19 @@ const KINDS: Readonly<Record<EventType, readonly Transfer['kind'][]>> = {
   ERC721: ['erc721', 'erc1155'],
 };
 
-/** Whether a webhook of an event type wants a transfer. */
 export const wants = (eventType: EventType, { kind }: Transfer): boolean => KINDS[eventType].includes(kind);
 
-/** As {@link wants}, while the token's facts are unknown: true if any facts would make it wanted. */
+/** Whether any facts of the token would make it wanted. */
 export function mayWant(eventType: EventType, transfer: Transfer): boolean {
   return [null, 0].some((decimals) => wants(eventType, withRightKind(transfer, { decimals })));
 }
 
-/** The address that has a role in a transfer. */
 export function addressIn(transfer: Transfer, role: Role): string {
   if (role !== 'token') return transfer[role];
   return transfer.kind === 'native' ? SENTINEL_ADDRESS : transfer.token;
 }
 
-/** The JSON text of an event; a token id is a bare integer of any length. `token` is null for coins. */
+/** A token id is a bare integer of any length. `token` is null for coins. */
 export function eventBody(source: EventSource, token: TokenFacts | null, style: EventStyle): string {
   const { role, projectId, blockNumber, blockHash, gas } = source;
   const transfer = withRightKind(source.transfer, token);
@@ -126,7 +121,7 @@ function tokenFields(transfer: Transfer, token: TokenFacts | null, { nativeSymbo
   return { tokenType, tokenAddress, tokenName: token?.name ?? undefined, tokenSymbol: token?.symbol ?? undefined };
 }
 
-/** JSON of a flat object; a bigint becomes a bare integer, undefined is left out. */
+/** A bigint becomes a bare integer. */
 function jsonOf(fields: Fields): string {
   const written = Object.entries(fields)
     .filter(([, value]) => value !== undefined)
@@ -134,14 +129,13 @@ function jsonOf(fields: Fields): string {
   return `{${written.join(',')}}`;
 }
 
-/** Serializes a source, with its webhook's event type, until the token's facts are known. */
 export function toDraft(source: EventSource, eventType: EventType): string {
   return JSON.stringify({ source, eventType }, (_key, value: unknown) =>
     typeof value === 'bigint' ? { $integer: value.toString() } : value,
   );
 }
 
-/** Completes what {@link toDraft} wrote; null when the webhook does not want it. */
+/** null when the webhook does not want it. */
 export function fromDraft(draft: string, token: TokenFacts, style: EventStyle): string | null {
   const { source, eventType } = JSON.parse(draft, (_key, value: unknown) => {
     const integer = (value as { $integer?: unknown } | null)?.$integer;

@@ -4,14 +4,12 @@ import type { BlockReader } from '../chain/reader.ts';
 import type { ChainCheck } from './chain-check.ts';
 import type { Parts } from './parts.ts';
 
-/** Follows the chain when blocks that were read leave it. */
 export type Forks = ReturnType<typeof createForks>;
 
-/** How far below the newest block reading starts when earlier blocks are unknown. */
 export const RESTART_DEPTH = 256;
 
 export function createForks({ node, store, log }: Parts, reader: BlockReader, check: ChainCheck) {
-  /** The hash of the block at a height; null where the chain has none there. */
+  /** null where the chain has no block at that height. */
   const hashNow = (number: number): Promise<string | null> =>
     readHeader(node, number).then(
       ({ hash }) => hash,
@@ -27,14 +25,14 @@ export function createForks({ node, store, log }: Parts, reader: BlockReader, ch
     log.warn({ blockNumber: number, blocks: gone.length }, 'chain reorganized: reading on after this block');
   }
 
-  /** Returns the newest block if the node also returns it by its number. @throws otherwise: one wrong response moves nothing. */
+  /** The head, if the node also returns it by its number. @throws otherwise: one wrong response moves nothing. */
   async function verified(head: NodeHeader): Promise<NodeHeader> {
     const header = await readHeader(node, Number(head.number));
     if (header.hash !== head.hash) throw new NodeUnreachable(`The node has two blocks ${Number(head.number)}`);
     return header;
   }
 
-  /** Rewinds to the newest block at or below a height that is still in the chain. Returns whether that was necessary. */
+  /** Rewinds to the newest block at or below a height that the chain still has. Returns whether it had to. */
   async function follow(number: number): Promise<boolean> {
     let at = number;
     for (let known = store.chain.hashAt(at); known !== undefined; known = store.chain.hashAt(at)) {
@@ -46,7 +44,7 @@ export function createForks({ node, store, log }: Parts, reader: BlockReader, ch
     return true;
   }
 
-  /** Rewinds to the newest remembered block at or below a height that the chain still has. Returns whether there is one. */
+  /** As {@link follow}, from the newest remembered block below. Returns whether the chain still has one. */
   async function followBelow(height: number): Promise<boolean> {
     const newest = store.chain.rememberedBelow(height);
     for (let at = newest; at !== undefined; at = store.chain.rememberedBelow(at.number - 1)) {
@@ -60,7 +58,7 @@ export function createForks({ node, store, log }: Parts, reader: BlockReader, ch
   return {
     verified,
     follow,
-    /** Follows a chain that ends before the next block to read: it was reorganized, its node is behind, or it started over. */
+    /** Follows a chain that ends before the next block to read: reorganized, behind, or started over. */
     async lookBehind(head: NodeHeader): Promise<void> {
       const height = Number(head.number);
       const { newestTime, nextBlock: next } = store.chain.state()!;

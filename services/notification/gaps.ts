@@ -6,15 +6,13 @@ import type { Gap } from './store/gaps.ts';
 
 const MAX_BLOCKS = 100;
 const BACK_OFF = { base: SECOND, max: 10 * MINUTE };
-/** How long a gap may last before it is an error. */
 const ALARM_MS = 10 * MINUTE;
 const TRACE_PATIENCE_MS = MINUTE;
 
-/** Creates the worker that completes blocks which could not be read, or only in part. */
 export function createGaps({ node, reader, store, forks, eventsOf, clock, log, stopping, onDeliveries }: ChainParts) {
   const alarmed = new Set<string>();
 
-  /** Returns why a block could not be completed, or null when it was. */
+  /** null when it was completed. */
   async function complete({ part }: Gap, number: number): Promise<Error | null> {
     try {
       const contents = await reader.read(number, TRACE_PATIENCE_MS);
@@ -49,7 +47,6 @@ export function createGaps({ node, reader, store, forks, eventsOf, clock, log, s
     return failure !== null && other !== one ? await complete(gap, other) : failure;
   }
 
-  /** Puts off a gap that could not be closed, and reports it once it has lasted too long. */
   function postpone(gap: Gap, failure: Error): void {
     const { part, first, last, since, attempts } = gap;
     const wait = part === 'block' ? BACK_OFF.max : backOff(attempts, BACK_OFF);
@@ -65,7 +62,6 @@ export function createGaps({ node, reader, store, forks, eventsOf, clock, log, s
     );
   }
 
-  /** Tries the gaps that are due, a hundred blocks at most. */
   return async (): Promise<void> => {
     for (let count = 0; count < MAX_BLOCKS && !stopping.aborted; count++) {
       const gap = store.chain.dueGap(clock.now());

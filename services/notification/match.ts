@@ -18,7 +18,7 @@ export interface Match {
 
 const ROLES: readonly Role[] = ['token', 'to', 'from'];
 
-/** Finds the webhooks that watch a block's transfers. In strict style one wallet event stands for both wallets. */
+/** In strict style one wallet event stands for both wallets. */
 export function matchesOf(
   transfers: readonly Transfer[],
   watchersOf: (address: string) => readonly Webhook[],
@@ -49,7 +49,6 @@ export function matchesOf(
   });
 }
 
-/** Everything deliveries are made of, besides the matches. */
 export interface DeliverySource {
   block: NodeBlock;
   receipts: ReadonlyMap<Hex, NodeReceipt>;
@@ -57,19 +56,14 @@ export interface DeliverySource {
   factsOf(token: Address): TokenFacts | undefined;
   style: EventStyle;
   clock: Clock;
-  /** How long a new event waits before it is sent, in milliseconds. */
   delayMs: number;
   /** Above 0: the deliveries belong to this replay. */
   replay?: number;
 }
 
-/** After how many events of a transaction, for one webhook, the next rank begins. */
 const RANK_ENDS = [16, 256];
 
-/**
- * Makes the deliveries of a block's matches; those of failed transactions and unwanted kinds are left out. A transaction
- * whose gas figures cannot be read is reported without them.
- */
+/** Leaves out failed transactions and unwanted kinds. An event whose gas figures cannot be read has none. */
 export function deliveriesOf(
   matches: readonly Match[],
   source: DeliverySource,
@@ -109,7 +103,7 @@ export function deliveriesOf(
   return { deliveries, unreadable: gas.unreadable };
 }
 
-/** Ranks a webhook's events of each transaction in order, so that no payment waits behind a stranger's thousands. */
+/** So that no payment waits behind a stranger's thousands. */
 function createRanks() {
   const counts = new Map<string, number>();
   return ({ id }: Webhook, txHash: string): number => {
@@ -120,7 +114,6 @@ function createRanks() {
   };
 }
 
-/** Reads the gas figures of each transaction once, and notes those that cannot be read. */
 function createGasReader({ transactions }: NodeBlock, receipts: ReadonlyMap<Hex, NodeReceipt>) {
   const known = new Map<Hex, ReturnType<typeof read>>();
   const unreadable: Unreadable[] = [];
@@ -176,7 +169,7 @@ function confirmationOf(
   return { confirmAt: confirmations === 0 ? null : blockNumber + confirmations, confirmTag: null };
 }
 
-/** Creates a test event: value 0 from the zero address to itself, in a block that does not exist. It waits for nothing. */
+/** Value 0 from the zero address to itself, in a block that does not exist. It waits for nothing. */
 export function testDelivery(webhook: Webhook, { style, clock }: Pick<Parts, 'style' | 'clock'>): NewDelivery {
   const txHash: Hex = `0x${randomBytes(32).toString('hex')}`;
   const [from, to] = [zeroAddress, zeroAddress];

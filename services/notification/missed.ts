@@ -1,15 +1,12 @@
 import { MINUTE } from '../../src/domain/clock.ts';
 import { readBlock, readHeader, readReceipts } from '../chain/block.ts';
 import { type Node, NodeBusy, type NodeHeader } from '../chain/node.ts';
-import { MAX_EMPTY } from './store/chain.ts';
+import { MAX_EMPTY_HEIGHTS } from './store/chain.ts';
 
 /** How long a block that cannot be read may hold up the blocks after it. */
 export const MISSED_PATIENCE_MS = 10 * MINUTE;
 
-/**
- * Finds the last of the blocks from `first` on that cannot be read although the block at `head` can: doubles the
- * distance, then bisects. Returns null where the newest block cannot be read either, as at a node that went away.
- */
+/** Doubles the distance, then bisects. null where `head` cannot be read either, as at a node that went away. */
 export async function findUnreadable(node: Node, first: number, head: number): Promise<number | null> {
   if (!(await isReadable(node, head))) return null;
   let last = first;
@@ -27,18 +24,15 @@ export async function findUnreadable(node: Node, first: number, head: number): P
   return (await isReadable(node, head)) ? last : null;
 }
 
-/**
- * The last of the heights from `first` on at which the chain has no block, as on Filecoin: the next block continues the
- * one before them. Null where `first` has a block, or the node cannot tell.
- */
+/** As on Filecoin: the next block continues the one before. null where `first` has a block, or the node cannot tell. */
 export async function lastEmpty(node: Node, first: number): Promise<number | null> {
   const header = (number: number): Promise<NodeHeader | null> => readHeader(node, number).catch(nullUnlessBusy);
 
   if (first < 1 || (await header(first)) !== null) return null;
-  for (let number = first + 1; number <= first + MAX_EMPTY; number++) {
+  for (let number = first + 1; number <= first + MAX_EMPTY_HEIGHTS; number++) {
     const next = await header(number);
     if (next === null) continue;
-    for (let below = first - 1; below >= Math.max(0, first - MAX_EMPTY); below--) {
+    for (let below = first - 1; below >= Math.max(0, first - MAX_EMPTY_HEIGHTS); below--) {
       const before = await header(below);
       if (before !== null) return before.hash.toLowerCase() === next.parentHash.toLowerCase() ? number - 1 : null;
     }
@@ -47,7 +41,7 @@ export async function lastEmpty(node: Node, first: number): Promise<number | nul
   return null;
 }
 
-/** Whether the node has a block and its receipts; some prune receipts sooner. */
+/** Some nodes prune receipts sooner than blocks. */
 async function isReadable(node: Node, number: number): Promise<boolean> {
   const read = async (): Promise<boolean> => {
     const block = await readBlock(node, number);

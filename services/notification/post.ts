@@ -14,7 +14,7 @@ export interface PostResult {
   isTimedOut?: true;
 }
 
-/** Makes one attempt of a delivery; it counts from 1. Never throws. */
+/** `attempt` counts from 1. Never throws. */
 export async function post(parts: Parts, agent: Dispatcher, delivery: Delivery, attempt: number): Promise<PostResult> {
   const { url, body } = delivery;
   const timeout = new AbortController();
@@ -44,7 +44,7 @@ export async function post(parts: Parts, agent: Dispatcher, delivery: Delivery, 
   }
 }
 
-/** The headers that identify a delivery, and its signatures: two while a secret is rotated. */
+/** Two signatures while a secret is rotated. */
 function identityHeaders({ store, clock, secretsOf }: Parts, delivery: Delivery, attempt: number) {
   const { place, matched, blockTime, removed, movedFrom, replay, body } = delivery;
   const id = `msg_${store.instance}_${delivery.id}`;

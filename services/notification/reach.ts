@@ -2,10 +2,8 @@ import { lookup as dnsLookup, type LookupAddress } from 'node:dns';
 import { BlockList, isIP, isIPv4 } from 'node:net';
 import { Agent, buildConnector } from 'undici';
 
-/** Which addresses deliveries may go to. */
 export type Reach = ReturnType<typeof createReach>;
 
-/** The receiver's address is private and not allowed. */
 class AddressForbidden extends Error {
   readonly code = 'ADDRESS_FORBIDDEN';
 
@@ -46,19 +44,17 @@ const PRIVATE_RANGES = [
   'ff00::/8',
 ];
 
-/** Whether a text is an IP address or a CIDR. */
 export function isRange(text: string): boolean {
   const [address = '', prefix = '0', ...rest] = text.split('/');
   const max = isIPv4(address) ? 32 : 128;
   return isIP(address) !== 0 && rest.length === 0 && /^\d+$/.test(prefix) && Number(prefix) <= max;
 }
 
-/** Creates the guard; `allowed` are addresses and CIDRs that may be reached although they are private. */
 export function createReach(allowed: readonly string[], lookup: typeof dnsLookup = dnsLookup) {
   const priv = listOf(PRIVATE_RANGES);
   const allow = listOf(allowed);
 
-  /** Whether an IP address may be connected to. A list of IPv4 ranges also knows such an address written as IPv6. */
+  /** An IPv4 address written as IPv6 counts as IPv4. */
   function permits(ip: string): boolean {
     const family = isIPv4(ip) ? 'ipv4' : 'ipv6';
     return isIP(ip) !== 0 && (allow.check(ip, family) || !priv.check(ip, family));
@@ -67,7 +63,7 @@ export function createReach(allowed: readonly string[], lookup: typeof dnsLookup
   const connect = buildConnector({ lookup: guardedLookup(permits, lookup) } as buildConnector.BuildOptions);
   return {
     permits,
-    /** Connects only to permitted addresses. Checks the address at each connection, so a changed DNS record does not help. */
+    /** Checks the address at each connection, so a changed DNS record does not help. */
     agent: () =>
       new Agent({
         connections: MAX_CONNECTIONS,
@@ -82,7 +78,6 @@ export function createReach(allowed: readonly string[], lookup: typeof dnsLookup
 
 type LookedUp = (error: Error | null, address?: string | LookupAddress[], family?: number) => void;
 
-/** Resolves a name and returns only permitted addresses. */
 function guardedLookup(permits: (ip: string) => boolean, lookup: typeof dnsLookup) {
   return (hostname: string, options: { all?: boolean; family?: number | string }, callback: LookedUp): void => {
     lookup(hostname, { ...options, all: true, family: Number(options.family ?? 0) || 0 }, (error, found) => {

@@ -8,20 +8,17 @@ import type { Webhook } from './store/webhooks.ts';
 
 const MAX_BLOCKS = 50;
 const BACK_OFF = { base: SECOND, max: 10 * MINUTE };
-/** How long a replay waits for a block's traces before it continues without internal payments. */
 const TRACE_PATIENCE_MS = 10 * MINUTE;
 
-/** The failures of a replay's next block in a row: how many, since when, and when it is tried again. */
 interface Failure {
   attempts: number;
   since: number;
   retryAt: number;
 }
 
-/** Creates the worker that reads earlier blocks again for single webhooks. */
 export function createReplays({ node, reader, store, eventsOf, clock, log, stopping, onDeliveries }: ChainParts) {
   const failures = new Map<number, Failure>();
-  /** Replays that continue without traces, for as long as no node has those of their blocks. */
+  /** For as long as no node has the traces of their blocks. */
   const untraced = new Set<number>();
 
   function watchersFor(replay: Replay) {
@@ -32,7 +29,6 @@ export function createReplays({ node, reader, store, eventsOf, clock, log, stopp
     };
   }
 
-  /** @throws while the traces of a replay's next block are waited for. */
   function continueWithout(failure: TracesFailed, { id, webhookId, next }: Replay): void {
     if (untraced.has(id)) return;
     if (clock.now() - (failures.get(id)?.since ?? clock.now()) < TRACE_PATIENCE_MS) throw failure;
@@ -43,7 +39,6 @@ export function createReplays({ node, reader, store, eventsOf, clock, log, stopp
     );
   }
 
-  /** Sends the events of a replay's next block. @throws when the block cannot be read, or differs from what was read before. */
   async function readNext(replay: Replay): Promise<void> {
     const contents = await reader.read(replay.next);
     const { block, moves } = contents;
@@ -70,7 +65,6 @@ export function createReplays({ node, reader, store, eventsOf, clock, log, stopp
     }
   }
 
-  /** Reads some blocks of one replay; a failure puts only this one off. */
   async function continueOne(id: number): Promise<void> {
     for (let count = 0; count < MAX_BLOCKS && !stopping.aborted; count++) {
       const replay = store.replays.find(id);
@@ -90,7 +84,6 @@ export function createReplays({ node, reader, store, eventsOf, clock, log, stopp
     }
   }
 
-  /** Continues every replay that is not waiting after a failure, some blocks at a time. */
   return async (): Promise<void> => {
     for (const id of store.replays.ids()) {
       if (!stopping.aborted && (failures.get(id)?.retryAt ?? 0) <= clock.now()) await continueOne(id);

@@ -9,7 +9,7 @@ import type { Project } from './types.ts';
 
 export type WebhookPath = { Params: { webhookId: string } };
 
-/** Refuses without a reason: a wrong key, a foreign project and an unknown webhook look alike. */
+/** Without a reason: a wrong key, a foreign project and an unknown webhook look alike. */
 export class Forbidden extends Refusal {
   constructor() {
     super(403, 'Forbidden resource');
@@ -18,7 +18,6 @@ export class Forbidden extends Refusal {
 
 const MAX_NAMED_FAULTS = 10;
 
-/** Refuses what has no route, and bodies that are not JSON. */
 export function refuseOthers(server: FastifyInstance): void {
   server.setNotFoundHandler(({ method, url }) => {
     const [path = ''] = url.split('?');
@@ -38,7 +37,7 @@ export function refuseOthers(server: FastifyInstance): void {
   );
 }
 
-/** The project that both keys belong to. Compares with every project, so that timing reveals nothing. */
+/** Both keys must fit. Compares with every project, so that timing reveals nothing. */
 export function authenticate(projects: readonly Project[], request: FastifyRequest): Project {
   const secret = request.headers['api-secret'];
   const { apiKey } = request.query as { apiKey?: unknown };
@@ -59,7 +58,7 @@ function equal(expected: string, given: string): boolean {
 
 export const projectOf = (request: FastifyRequest): Project => request.getDecorator<Project>('project');
 
-/** A webhook of the request's project, by default the one in its path. @throws {Forbidden} when there is none. */
+/** @throws {Forbidden} when the project has no such webhook. */
 export function webhookOf(
   { store }: RunningNotification,
   request: FastifyRequest,
@@ -77,7 +76,6 @@ export function linkNext(reply: FastifyReply, rows: readonly { id: unknown }[], 
   if (rows.length === limit) reply.header('ledgerbell-next', String(rows.at(-1)!.id));
 }
 
-/** Reads a body. @throws {Refusal} that names its faults. */
 export function read<Output>(schema: z.ZodType<Output>, body: unknown): Output {
   const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;

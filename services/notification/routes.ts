@@ -24,10 +24,7 @@ interface RouteParts {
   schemas: ReturnType<typeof notificationSchemas>;
 }
 
-/**
- * Interface A below the given instance's prefix. Every call needs the header API-SECRET and the query parameter
- * `apiKey` of the same project; errors have the shape `{ statusCode, errorMessage, error }`.
- */
+/** Interface A below the given instance's prefix. */
 export function notificationRoutes(
   server: FastifyInstance,
   notification: RunningNotification,
@@ -43,10 +40,8 @@ export function notificationRoutes(
   deliveryRoutes(server, parts);
 }
 
-/** Lists, creates, edits and deletes webhooks. */
 function webhookRoutes(server: FastifyInstance, { notification, schemas }: RouteParts): void {
   const { store } = notification;
-  /** A webhook as clients see it. */
   const shown = ({ id, url, eventType, ...rest }: Webhook) => {
     const brand = eventType === 'NATIVE' ? notification.style.nativeSymbol : eventType;
     return { _id: id, webhookUrl: url, eventType: brand, ...rest };
@@ -98,7 +93,6 @@ function webhookRoutes(server: FastifyInstance, { notification, schemas }: Route
   });
 }
 
-/** Adds addresses to webhooks, removes and lists them. */
 function addressRoutes(server: FastifyInstance, { notification, schemas }: RouteParts): void {
   const { store } = notification;
 
@@ -128,7 +122,7 @@ function addressRoutes(server: FastifyInstance, { notification, schemas }: Route
   });
 }
 
-/** Adds addresses and replays them from `fromBlock` on; returns how many are new. Call in a transaction. */
+/** Returns how many are new. Call in a transaction. */
 function addAddresses(
   store: NotificationStore,
   { id: webhookId, fromBlock: usual }: Webhook,
@@ -145,7 +139,6 @@ function addAddresses(
 
 const FAILED_PAGE = 100;
 
-/** Lists deliveries that were given up, sends deliveries again, and sends test events. */
 function deliveryRoutes(server: FastifyInstance, { notification, schemas }: RouteParts): void {
   const { store } = notification;
 

@@ -19,31 +19,27 @@ export interface ChainParts extends Parts {
   reader: BlockReader;
   forks: Forks;
   eventsOf: BlockEvents;
-  /** Called after new deliveries are on disk. */
   onDeliveries(deliveries: readonly KeptDelivery[]): void;
 }
 
-/** How long the scanner may not move while the chain grows. */
 const STUCK_MS = MINUTE;
 const MAX_READ_AHEAD = 12;
 /** A follow-up waits until this many blocks were read past its event: the transaction may be mined again. */
 const WITHDRAW_AFTER = 2;
 
-/** Reads block after block and makes deliveries of what is watched. `onDue` is called when deliveries that waited have become due. */
+/** `onDue` is called when deliveries that waited have become due. */
 export function createScanner(parts: ChainParts, tokens: Tokens, check: ChainCheck, onDue: () => void) {
   const { node, clock, log, store, forks, reader, stopping } = parts;
   const status = {
-    /** Height of the chain when it was last seen; null before. */
+    /** null before the first look. */
     head: null as number | null,
-    /** Height of the next block to read; null before the first look. */
+    /** null before the first look. */
     next: null as number | null,
-    /** true: `next` has been the same for a minute although the chain is higher. */
     isStuck: false,
-    /** Since when the chain cannot be read, in milliseconds since 1970; null while it can. */
+    /** In milliseconds since 1970; null while the chain can be read. */
     failingSince: null as number | null,
     problem: null as string | null,
   };
-  /** Since when `next` has been the same although the chain is higher. */
   let stuckSince: number | null = null;
   let last: Promise<unknown> = Promise.resolve();
   const readTo = createBlockRun(parts, check);
@@ -56,7 +52,6 @@ export function createScanner(parts: ChainParts, tokens: Tokens, check: ChainChe
     return { ...status, isStuck: stuckSince !== null && clock.now() - stuckSince >= STUCK_MS };
   }
 
-  /** Reports once that the scanner does not move. */
   function alarm(): void {
     const { isStuck, next, head, problem } = current();
     if (isStuck && !status.isStuck) {
@@ -65,7 +60,7 @@ export function createScanner(parts: ChainParts, tokens: Tokens, check: ChainChe
     status.isStuck = isStuck;
   }
 
-  /** Sets the place in a chain that is new to this file: after its newest block, or some blocks earlier if it started over. */
+  /** Reading begins after the newest block, or some blocks earlier if the chain started over. */
   async function begin(
     { identity, startsOver }: NonNullable<Awaited<ReturnType<ChainCheck['check']>>>,
     head: NodeHeader,
@@ -107,29 +102,26 @@ export function createScanner(parts: ChainParts, tokens: Tokens, check: ChainChe
   }
 
   return {
-    /** Reads all blocks up to the newest. Calls run one after another. @throws when a block cannot be read. */
+    /** Calls run one after another. @throws when a block cannot be read. */
     scan(): Promise<void> {
       const scanned = last.then(lookAndReport);
       last = scanned.catch(() => undefined);
       return scanned;
     },
     status: current,
-    /** Resolves when the block under way is read, after the service was closed. */
     ended: () => last,
   };
 }
 
-/** Reads blocks in the chain's order. Those that cannot be read although newer ones can are left for later. */
+/** Blocks that cannot be read although newer ones can are left for later. */
 function createBlockRun(parts: ChainParts, check: ChainCheck) {
   const { node, reader, store, forks, eventsOf, clock, log, stopping, onDeliveries } = parts;
-  /** The block that cannot be read, and since when. */
   let stuck: { at: number; since: number } | undefined;
-  /** Until when further unreadable blocks are left for later without waiting. */
+  /** Until then, unreadable blocks are left for later without waiting. */
   let passingUntil = 0;
   let hasTraces = true;
   let isRootless = false;
 
-  /** Notices when the traces of new blocks stop being readable, and when they are again. */
   function noteTraces(failure: TracesFailed | null, blockNumber: number): void {
     if ((failure === null) === hasTraces) return;
     hasTraces = failure === null;
@@ -168,7 +160,7 @@ function createBlockRun(parts: ChainParts, check: ChainCheck) {
     if (kept.length > 0) onDeliveries(kept);
   }
 
-  /** Leaves a block that cannot be read for later, once patience ends. @throws the error before that. */
+  /** @throws `error` until patience with the block ends. */
   async function passOver(first: number, height: number, error: Error): Promise<void> {
     if (error instanceof NodeBusy || stopping.aborted) throw error;
     const empty = first < height ? await lastEmpty(node, first) : null;
@@ -206,10 +198,7 @@ function createBlockRun(parts: ChainParts, check: ChainCheck) {
   };
 }
 
-/**
- * Releases deliveries that have their confirmations and creates the follow-ups of events whose block left the chain.
- * Returns whether there is anything new to send. A block tag that cannot be read is logged, and its deliveries wait.
- */
+/** Returns whether there is anything new to send. Deliveries wait where a block tag cannot be read. */
 async function applyFinality({ node, store, clock, log }: Parts, height: number): Promise<boolean> {
   async function heightOf(tag: BlockTag): Promise<number | null> {
     if (!store.deliveries.waitsFor(tag)) return null;

@@ -49,7 +49,7 @@ const confirmations = z
 const FAILED = { error: 'must be "all" or an array of ids' };
 const OBJECT = { error: 'The body must be a JSON object' };
 
-/** Creates the schemas of the request bodies of interface A. `permits` decides which literal IP addresses a receiver may have. */
+/** `permits` decides which literal IP addresses a receiver may have. */
 export function notificationSchemas(nativeSymbol: string, permits: (ip: string) => boolean) {
   const receiverUrl = z
     .url({ protocol: /^https?$/, error: 'must be an http or https URL' })

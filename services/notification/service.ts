@@ -19,12 +19,10 @@ import { openStore } from './store/index.ts';
 import { createTokens } from './tokens.ts';
 import type { DeliveryProgress, Faults, Notification } from './types.ts';
 
-/** The notification service without its HTTP side. */
 export type RunningNotification = ReturnType<typeof openNotification>;
 
 export type NotificationStatus = ReturnType<RunningNotification['status']>;
 
-/** How long a client waits for the chain's first block. */
 const PLACE_PATIENCE_MS = 5 * SECOND;
 const SHRINK_EVERY_MS = MINUTE;
 const NO_FAULTS: Faults = {
@@ -37,7 +35,7 @@ const NO_FAULTS: Faults = {
   invent: false,
 };
 
-/** Opens the file and connects the parts; nothing runs before `start`. @throws as {@link openStore}. */
+/** Nothing runs before `start`. @throws as {@link openStore}. */
 export function openNotification(options: NotificationOptions) {
   const { node, clock, log, style } = options;
   const reach = createReach(options.webhookAllow);
@@ -68,7 +66,6 @@ export function openNotification(options: NotificationOptions) {
   const chainParts = { ...parts, reader, forks, eventsOf: createBlockEvents(parts, tokens, profile), onDeliveries };
   const scanner = createScanner(chainParts, tokens, check, deliverer.nudge);
 
-  /** Completes the deliveries that wait for a token. */
   async function complete(token: string, facts: TokenFacts): Promise<void> {
     const completed = await store.deliveries.name(token, (draft) => fromDraft(draft, facts, style));
     for (const delivery of completed) matched(delivery);
@@ -78,7 +75,7 @@ export function openNotification(options: NotificationOptions) {
     deliverer.expect(webhooks.map((webhookId) => ({ webhookId, dueAt: clock.now() })));
   }
 
-  /** Work that is not urgent. A call that hangs in one kind of it delays neither the other kinds nor new blocks. */
+  /** A call that hangs in one kind of work delays neither the other kinds nor new blocks. */
   const backlog = [
     { failure: 'cannot read the names of tokens: retrying', work: () => tokens.work(complete) },
     { failure: 'cannot complete earlier blocks: retrying', work: createGaps(chainParts) },
@@ -91,7 +88,6 @@ export function openNotification(options: NotificationOptions) {
     ),
   );
 
-  /** Reads new blocks, and then starts the work on missing parts of earlier ones. */
   async function scanAndCatchUp(): Promise<void> {
     await scanner.scan().catch(() => undefined); // The scanner logs it; the loop tries again.
     if (stopping.signal.aborted) return;
@@ -139,7 +135,6 @@ export function openNotification(options: NotificationOptions) {
     store,
     style,
     clock,
-    /** Whether a receiver's IP address may be reached. */
     permits: reach.permits,
     status: () => ({
       ...scanner.status(),
@@ -150,14 +145,14 @@ export function openNotification(options: NotificationOptions) {
       pending: store.deliveries.countPending(),
       pausedReceivers: deliverer.paused(),
     }),
-    /** Resolves once the chain was read for the first time; it is read again at each poll. */
+    /** Resolves once the chain was read for the first time. */
     async start(): Promise<void> {
       deliverer.start();
       store.chain.wakeGaps();
       void shrinking.run();
       await scanning.run();
     },
-    /** Makes sure that watching begins at a known block. @throws {Refusal} while no node names one. */
+    /** Watching then begins at a known block. @throws {Refusal} while no node names one. */
     async fixPlace(): Promise<void> {
       if (store.chain.state() !== undefined) return;
       const scanned = scanner.scan().catch(() => undefined);
@@ -165,9 +160,7 @@ export function openNotification(options: NotificationOptions) {
       if (store.chain.state() !== undefined) return;
       throw new Refusal(503, 'No node responds, so watching cannot begin yet. Nothing was stored: try again later');
     },
-    /** Call when a node announces a new block. */
     onHead: scanning.wake,
-    /** Call when a stored delivery became due. */
     nudge: deliverer.nudge,
     close(): Promise<void> {
       stopping.abort();

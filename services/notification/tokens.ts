@@ -4,11 +4,9 @@ import { askFacts, type TokenFacts } from '../chain/token.ts';
 import type { Address } from '../chain/transfers.ts';
 import type { Parts } from './parts.ts';
 
-/** How long events wait for their token's name and decimals before they are sent without. */
+/** Events wait this long for their token's name and decimals. */
 const PATIENCE_MS = 2 * MINUTE;
-/** Pause after a token's facts could not be read. */
 const REST_MS = 10 * MINUTE;
-/** How long a token's facts are used before they are read again. */
 const FRESH_MS = DAY;
 const MAX_SILENT = 10_000;
 const MAX_PARALLEL = 4;
@@ -17,9 +15,7 @@ type CompleteToken = (token: string, facts: TokenFacts) => Promise<void>;
 
 export type Tokens = ReturnType<typeof createTokens>;
 
-/** A token whose facts could not be read. */
 interface Silent {
-  /** When it was asked first, and last. */
   since: number;
   triedAt: number;
   /** When the pause ends in which its events are sent without them; 0: it has not begun. */
@@ -60,7 +56,7 @@ export function createTokens({ node, store, clock, log }: Pick<Parts, 'node' | '
     silent.set(token, { since, triedAt: clock.now(), until: 0, facts, failure });
   }
 
-  /** Whether a token has not responded for so long that its events no longer wait; after a rest it is asked again first. */
+  /** After a rest the token is asked again first. */
   function isGivenUp(token: string): boolean {
     const { since, until } = silent.get(token) ?? {};
     return since !== undefined && (until === 0 ? clock.now() - since >= PATIENCE_MS : until! > clock.now());
@@ -75,7 +71,7 @@ export function createTokens({ node, store, clock, log }: Pick<Parts, 'node' | '
   }
 
   return {
-    /** A token's facts; undefined while unknown, until `work` has read them. */
+    /** undefined until `work` has read them. */
     factsOf(token: Address): TokenFacts | undefined {
       const found = store.tokens.find(token);
       if (found === undefined) {
@@ -85,7 +81,6 @@ export function createTokens({ node, store, clock, log }: Pick<Parts, 'node' | '
       if (clock.now() - found.askedAt > FRESH_MS) stale.add(token);
       return found;
     },
-    /** Reads the facts that events wait for, refreshes old ones, and completes the deliveries of each token. */
     async work(complete: CompleteToken): Promise<void> {
       const all = [...new Set([...store.deliveries.unnamedTokens(), ...stale])];
       for (const token of all.filter(isGivenUp)) await giveUp(token, complete);
@@ -99,7 +94,6 @@ export function createTokens({ node, store, clock, log }: Pick<Parts, 'node' | '
       });
       await Promise.all(workers);
     },
-    /** Forgets all facts, because the chain is a new one. */
     forget(): void {
       silent.clear();
       stale.clear();

@@ -2,9 +2,8 @@ import { backOff, type Clock, MINUTE, SECOND } from '../../src/domain/clock.ts';
 import type { Parts } from './parts.ts';
 import type { Delivery } from './store/outbox.ts';
 
-/** How often a webhook of a removed project is looked at again. */
 const REMOVED_MS = MINUTE;
-/** Consecutive timeouts before a receiver is paused. */
+/** Timeouts in a row before a receiver is paused. */
 const FAILURES = 5;
 const PAUSES = { base: 5 * SECOND, max: MINUTE };
 
@@ -13,26 +12,23 @@ export interface NextDelivery {
   origin: string;
 }
 
-/** Creates the order: webhooks take turns, and each has no more deliveries under way than it allows. */
 export function createWebhookOrder(
   { store: { deliveries }, faults, isServed }: Parts,
   breaker: ReturnType<typeof createBreaker>,
   onNothingDue: (webhookId: string) => void,
 ) {
-  /** When each webhook is due that is not ready. */
+  /** Only webhooks that are not ready. */
   const due = new Map<string, number>();
   let nextAt = Number.POSITIVE_INFINITY;
-  /** Webhooks to be served, in this order, each once. */
+  /** In the order of their turns. */
   const ready = new Set<string>();
   const underWay = new Map<string, Set<number>>();
 
-  /** Records when a webhook is next due, unless an earlier time is recorded. */
   function add(webhookId: string, dueAt: number): void {
     due.set(webhookId, Math.min(dueAt, due.get(webhookId) ?? dueAt));
     nextAt = Math.min(nextAt, dueAt);
   }
 
-  /** Returns a webhook's next delivery if it may be sent now. */
   function take(webhookId: string, now: number): NextDelivery | undefined {
     const sending = [...(underWay.get(webhookId) ?? [])];
     const skip = faults().reorder ? Math.floor(Math.random() * deliveries.countDue(webhookId, now)) : 0;
@@ -49,14 +45,13 @@ export function createWebhookOrder(
     return undefined;
   }
 
-  /** Waits until a webhook without due deliveries has one. */
   function sleep(webhookId: string): void {
     onNothingDue(webhookId);
     const dueAt = deliveries.nextDueAt(webhookId);
     if (dueAt !== undefined) add(webhookId, dueAt);
   }
 
-  /** Counts a delivery as under way. Its webhook's next one comes after those of other webhooks. */
+  /** The webhook's next delivery comes after those of other webhooks. */
   function begin({ delivery: { id, webhookId, parallel }, origin }: NextDelivery): void {
     breaker.begin(origin);
     const sending = underWay.get(webhookId) ?? new Set<number>();
@@ -65,14 +60,13 @@ export function createWebhookOrder(
   }
 
   return {
-    /** Reads when each webhook is due. @throws when the database cannot be read. */
+    /** @throws when the database cannot be read. */
     load(): void {
       for (const { webhookId, dueAt } of deliveries.dueWebhooks()) add(webhookId, dueAt);
     },
     add,
-    /** When the next webhook is due. */
     nextAt: () => nextAt,
-    /** Returns the next delivery, if there is one; it counts as under way. @throws when the database cannot be read. */
+    /** The delivery counts as under way. @throws when the database cannot be read. */
     next(now: number): NextDelivery | undefined {
       if (nextAt <= now) collect(now);
       for (const webhookId of ready) {
@@ -84,7 +78,6 @@ export function createWebhookOrder(
       }
       return undefined;
     },
-    /** Call when a delivery is no longer under way: its webhook may have another one. */
     ended({ delivery: { id, webhookId } }: NextDelivery): void {
       const sending = underWay.get(webhookId);
       sending?.delete(id);
@@ -93,7 +86,6 @@ export function createWebhookOrder(
     },
   };
 
-  /** Makes the webhooks ready that are due. */
   function collect(now: number): void {
     const found: [id: string, dueAt: number][] = [];
     nextAt = Number.POSITIVE_INFINITY;
@@ -112,19 +104,18 @@ export function createWebhookOrder(
 export function createBreaker(clock: Clock) {
   const states = new Map<string, { failures: number; until: number; isProbing: boolean }>();
   return {
-    /** When a receiver may be tried; 0: now. While it is paused, one attempt at a time probes it. */
+    /** 0: now. While the receiver is paused, one attempt at a time probes it. */
     openUntil(origin: string): number {
       const state = states.get(origin);
       if (state === undefined || state.failures < FAILURES) return 0;
       if (state.isProbing) return clock.now() + SECOND;
       return state.until > clock.now() ? state.until : 0;
     },
-    /** Records that an attempt begins. */
     begin(origin: string): void {
       const state = states.get(origin);
       if (state !== undefined && state.failures >= FAILURES) state.isProbing = true;
     },
-    /** Records that an attempt ended. A refused connection is not a timeout. */
+    /** A refused connection is not a timeout. */
     end(origin: string, isTimedOut: boolean): void {
       if (!isTimedOut) {
         states.delete(origin);
@@ -134,9 +125,7 @@ export function createBreaker(clock: Clock) {
       const wait = backOff(Math.max(0, failures - FAILURES), PAUSES);
       states.set(origin, { failures, until: clock.now() + wait, isProbing: false });
     },
-    /** Lets every receiver be tried now. */
     reset: () => states.clear(),
-    /** Receivers that are paused now. */
     open: () => [...states].flatMap(([origin, { failures }]) => (failures >= FAILURES ? [origin] : [])),
   };
 }

@@ -6,10 +6,10 @@ import type { ChainIdentity } from '../../chain/member.ts';
 import { type DeliveryStore, type KeptDelivery, type NewDelivery, SLICE } from './deliveries.ts';
 import { createGapStore, type GapPart } from './gaps.ts';
 
-/** The chain of this file and the place in it. Its first block is null where no node had it yet. */
+/** `genesis` is null where no node had the first block yet. */
 export interface ChainState extends ChainIdentity {
   nextBlock: number;
-  /** Timestamp of the newest block that was read, in seconds since 1970. */
+  /** In seconds since 1970. */
   newestTime: number;
 }
 
@@ -23,15 +23,12 @@ export interface BlockMark {
 export interface ReadBlock extends BlockMark {
   deliveries: readonly NewDelivery[];
   unreadable: readonly Unreadable[];
-  /** Why its traces come later; null when they were read. */
+  /** null when its traces were read. */
   tracesMissing: string | null;
 }
 
-/** How many blocks back a reorganization is followed. */
 const REMEMBERED_BLOCKS = 256;
-/** How many heights in a row may be without a block. */
-export const MAX_EMPTY = 16;
-/** How long deliveries that were given up can be replayed. */
+export const MAX_EMPTY_HEIGHTS = 16;
 const FAILED_KEPT_MS = 30 * DAY;
 
 export function createChainStore(db: Database.Database, deliveries: DeliveryStore) {
@@ -50,10 +47,7 @@ export function createChainStore(db: Database.Database, deliveries: DeliveryStor
   );
   const countQuarantine = db.prepare<[], number>('SELECT count(*) FROM quarantine').pluck();
 
-  /**
-   * Stores a block's deliveries, many in several transactions, and calls `finish` in the last one. A kill between two
-   * repeats nothing: the block is read again, and each event is kept once. Null as soon as `isOpen` returns false.
-   */
+  /** A kill between two transactions repeats nothing: the block is read again, and each event is kept once. */
   async function store(
     { number, hash, deliveries: found, unreadable }: ReadBlock,
     now: number,
@@ -79,7 +73,7 @@ export function createChainStore(db: Database.Database, deliveries: DeliveryStor
     }
   }
 
-  /** Moves on from `first` to the block after `last`; returns false when the next place has changed. */
+  /** false when the next place has changed. */
   const pass = (first: number, last: number, note: () => void): boolean =>
     db.transaction(() => {
       if (state.get()?.nextBlock !== first) return false;
@@ -91,7 +85,6 @@ export function createChainStore(db: Database.Database, deliveries: DeliveryStor
   return {
     ...gaps,
     state: (): ChainState | undefined => state.get(),
-    /** Sets the chain and the place in it; forgets which blocks were read. */
     begin: ({ chainId, genesis }: ChainIdentity, nextBlock: number, newest: BlockMark): void =>
       db.transaction(() => {
         db.exec('DELETE FROM blocks; DELETE FROM gaps; DELETE FROM tokens; DELETE FROM replays');
@@ -101,21 +94,16 @@ export function createChainStore(db: Database.Database, deliveries: DeliveryStor
           blocks.remember(newest.hash, newest.number);
         }
       })(),
-    /** Stores the chain's first block if it was not known before. */
     identify: ({ genesis }: ChainIdentity): void => void identify.run(genesis),
     hashAt: blocks.hashAt,
     rememberedBelow: blocks.rememberedBelow,
-    /** Moves on over blocks in which nobody watches anything. */
     skipTo: (nextBlock: number, header: BlockMark): void =>
       db.transaction(() => {
         moveTo.run(nextBlock, header.time);
         blocks.remember(header.hash, header.number);
         blocks.prune(header.number);
       })(),
-    /**
-     * Stores a block's deliveries and then the next place. Returns the deliveries that are new, or null when the next place
-     * has changed, as after a reorganization.
-     */
+    /** Returns the new deliveries; null when the next place has changed, as after a reorganization. */
     record: (block: ReadBlock, now: number) =>
       store(block, now, {
         isOpen: () => state.get()?.nextBlock === block.number,
@@ -128,26 +116,23 @@ export function createChainStore(db: Database.Database, deliveries: DeliveryStor
           deliveries.pruneFailed(now - FAILED_KEPT_MS);
         },
       }),
-    /** Moves on over heights that have no block; returns false when the next place has changed. */
     passEmpty: (first: number, last: number): boolean => pass(first, last, () => undefined),
-    /** Closes the gap of a height that has no block. */
     closeEmpty: (number: number): void => db.transaction(() => gaps.close('block', number))(),
-    /** The block that the next one to read continues; undefined where it is unknown or missing. */
+    /** undefined where it is unknown or missing. */
     parentOf(number: number): { number: number; hash: string } | undefined {
       const below = blocks.rememberedBelow(number - 1);
-      if (below === undefined || number - below.number > MAX_EMPTY + 1) return undefined;
+      if (below === undefined || number - below.number > MAX_EMPTY_HEIGHTS + 1) return undefined;
       const isMissing = gaps.gaps().some(({ part, first, last }) => {
         return part === 'block' && first < number && last > below.number;
       });
       return isMissing ? undefined : below;
     },
-    /** Leaves blocks for later and moves on; returns false when the next place has changed. */
     miss: (first: number, last: number, reason: string, now: number): boolean =>
       pass(first, last, () => {
         gaps.cut(first);
         gaps.add('block', first, last, reason, now);
       }),
-    /** Stores what was missing of a block; returns null when it is no longer missing or the chain has changed. */
+    /** null when the part is no longer missing, or the chain has changed. */
     async fill(part: GapPart, block: ReadBlock, now: number): Promise<KeptDelivery[] | null> {
       const { number, hash, tracesMissing } = block;
       const known = blocks.hashAt(number);
@@ -160,7 +145,7 @@ export function createChainStore(db: Database.Database, deliveries: DeliveryStor
         },
       });
     },
-    /** Removes blocks above a height; the next block to read follows it. Returns the removed hashes. */
+    /** Returns the removed hashes. */
     rewind: (number: number): string[] =>
       db.transaction(() => {
         const gone = blocks.removeAbove(number);
@@ -172,7 +157,7 @@ export function createChainStore(db: Database.Database, deliveries: DeliveryStor
   };
 }
 
-/** Remembers which blocks were read. Calls that write are part of a transaction. */
+/** Call what writes in a transaction. */
 function createBlockStore(db: Database.Database, deliveries: Pick<DeliveryStore, 'orphan'>) {
   const hashAt = db.prepare<[number], string>('SELECT hash FROM blocks WHERE number = ? AND is_canonical = 1').pluck();
   const below = db.prepare<[number], { number: number; hash: string }>(
@@ -193,25 +178,22 @@ function createBlockStore(db: Database.Database, deliveries: Pick<DeliveryStore,
   }
 
   return {
-    /** The hash of the block that was read at a height, if it is remembered and part of the chain. */
     hashAt: (number: number): string | undefined => hashAt.get(number),
-    /** The newest remembered block at or below a height. */
     rememberedBelow: (number: number) => below.get(number),
     remember: (hash: string, number: number): void => void remember.run(hash, number),
-    /** Remembers a block. Another one at its height, which was stored in part before a kill, has left the chain. */
+    /** Another block at its height, which was stored in part before a kill, has left the chain. */
     replace(number: number, hash: string): void {
       const other = hashAt.get(number);
       if (other === hash) return;
       if (other !== undefined) remove(other);
       remember.run(hash, number);
     },
-    /** Removes blocks above a height from the chain; returns their hashes. */
     removeAbove(number: number): string[] {
       const gone = above.all(number);
       for (const hash of gone) remove(hash);
       return gone;
     },
-    /** Forgets blocks far below a height. Every 256th is kept, to recognize the chain after a long outage. */
+    /** Every 256th is kept, to recognize the chain after a long outage. */
     prune: (number: number): void => void prune.run(number - REMEMBERED_BLOCKS, number - 8 * REMEMBERED_BLOCKS),
   };
 }

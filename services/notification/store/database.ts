@@ -5,11 +5,7 @@ import { makeFolder } from '../../../src/domain/folder.ts';
 import { Misconfigured } from '../../config.ts';
 import { MIGRATIONS } from './schema.ts';
 
-/**
- * Opens the notification service's file in a folder, which is created if missing, and brings it to the newest shape.
- *
- * @throws when another process has the file open; {@link Misconfigured} when the folder or the file cannot be used.
- */
+/** @throws when another process has the file open; {@link Misconfigured} when the folder or the file cannot be used. */
 export function openDatabase(dir: string, migrations = MIGRATIONS): Database.Database {
   const file = join(dir, 'notification.sqlite');
   using stack = new DisposableStack();
@@ -37,7 +33,7 @@ export function openDatabase(dir: string, migrations = MIGRATIONS): Database.Dat
   }
 }
 
-/** Runs the missing steps, each in its own transaction, after a copy of the file was made. */
+/** Each step in its own transaction, after a copy of the file. */
 function migrate(db: Database.Database, file: string, migrations: readonly string[]): void {
   const version = Number(db.pragma('user_version', { simple: true }));
   if (version > migrations.length) {

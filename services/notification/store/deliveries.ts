@@ -3,7 +3,6 @@ import type Database from 'better-sqlite3';
 import type { BlockTag } from '../types.ts';
 import { createOutboxStore, type Delivery } from './outbox.ts';
 
-/** A delivery before it is stored. */
 export interface NewDelivery {
   webhookId: string;
   projectId: string;
@@ -12,48 +11,43 @@ export interface NewDelivery {
   blockHash: string;
   /** Seconds since 1970. */
   blockTime: number | null;
-  /** Which transfer and which watched role, unique within a block. */
+  /** Unique within a block. */
   eventKey: string;
   /** Stays the same for a transfer in another block. */
   transferKey: string;
-  /** Where in its transaction. */
   place: string;
   /** The watched address. */
   matched: string | null;
-  /** Height that the chain must reach first, if it waits for one. */
+  /** Height that the chain must reach first, if any. */
   confirmAt: number | null;
-  /** Tag that must reach its block first, if it waits for one. */
+  /** Tag that must reach its block first, if any. */
   confirmTag: BlockTag | null;
   /** null while the token's facts are unknown. */
   body: string | null;
   /** What the body is made of, while it is null. */
   draft: string | null;
   token: string | null;
-  /** 0 to 2: how late it comes among the events of one webhook. A transaction's first events come first. */
+  /** 0 to 2: a webhook's first events of a transaction come first. */
   rank: number;
-  /** When it may be sent, in milliseconds since 1970. */
+  /** In milliseconds since 1970. */
   dueAt: number;
   /** Above 0: sent again on request, by this replay. */
   replay?: number;
 }
 
-/** A delivery that was stored: `waiting` for confirmations or its token's facts, or `pending`. */
 export type KeptDelivery = NewDelivery & { id: number; state: 'waiting' | 'pending' };
 
-/** A delivery whose body is complete. */
 export type CompletedDelivery = Pick<Delivery, 'id' | 'webhookId' | 'projectId' | 'txHash' | 'blockNumber' | 'body'>;
 
-/** Which heights the chain and its tags have reached; null where unknown. */
+/** null where unknown. */
 type Heights = { head: number } & Record<BlockTag, number | null>;
 
-/** How many deliveries one transaction changes: nothing else runs meanwhile. */
+/** Deliveries per transaction: nothing else runs meanwhile. */
 export const SLICE = 500;
 
 /**
- * Deliveries, from their block to their end.
- *
- * States: `waiting` (for confirmations or a token's name), `pending`, `delivered` and `failed`; for blocks that left the
- * chain `dropped` (never sent), `orphaned` (sent), `withdrawn` and `moved`.
+ * States: `waiting` (for confirmations or a token's name), `pending`, `delivered` and `failed`;
+ * for blocks that left the chain `dropped` (never sent), `orphaned` (sent), `withdrawn` and `moved`.
  */
 export type DeliveryStore = ReturnType<typeof createDeliveryStore>;
 
@@ -80,18 +74,15 @@ export function createDeliveryStore(db: Database.Database) {
     ...createWaiting(db),
     ...createOutboxStore(db),
     ...createWithdrawals(db),
-    /** Forgets finished deliveries of blocks below a height, some at a time. Call in a transaction. */
+    /** Some at a time. Call in a transaction. */
     prune: (below: number): void => void pruneDone.run(below),
-    /** Forgets deliveries that failed before a time, some at a time. Call in a transaction. */
+    /** Some at a time. Call in a transaction. */
     pruneFailed: (before: number): void => void pruneFailed.run(before),
-    /** How many wait or are being sent. */
     countPending: (): number => pending.get()!,
-    /** How many there are, by webhook and state. */
     countByState: () => byState.all(),
   };
 }
 
-/** Takes new deliveries. */
 function createIntake(db: Database.Database) {
   const hasWebhook = db.prepare<[string]>('SELECT 1 FROM webhooks WHERE id = ?');
   const insert = db.prepare(
@@ -127,7 +118,7 @@ function createIntake(db: Database.Database) {
     return { ...delivery, state, id: Number(insert.run(row).lastInsertRowid) };
   }
 
-  /** Stores a delivery unless it is known. Back in the chain, an event that was sent and not withdrawn is not sent again. */
+  /** Back in the chain, an event that was sent and not withdrawn is not sent again. */
   function keepOne(delivery: NewDelivery): KeptDelivery[] {
     const { webhookId, blockHash, eventKey, replay = 0 } = delivery;
     if (hasWebhook.get(webhookId) === undefined) return [];
@@ -149,12 +140,11 @@ function createIntake(db: Database.Database) {
   }
 
   return {
-    /** Stores deliveries of existing webhooks, each event once; returns those that are new. Call in a transaction. */
+    /** Each event once; returns the new ones. Call in a transaction. */
     keep: (deliveries: readonly NewDelivery[]): KeptDelivery[] => deliveries.flatMap(keepOne),
   };
 }
 
-/** Holds deliveries back until they are confirmed and their token's facts are known. */
 function createWaiting(db: Database.Database) {
   const release = db
     .prepare<Heights & { now: number }, string>(
@@ -180,13 +170,11 @@ function createWaiting(db: Database.Database) {
   const remove = db.prepare<[number]>('DELETE FROM deliveries WHERE id = ?');
 
   return {
-    /** Makes deliveries pending that are complete and confirmed; returns their webhooks. */
+    /** Returns their webhooks. */
     release: (heights: Heights, now: number): string[] => [...new Set(release.all({ ...heights, now }))],
-    /** Whether a delivery waits for a tag to reach its block. */
     waitsFor: (tag: BlockTag): boolean => tagged.get(tag) !== undefined,
-    /** The tokens that deliveries wait for. */
     unnamedTokens: (): string[] => tokens.all(),
-    /** Completes the deliveries of a token; `render` returns null for those that their webhook does not want. */
+    /** `render` returns null for deliveries that their webhook does not want. */
     async name(token: string, render: (draft: string) => string | null): Promise<CompletedDelivery[]> {
       const completed: CompletedDelivery[] = [];
       for (;;) {
@@ -210,7 +198,6 @@ function createWaiting(db: Database.Database) {
   };
 }
 
-/** Stops or withdraws deliveries of blocks that left the chain. */
 function createWithdrawals(db: Database.Database) {
   // What may have arrived although no 200 came counts as delivered: it may need to be withdrawn.
   const orphan = db.prepare<[string]>(
@@ -231,12 +218,9 @@ function createWithdrawals(db: Database.Database) {
   const setWithdrawn = db.prepare<[number]>("UPDATE deliveries SET state = 'withdrawn' WHERE id = ?");
 
   return {
-    /** Stops the deliveries of blocks that left the chain. Call in a transaction. */
+    /** Call in a transaction. */
     orphan: (blockHash: string): void => void orphan.run(blockHash),
-    /**
-     * Creates the follow-ups for delivered events of orphaned blocks below a height; `render` makes a follow-up's body from
-     * the event's. Returns how many.
-     */
+    /** Follow-ups for delivered events of orphaned blocks below a height. Returns how many. */
     withdraw: (below: number, now: number, render: (body: string) => string): number =>
       db.transaction(() => {
         const events = orphaned.all(below);

@@ -1,15 +1,14 @@
 import type Database from 'better-sqlite3';
 
-/** What is missing of a block: all of it, or only what contracts paid each other. */
+/** `traces`: only what contracts paid each other. */
 export type GapPart = 'block' | 'traces';
 
-/** Blocks that could not be read, or only in part. */
 export interface Gap {
   part: GapPart;
   first: number;
   last: number;
   reason: string;
-  /** When it was found, in milliseconds since 1970. */
+  /** In milliseconds since 1970. */
   since: number;
   attempts: number;
   retryAt: number;
@@ -37,14 +36,13 @@ export function createGapStore(db: Database.Database) {
   const wake = db.prepare<{ part: GapPart | null }>('UPDATE gaps SET retry_at = 0 WHERE :part IS NULL OR part = :part');
 
   return {
-    /** Adds missing blocks; they join a gap that ends right before them. Call in a transaction. */
+    /** They join a gap that ends right before them. Call in a transaction. */
     add(part: GapPart, first: number, last: number, reason: string, now: number): void {
       if (extend.run({ part, first, last, reason }).changes > 0) return;
       insert.run({ part, first, last, reason, since: now, attempts: 0, retryAt: 0 });
     },
-    /** Whether a block is in a gap. */
     has: (part: GapPart, number: number): boolean => around.get({ part, number }) !== undefined,
-    /** Takes one block out of its gap, which may leave two. Call in a transaction. */
+    /** This may leave two gaps. Call in a transaction. */
     close(part: GapPart, number: number): void {
       const gap = around.get({ part, number });
       if (gap === undefined) return;
@@ -52,18 +50,15 @@ export function createGapStore(db: Database.Database) {
       if (gap.first < number) insert.run({ ...gap, last: number - 1 });
       if (gap.last > number) insert.run({ ...gap, first: number + 1 });
     },
-    /** Forgets gaps from a height on. Call in a transaction. */
+    /** Call in a transaction. */
     cut(next: number): void {
       removeFrom.run(next);
       shorten.run(next, next);
     },
-    /** Puts a gap off until `retryAt`. */
     postpone: ({ part, first }: Gap, retryAt: number, reason: string): void =>
       void postpone.run({ part, first, retryAt, reason }),
     gaps: (): Gap[] => all.all(),
-    /** The first gap that may be tried now. */
     dueGap: (now: number): Gap | undefined => due.get(now),
-    /** Lets all gaps, or those of one kind, be tried now. */
     wakeGaps: (part?: GapPart): void => void wake.run({ part: part ?? null }),
   };
 }

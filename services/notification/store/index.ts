@@ -6,12 +6,11 @@ import { createDeliveryStore } from './deliveries.ts';
 import { createReplayStore } from './replays.ts';
 import { createWebhookStore } from './webhooks.ts';
 
-/** What the notification service keeps, in one SQLite file. Every method that changes something is one transaction. */
+/** Every method that changes something is one transaction. */
 export type NotificationStore = ReturnType<typeof openStore>;
 
 const SHRINK_PAGES = 1000;
 
-/** Opens the store in a folder. @throws as {@link openDatabase}. */
 export function openStore(dir: string) {
   const db = openDatabase(dir);
   const deliveries = createDeliveryStore(db);
@@ -24,7 +23,7 @@ export function openStore(dir: string) {
     replays: createReplayStore(db, deliveries),
     tokens: createTokenStore(db),
     commit: createCommit(db),
-    /** Gives freed pages back to the disk, a few megabytes at a time. */
+    /** Some megabytes of freed pages at a time. */
     shrink() {
       db.pragma(`incremental_vacuum(${SHRINK_PAGES})`);
     },
@@ -45,11 +44,7 @@ function createTokenStore(db: Database.Database) {
   };
 }
 
-/**
- * Returns the group commit: `work` runs in one transaction with the other calls of the same turn of the event loop, so that
- * they wait for the disk once. It resolves with the result once that is on disk. Work that throws undoes only its own
- * changes.
- */
+/** Calls of one turn of the event loop wait for the disk once. Work that throws undoes only its own changes. */
 function createCommit(db: Database.Database) {
   let waiting: { work(): unknown; resolve(result: unknown): void; reject(error: Error): void }[] = [];
 

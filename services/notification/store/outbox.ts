@@ -17,9 +17,7 @@ export interface Delivery {
   /** How often it was sent again after a 200, on purpose. */
   repeats: number;
   dueAt: number;
-  /** The webhook's receiver, as it is now. */
   url: string;
-  /** How many deliveries of the webhook may be under way at the same time. */
   parallel: number;
 }
 
@@ -28,7 +26,6 @@ export interface FailedDelivery extends Pick<Delivery, 'id' | 'txHash' | 'blockN
   error: string | null;
 }
 
-/** The ranks of deliveries, see `NewDelivery`. */
 const RANKS = [0, 1, 2] as const;
 
 export function createOutboxStore(db: Database.Database) {
@@ -87,10 +84,9 @@ export function createOutboxStore(db: Database.Database) {
   );
 
   return {
-    /** When each webhook's next delivery is due. */
     dueWebhooks: () => dueWebhooks.all(),
     nextDueAt: (webhookId: string): number | undefined => nextDueAt.get(webhookId) ?? undefined,
-    /** The delivery to be sent next, by rank and then what fell due last: after `skip` others, and none of `except`. */
+    /** By rank and then what fell due last: after `skip` others, and none of `except`. */
     nextDue(webhookId: string, now: number, skip = 0, except: readonly number[] = []): Delivery | undefined {
       let left = skip;
       for (const rank of RANKS) {
@@ -105,13 +101,13 @@ export function createOutboxStore(db: Database.Database) {
       void postpone.run({ id, ...to }),
     deliver: (id: number, now: number): void => void deliver.run(now, now, id),
     fail: (id: number, now: number, error: string, attempts: number): void => void fail.run(now, error, attempts, id),
-    /** Makes every pending delivery due at this time, unless it is due earlier. */
+    /** What is due earlier stays so. */
     hasten: (dueAt: number): void => void hasten.run({ dueAt }),
     newestId: (): number => newestId.get()!,
-    /** Gives up the deliveries of a webhook up to an id; returns how many. */
+    /** Up to an id; returns how many. */
     giveUp: (webhookId: string, id: number, now: number): number => giveUp.run(now, webhookId, id).changes,
     listFailed: (webhookId: string, after: number, limit: number) => failed.all(webhookId, after, limit),
-    /** Makes given-up deliveries pending again; null: all of the webhook's. Returns how many. */
+    /** null: all of the webhook's. Returns how many. */
     retryFailed: (webhookId: string, ids: readonly number[] | null): number =>
       db.transaction(() =>
         (ids ?? [null]).reduce<number>((count, id) => count + retryFailed.run({ webhookId, id }).changes, 0),

@@ -1,17 +1,16 @@
 import type Database from 'better-sqlite3';
 import type { DeliveryStore, KeptDelivery, NewDelivery } from './deliveries.ts';
 
-/** Blocks to be read again for one webhook. */
 export interface Replay {
   id: number;
   webhookId: string;
   next: number;
   last: number;
-  /** Only events of these addresses, in lower case; null: of all that the webhook watches. */
+  /** In lower case; null: all that the webhook watches. */
   addresses: string[] | null;
-  /** true: also what was sent before is sent again. */
+  /** true: what was sent before is sent again. */
   isForced: boolean;
-  /** Why its next block could not be read; null after the last success. */
+  /** null after the last success. */
   error: string | null;
 }
 
@@ -43,11 +42,10 @@ export function createReplayStore(db: Database.Database, deliveries: DeliverySto
       return { ...replay, id: Number(lastInsertRowid), error: null };
     },
     find: (id: number): Replay | undefined => byId.all(id).map(fromRow)[0],
-    /** The ids of all replays, oldest first. */
     ids: (): number[] => ids.all(),
     noteError: (id: number, error: string): void => void noteError.run(error, id),
     list: (webhookId: string): Replay[] => ofWebhook.all(webhookId).map(fromRow),
-    /** Stores the deliveries of a replay's next block and continues; returns those that are new. Nothing if the replay is gone. */
+    /** Returns the new deliveries; none if the replay is gone. */
     keep: ({ id, next, last }: Replay, found: readonly NewDelivery[]): KeptDelivery[] =>
       db.transaction(() => {
         const { changes } = next >= last ? remove.run(id) : move.run(next + 1, id);

@@ -1,4 +1,4 @@
-/** The steps from an empty file to what this program reads and writes, in order; a released one never changes. */
+/** A released step never changes. */
 export const MIGRATIONS: readonly string[] = [
   `CREATE TABLE chain (
     one INTEGER PRIMARY KEY CHECK (one = 1),

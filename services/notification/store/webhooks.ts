@@ -7,11 +7,9 @@ export interface Webhook {
   projectId: string;
   url: string;
   eventType: EventType;
-  /** How many blocks must follow before an event is sent. */
   confirmations: Confirmations;
   /** Whether a follow-up with `removed: true` is sent when an event's block leaves the chain. */
   withdrawals: boolean;
-  /** How many deliveries may be under way at the same time. */
   parallel: number;
   /** Addresses added later are replayed from this block on; null: from now on only. */
   fromBlock: number | null;
@@ -51,30 +49,25 @@ export function createWebhookStore(db: Database.Database) {
       insert.run(toRow(created));
       return created;
     },
-    /** The webhook, if it exists and is the project's own. */
     find: (projectId: string, id: string): Webhook | undefined => own.all(id, projectId).map(fromRow)[0],
-    /** A project's webhooks, oldest first. */
     list: (projectId: string): Webhook[] => all.all(projectId).map(fromRow),
     update: (webhook: Webhook): void => void update.run(toRow(webhook)),
-    /** Deletes a webhook with its addresses and its pending deliveries. */
     delete: (id: string): void => void remove.run(id),
-    /** Adds addresses; returns those that were not there before, in lower case. */
+    /** Returns those that were not there before, in lower case. */
     addAddresses: (id: string, addresses: readonly string[]): string[] =>
       db.transaction(() =>
         addresses
           .map((address) => address.toLowerCase())
           .filter((address) => insertAddress.run(randomBytes(12).toString('hex'), id, address).changes > 0),
       )(),
-    /** Removes addresses; returns how many were there. */
+    /** Returns how many were there. */
     deleteAddresses: (id: string, addresses: readonly string[]): number =>
       db.transaction(() =>
         addresses.reduce((removed, address) => removed + removeAddress.run(id, address.toLowerCase()).changes, 0),
       )(),
-    /** The addresses in lower case, oldest first: `limit` of them, or all, after the one with the id `after`. */
+    /** In lower case, oldest first: `limit` of them, or all, after the one with the id `after`. */
     listAddresses: (id: string, after = '', limit = -1) => listAddresses.all({ id, after, limit }),
-    /** Whether any webhook watches anything. */
     hasAddresses: (): boolean => anyAddress.get() !== undefined,
-    /** The webhooks that watch an address, oldest first. */
     watchersOf: (address: string): Webhook[] => watchers.all(address.toLowerCase()).map(fromRow),
   };
 }
