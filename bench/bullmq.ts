@@ -18,7 +18,7 @@ interface Job {
   data: { txHash: string; to: string; value: string };
 }
 
-/** The part of BullMQ that is used here. It is not a dependency, so its types are not installed. */
+/** BullMQ is not a dependency, so its types are not installed. */
 interface BullMq {
   Queue: new (
     name: string,
@@ -31,7 +31,6 @@ interface BullMq {
   ) => { waitUntilReady(): Promise<unknown>; on(event: 'error', listener: (error: Error) => void): unknown };
 }
 
-/** Starts a queue in Redis: a server adds a job for each event and responds, a worker posts. */
 export async function startBullMq(folder: string, apiUrl: string) {
   const [[port], modules] = [await freePorts(1), await install()];
   const place = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder];
@@ -44,7 +43,6 @@ export async function startBullMq(folder: string, apiUrl: string) {
   return { url: web.url, kill };
 }
 
-/** Installs the libraries, unless an earlier run did; returns their folder. */
 async function install(): Promise<string> {
   const folder = join(tmpdir(), `ledgerbell-bench-bullmq-${VERSION}`);
   if (existsSync(join(folder, 'node_modules', 'bullmq'))) return folder;
@@ -61,7 +59,7 @@ function options() {
   return { bullmq: createRequire(join(MODULES, 'package.json'))('bullmq') as BullMq, connection };
 }
 
-/** Adds a job for each event; a repeated delivery has the same bytes and therefore the ID of an existing job. */
+/** A repeated delivery has the same bytes and therefore the ID of an existing job. */
 async function web(): Promise<void> {
   const { bullmq, connection } = options();
   const queue = new bullmq.Queue('alerts', {
@@ -83,7 +81,7 @@ async function web(): Promise<void> {
   serve(await app.listen({ host: '127.0.0.1', port: 0 }));
 }
 
-/** Posts each job's message to the channel that is called like its address, a hundred at once; its id is the message's nonce, so that a repeat shows nothing new. */
+/** The job's ID is the message's nonce, so that a repeat shows nothing new. Channels are called like the addresses. */
 async function work(): Promise<void> {
   const { bullmq, connection } = options();
   const headers = { authorization: 'Bot none', 'content-type': 'application/json' };

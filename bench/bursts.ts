@@ -7,20 +7,16 @@ import { hold } from './load.ts';
 import { newFolder, startBot } from './processes.ts';
 import { compare, inTurns, median, type Row, report } from './table.ts';
 
-/** The rate of a burst. */
 const EVENTS_PER_SECOND = 5_000;
 /**
- * Before the measurement, hot code is compiled: by events to addresses that nobody watches, then by rounds of alerts, which are
- * rendered and sent. The numbers of these events and addresses do not occur in the burst. So few alerts come to each of the
- * channels, which are more than the burst's if those are few, that none of them gets digests.
+ * Hot code is compiled before: by events that nobody watches, then by rounds of alerts. The numbers do not occur in the
+ * burst. At least {@link MIN_CHANNELS} share them, so that no channel gets digests.
  */
 const UNWATCHED = { events: 2_000, from: 1_000_000 };
 const ROUNDS = { count: 6, events: 30, everyMs: 1.5 * SECOND, from: 3_000_000 };
 const MIN_CHANNELS = 30;
-/** Alerts that fit into one message. */
 const ALERTS_PER_MESSAGE = 10;
 const PER_CHANNEL = { messages: 5, perMs: 5 * SECOND };
-/** After this long without a message, nothing more is sent for now. */
 const QUIET_MS = 8 * SECOND;
 
 const PLAN = [
@@ -32,7 +28,7 @@ const PLAN = [
 /** Discord's limit of requests per second, and the bot's own. */
 const PER_SECOND = [50, 40];
 
-/** The shortest time in which this many alerts can be posted, in seconds, with ten per message. */
+/** In seconds. */
 function bound(alerts: number, channels: number, perSecond: number): number {
   const each = Math.ceil(alerts / channels / ALERTS_PER_MESSAGE);
   const byChannel = Math.floor((each - 1) / PER_CHANNEL.messages) * PER_CHANNEL.perMs;
@@ -70,7 +66,6 @@ async function measure(alerts: number, channels: number) {
   // Neither the channels' limits nor the last second's requests count any more.
   await wait(PER_CHANNEL.perMs + SECOND);
   const before = discord.requests().at(-1)?.number ?? 0;
-  // The burst begins with the first request.
   let began = 0;
   let last = performance.now();
   const stop = discord.on((event) => {
@@ -93,7 +88,6 @@ async function measure(alerts: number, channels: number) {
   return { seconds: (last - began) / 1_000, messages: sent.length, refused, gathered: left };
 }
 
-/** How long a burst takes until its last alert is posted, against what Discord's limits allow. */
 export async function bursts(): Promise<void> {
   const rows: Row[] = [];
   for (const { alerts, channels } of PLAN) {

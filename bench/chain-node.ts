@@ -2,14 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import fastify from 'fastify';
 import { serve } from './processes.ts';
 
-/**
- * A node as a process of its own: made-up blocks, each a function of its number, after a delay per call. It also receives
- * the deliveries, and is controlled by `GET /state`, `/mine?count=` and `/grow?ms=`.
- */
+/** Made-up blocks, each a function of its number, after a delay per call. The process also receives the deliveries. */
 
-/** The chain; the argument of the process. */
 export interface Shape {
-  /** Transactions a block, half payments and half ERC-20. */
+  /** Per block, half payments and half ERC-20. */
   transfers: number;
   /** Share of the transactions that pay a watched address. */
   watched: number;
@@ -17,7 +13,6 @@ export interface Shape {
   hasBlockReceipts: boolean;
 }
 
-/** What the node has seen. */
 export interface State {
   height: number;
   calls: number;
@@ -32,7 +27,6 @@ interface Call {
 
 type Method = (first: string, isFull: boolean) => unknown;
 
-/** Where watched transfers go. */
 export const WATCHED = Array.from(
   { length: 100 },
   (_, index) => `0x${'a'.repeat(32)}${String(index).padStart(8, '0')}`,
@@ -49,7 +43,6 @@ const word = (value: number | string): string =>
 const hashOf = (number: number): string => word(number + 1);
 const numberOf = (hash: string): number => Number(hash) - 1;
 
-/** What the node has, by method: the result for the first parameter's text and the second parameter. */
 function createMethods({ transfers, watched, hasBlockReceipts }: Shape, state: State): Record<string, Method> {
   const isToken = (index: number): boolean => index % 4 >= 2;
   const txHash = (number: number, index: number): string => word(`0x7${hex(number * 2 ** 16 + index).slice(2)}`);
@@ -133,7 +126,6 @@ function createMethods({ transfers, watched, hasBlockReceipts }: Shape, state: S
         transactionPosition: index,
         blockHash: hashOf(Number(block)),
       })),
-    // A token's decimals, or its name or symbol.
     eth_call: (data) =>
       data === '0x313ce567' ? word(18) : `${word(32)}${word(4).slice(2)}${'42454c4c'.padEnd(64, '0')}`,
   };

@@ -7,7 +7,6 @@ import { type Row, report, short } from './table.ts';
 
 const PROJECT = { id: 'bench', key: 'bench-key', secret: 'bench-secret' };
 
-/** The notification service and its node, until they are disposed of. */
 async function world(shape: Shape, { perSecond, pollMs = 100 }: { perSecond?: number; pollMs?: number } = {}) {
   await using stack = new AsyncDisposableStack();
   const { url } = stack.use(await start('bench/chain-node.ts', [JSON.stringify(shape)]));
@@ -24,7 +23,6 @@ async function world(shape: Shape, { perSecond, pollMs = 100 }: { perSecond?: nu
   const started = stack.move();
   return {
     ask,
-    /** Creates a webhook that watches all addresses. */
     async watch(parallel: number, name = 'all'): Promise<void> {
       const response = await fetch(`${services.notificationUrl}/webhook?apiKey=${PROJECT.key}`, {
         method: 'POST',
@@ -39,12 +37,10 @@ async function world(shape: Shape, { perSecond, pollMs = 100 }: { perSecond?: nu
       });
       if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
     },
-    /** The next block to be read. */
     async next(): Promise<number> {
       const { chains } = (await (await fetch(`${services.url}/readyz`)).json()) as { chains: { next: number }[] };
       return chains[0]!.next;
     },
-    /** Waits until this many deliveries have arrived. */
     async delivered(count: number): Promise<void> {
       while ((await ask('state')).deliveries < count) await wait(20);
     },
@@ -54,7 +50,6 @@ async function world(shape: Shape, { perSecond, pollMs = 100 }: { perSecond?: nu
 
 const SHAPE: Shape = { transfers: 100, watched: 0.15, hasBlockReceipts: true };
 
-/** A chain with a block every 0.25 s: how many blocks the service is behind at most. */
 async function keepsUp(): Promise<Row> {
   await using here = await world(SHAPE);
   await here.watch(16);
@@ -69,7 +64,7 @@ async function keepsUp(): Promise<Row> {
   return { what: 'a block every 0.25 s, for 20 s', wanted: 'keeps up', figure: `${behind} blocks behind at most` };
 }
 
-/** Reads blocks that are mined at once: seconds and calls a block. */
+/** Seconds and calls per block. */
 async function reads(blocks: number, shape: Shape, options: { perSecond?: number; pollMs?: number } = {}) {
   await using here = await world(shape, options);
   await here.watch(16);
@@ -83,7 +78,7 @@ async function reads(blocks: number, shape: Shape, options: { perSecond?: number
   return { seconds, calls: (calls - before) / blocks };
 }
 
-/** How many times faster than a chain of a block every 2 s it catches up. */
+/** How many times faster than a chain of a block every 2 s. */
 async function catchesUp(): Promise<Row> {
   const blocks = 600;
   const { seconds } = await reads(blocks, SHAPE);
@@ -91,7 +86,6 @@ async function catchesUp(): Promise<Row> {
   return { what: `${blocks} missed blocks of 2 s each`, wanted: '20 times faster', figure };
 }
 
-/** Blocks of 400 transfers, 60 of them watched, at 25 calls a second. */
 async function frugal(hasBlockReceipts: boolean): Promise<Row> {
   const shape = { ...SHAPE, transfers: 400, hasBlockReceipts };
   const { seconds, calls } = await reads(8, shape, { perSecond: 25, pollMs: 1_000 });

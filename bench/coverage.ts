@@ -3,12 +3,8 @@ import { Session } from 'node:inspector/promises';
 import { fileURLToPath } from 'node:url';
 import { BroadcastChannel, isMainThread } from 'node:worker_threads';
 
-/**
- * Preloaded into each thread of a bot, it counts the calls of each function. `GET /` on COVERAGE_PORT returns what was called
- * since the last request, by all threads.
- */
+/** Preloaded into each thread of a bot. `GET /` returns what all threads called since the last request. */
 
-/** A function that was called: its file, name, and position in the file in characters. */
 export interface Called {
   file: string;
   name: string;

@@ -6,15 +6,13 @@ import { insertAll } from '../src/store/sql.ts';
 import { openFileForCopy } from '../src/store/sqlite/open.ts';
 import { addressOf } from './event.ts';
 
-/** Rows of one statement. */
 const MAX_ROWS = 10_000;
 
 const fileOf = (url: string): string => databaseFile({ DATABASE_URL: url });
 
-/** The URL of the SQLite file in a folder. */
 export const databaseIn = (folder: string): string => `sqlite:${folder}/bot.sqlite`;
 
-/** Creates this many rows of each table, in the tables' order; written past the port, through which a million take minutes. */
+/** Written past the port, through which a million rows take minutes. */
 export async function insertRows(url: string, count: number, tables: Record<string, (n: number) => object>) {
   const role = { isSource: false };
   await using database = await (isPostgres(url) ? openPostgresForCopy(url, role) : openFileForCopy(fileOf(url), role));
@@ -29,7 +27,7 @@ export async function insertRows(url: string, count: number, tables: Record<stri
   });
 }
 
-/** Subscriptions to this many addresses, in these channels in turn; without `guildId` in a guild for each 50 channels. */
+/** Channels take turns; without `guildId` there is a guild for each 50 channels. */
 export function fill(url: string, addresses: number, channels: readonly string[], guildId?: string): Promise<void> {
   const subscriptions = (n: number) => {
     const channel = n % channels.length;
@@ -40,16 +38,14 @@ export function fill(url: string, addresses: number, channels: readonly string[]
 }
 
 interface Waiting {
-  /** Deliveries to be routed. */
   inbox: number;
-  /** Alerts to be posted. */
   alerts: number;
 }
 
 const WAITING = `SELECT (SELECT CAST(count(*) AS integer) FROM inbox) AS inbox,
   (SELECT CAST(count(*) AS integer) FROM alerts WHERE state <> 'sent') AS alerts`;
 
-/** Returns a function that counts what waits in a bot's database, outside the bot: asking it would slow down what is measured. */
+/** Counts outside the bot: asking it would slow down what is measured. */
 export async function openWaiting(url: string) {
   if (isPostgres(url)) {
     const client = new pg.Client(url);

@@ -1,5 +1,3 @@
-/** The deliveries that the measurements send. */
-
 const BASE = {
   to: '0x1ea1f375b5da185eb51edcbed23f3d401f8368ce',
   from: '0x331c1b0cdce2e9223c707cf07c6515c75ad95b6b',
@@ -16,19 +14,15 @@ const BASE = {
   direction: 'incoming',
 };
 
-/** The n-th address. */
 export const addressOf = (n: number): string => `0xa${(n + 1).toString(16).padStart(39, '0')}`;
 
-/** Eight digits that begin the n-th of values in no order, like real ones. */
+/** In no order, like the digits of real hashes. */
 const scattered = (n: number): string => (Math.imul(n + 1, 2_654_435_761) >>> 0).toString(16).padStart(8, '0');
 
-/** The n-th address that nobody watches. */
 export const strangerOf = (n: number): string => `0xb${scattered(n)}${n.toString(16).padStart(31, '0')}`;
 
-/** The hash of the n-th transfer's transaction. */
 export const hashOf = (n: number): string => `0x${scattered(n)}${n.toString(16).padStart(56, 'b')}`;
 
-/** The n-th transfer. */
 export const transferOf = (n: number, to: string, from = BASE.from) => ({
   ...BASE,
   to,
@@ -37,9 +31,8 @@ export const transferOf = (n: number, to: string, from = BASE.from) => ({
   value: String(1_000_000 + n),
 });
 
-/** A delivery's body of 900 bytes for the n-th transfer. */
+/** 900 bytes. */
 export const bodyOf = (n: number, to: string, from?: string): string =>
   JSON.stringify(transferOf(n, to, from)).padEnd(900, ' ');
 
-/** The hashes of the transactions that a message shows. */
 export const hashesIn = (message: string): Set<string> => new Set(message.match(/0x[0-9a-f]{64}/g));

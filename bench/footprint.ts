@@ -11,7 +11,6 @@ const IDLE_MS = 7 * SECOND;
 const ADDRESSES = 20;
 const GUILDS = 200;
 
-/** The time since the start, and the memory of the process once it is idle. */
 async function read(began: number, pid: number) {
   const ms = performance.now() - began;
   await wait(IDLE_MS);
@@ -38,7 +37,7 @@ async function bare({ apiUrl, token }: Discord) {
   return await read(began, client.pid);
 }
 
-/** Time from the start until the gateway is ready, and memory, against a bare discord.js that only logs in. */
+/** Against a bare discord.js that only logs in. */
 export async function footprint(): Promise<void> {
   await using stack = new AsyncDisposableStack();
   const discord = await startDiscord({ limits: 'none' });

@@ -14,7 +14,6 @@ import { addressOf, bodyOf, hashOf, strangerOf, transferOf } from './event.ts';
 import { newFolder } from './processes.ts';
 import { compare, inTurns, type Row, report } from './table.ts';
 
-/** What is in the databases at first; the others are compared with the first one. */
 const PLAN = [
   { subscriptions: 1_000, seen: 0 },
   { subscriptions: 1_000_000, seen: 0 },
@@ -22,21 +21,13 @@ const PLAN = [
 ];
 const CHANNELS = Array.from({ length: 1_000 }, (_, n) => String(1_000 + n));
 const EVENTS = 5_000;
-/** The numbers of the seen transfers begin here. */
 const SEEN_FROM = 100_000_000;
-/**
- * At most this share of a core, and this many bytes read in a second. A thread of its own checks a large file after it was
- * opened, on a slow disk with hardly any processor time; no checkpoint runs meanwhile.
- */
+/** Per second. A thread checks a large file after it was opened: on a slow disk with hardly any processor time. */
 const IDLE = { cores: 0.02, bytes: 1024 * 1024 };
 
-/** Each event has a number that none had before. */
 let sent = 0;
 
-/**
- * What more subscriptions, and transfers that were seen before, cost the router; calls the room `src/routing/` directly,
- * without the rest of the bot.
- */
+/** What more subscriptions and seen transfers cost the router, without the rest of the bot. */
 export async function growth(): Promise<void> {
   await using stack = new AsyncDisposableStack();
   report('growth', await grow(async () => databaseIn(stack.use(newFolder()).path)));
@@ -67,7 +58,7 @@ async function grow(create: () => Promise<string>): Promise<Row[]> {
 
 const open = (url: string) => (isPostgres(url) ? openForTest(url) : openSqlite(databaseFile({ DATABASE_URL: url })));
 
-/** Adds transfers of the last 30 days that nobody watched, each with a delivery. */
+/** Nobody watched them; they are spread over the last 30 days. */
 function fillSeen(url: string, count: number): Promise<void> {
   const begun = Date.now() - 29 * DAY;
   const seenAt = (n: number) => Math.floor(begun + (n * 29 * DAY) / count);
@@ -100,7 +91,6 @@ function fillSeen(url: string, count: number): Promise<void> {
   });
 }
 
-/** Waits until nothing else is going on in this process. */
 async function untilIdle(): Promise<void> {
   for (let isIdle = false; !isIdle; ) {
     const [before, readBefore] = [process.cpuUsage(), bytesRead()];
@@ -110,10 +100,9 @@ async function untilIdle(): Promise<void> {
   }
 }
 
-/** Bytes that this process has read from files and sockets. */
 const bytesRead = (): number => Number(/^rchar: (\d+)/m.exec(readFileSync('/proc/self/io', 'utf8'))![1]);
 
-/** Microseconds to route an event; each one comes from a stranger and matches one subscription. */
+/** In microseconds per event; each one comes from a stranger and matches one subscription. */
 async function route(store: Store, subscriptions: number): Promise<number> {
   const bodies = Array.from({ length: EVENTS }, () => {
     const n = sent++;

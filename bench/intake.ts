@@ -6,7 +6,7 @@ import { compare, inTurns, median, type Row, report } from './table.ts';
 
 const SECONDS = 2;
 
-/** Ours against a peer, with the wanted ratio; `slow`: on a slower disk. */
+/** `slow`: on a slower disk. */
 const PLAN = [
   { connections: 100, peer: 'bare', wanted: 0.6, slow: false },
   { connections: 1, peer: 'append', wanted: 0.9, slow: false },
@@ -14,14 +14,14 @@ const PLAN = [
   { connections: 100, peer: 'bare', wanted: 0.2, slow: true },
 ];
 
-/** Runs load against one server, whose hot code is compiled after thousands of requests. */
+/** Hot code is compiled after thousands of requests. */
 export async function measure(name: string, connections: number, env: Record<string, string> = {}): Promise<Load> {
   await using server = await start('bench/servers.ts', [name], env);
   await postTo(server.url, connections, connections === 1 ? 5 : 1);
   return await postTo(server.url, connections, SECONDS);
 }
 
-/** The environment in which every sync takes 2 ms longer; null without a C compiler. */
+/** Every sync takes 2 ms longer; null without a C compiler. */
 function slowSync(folder: string): Record<string, string> | null {
   const library = join(folder, 'slow-sync.so');
   const args = ['-shared', '-fPIC', '-o', library, 'bench/slow-sync.c', '-ldl'];
@@ -33,7 +33,6 @@ function slowSync(folder: string): Record<string, string> | null {
   return { LD_PRELOAD: library };
 }
 
-/** The cost of durability: the receiver up to its 200, against servers that promise less. */
 export async function intake(): Promise<void> {
   using folder = newFolder();
   const slower = slowSync(folder.path);

@@ -16,7 +16,7 @@ const LATE_MS = MINUTE;
 
 let serial = 0;
 
-/** Sends events at a constant rate to channels in turn, and times each in ms from its request until a message shows it. */
+/** In ms, from each event's request until a message shows it. */
 async function measure(url: string, stub: Stub) {
   const sentAt = new Map<string, number>();
   const tookMs: number[] = [];
@@ -42,7 +42,7 @@ async function measure(url: string, stub: Stub) {
   return { p50: quantile(0.5), p99: quantile(0.99) };
 }
 
-/** From the request until Discord has the message, against a bot that posts from inside the request handler. */
+/** Against a bot that posts from inside the request handler. */
 export async function latency(): Promise<void> {
   using folder = newFolder();
   const database = databaseIn(folder.path);

@@ -4,10 +4,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import autocannon from 'autocannon';
 import { addressOf, bodyOf } from './event.ts';
 
-/** See {@link postTo}. */
 export type Load = Awaited<ReturnType<typeof postTo>>;
 
-/** Posts `body`, by default the same event each time, as fast as the responses come, one request at a time on each connection. */
+/** One request at a time on each connection, as fast as the responses come; without `body` always the same event. */
 export async function postTo(url: string, connections: number, seconds: number, body?: () => string) {
   const setupRequest = (given: autocannon.Request) => ({ ...given, body: body!() });
   const result = await autocannon({
@@ -22,14 +21,12 @@ export async function postTo(url: string, connections: number, seconds: number, 
   return {
     /** Responses with 200 per second. */
     rate: result['2xx'] / result.duration,
-    /** The 99th percentile, in milliseconds. */
     p99: result.latency.p99,
-    /** Other responses, and missing ones. */
+    /** Missing responses count, too. */
     failed: result.non2xx + result.errors,
   };
 }
 
-/** Runs something `times` times with limited concurrency. */
 export async function many(times: number, atOnce: number, run: (n: number) => Promise<unknown>): Promise<void> {
   let next = 0;
   const worker = async () => {
@@ -38,10 +35,8 @@ export async function many(times: number, atOnce: number, run: (n: number) => Pr
   await Promise.all(Array.from({ length: atOnce }, worker));
 }
 
-/** How often requests that are due are sent. */
 const TICK_MS = 5;
 
-/** A constant load. */
 interface Steady {
   /** Requests per second. */
   rate: number;
@@ -54,10 +49,7 @@ interface Steady {
   connections?: number;
 }
 
-/**
- * Posts at a constant rate, as cheaply as possible (plain sockets, one request at a time on each), because it shares the
- * machine with the measured program.
- */
+/** As cheap as possible (plain sockets, one request at a time on each): it shares the machine with what is measured. */
 export async function hold(url: string, { rate, requests, body, atEnd, connections = 500 }: Steady) {
   const { hostname, port, pathname } = new URL(url);
   const head = `POST ${pathname} HTTP/1.1\r\nHost: ${hostname}\r\nContent-Type: application/json\r\nContent-Length: `;
@@ -93,7 +85,7 @@ export async function hold(url: string, { rate, requests, body, atEnd, connectio
   while (free.length < sockets.length) await wait(TICK_MS);
   for (const socket of sockets) socket.destroy();
   return {
-    /** Requests that were sent per second; fewer than wanted if every connection waited for a response. */
+    /** Fewer than wanted if every connection waited for a response. */
     perSecond: (sent / elapsed) * 1_000,
     /** Responses other than 200. */
     failed,

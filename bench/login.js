@@ -1,6 +1,6 @@
 import { Client } from 'discord.js';
 
-/** A bot that only logs in: plain JavaScript, as few lines as the library's guide has. Ends when nobody listens. */
+/** As few lines as the library's guide has. Ends when nobody listens. */
 
 const { DISCORD_API_URL: api, DISCORD_TOKEN: token } = process.env;
 

@@ -8,8 +8,6 @@ import { path } from './path.ts';
 import { peers } from './peers.ts';
 import { postgres, whole } from './whole.ts';
 
-/** `npm run bench -- [name …]`: runs the named measurements, or all; README.md explains the figures. */
-
 const ALL = [intake, bursts, latency, growth, whole, footprint, peers, postgres, path, chain];
 
 const named = process.argv.slice(2);

@@ -13,7 +13,6 @@ const WARM_UP = 30;
 /** Files are printed in the order in which an event passes their folders. */
 const ORDER = ['receiver', 'store', 'routing', 'domain', 'delivery', 'discord'].map((name) => `src/${name}/`);
 
-/** Every function of `src/` and `commands/` that one event passes from its request to its message, in a warm bot on SQLite. */
 export async function path(): Promise<void> {
   await using stack = new AsyncDisposableStack();
   const discord = await startDiscord({ seed: 'default', limits: 'none' });

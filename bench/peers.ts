@@ -15,24 +15,21 @@ const CONNECTIONS = 100;
 const LOAD_SECONDS = 4;
 const BURST = 2_000;
 const BURST_CONNECTIONS = 50;
-/** How often the sender retries unacknowledged events, and how long it waits before each retry. */
 const ROUNDS = 40;
 const PAUSE_MS = 250;
 const HEADERS = { 'content-type': 'application/json' };
 
-/** A program that takes webhooks and posts to Discord. */
 interface Peer {
   name: string;
-  /** How long after a start it may post nothing and still continue later. */
+  /** How long after a start the peer may post nothing and still continue later. */
   patienceMs: number;
-  /** Starts it with its data in this folder, which is empty at first; fails with the reason if that is not possible. */
+  /** The folder is empty at first. @throws the reason when the peer cannot be started. */
   start(folder: string, stub: Stub): Promise<{ url: string; kill(): Promise<void> }>;
 }
 
-/** A Fastify that parses the body and responds: nothing is stored or posted. The bound for `acknowledged/s`. */
+/** Parses the body and responds: the bound for `acknowledged/s`. */
 const BARE: Peer = { name: 'bare Fastify', patienceMs: 0, start: () => start('bench/servers.ts', ['bare']) };
 
-/** This bot, with a subscription for each of the channels. */
 const OURS: Peer = {
   name: 'Ledgerbell',
   patienceMs: 10_000,
@@ -53,7 +50,7 @@ const BULLMQ: Peer = {
 
 type Tally = ReturnType<typeof newTally>;
 
-/** The nonces of all messages with a transaction: Discord shows a message whose nonce it knows no second time. */
+/** Discord does not show a message again whose nonce it knows. */
 const newTally = () => ({ nonces: new Map<string, string[]>(), last: performance.now() });
 
 function count(tally: Tally, message: string): void {
@@ -63,10 +60,9 @@ function count(tally: Tally, message: string): void {
   for (const hash of hashesIn(message)) tally.nonces.set(hash, [...(tally.nonces.get(hash) ?? []), nonce]);
 }
 
-/** The n-th event, to one of the channels in turn. */
 const nthBody = (n: number): string => bodyOf(n, addressOf(n % CHANNELS.length));
 
-/** Posts an event; returns whether it was acknowledged. */
+/** Whether the event was acknowledged. */
 async function post(url: string, body: string): Promise<boolean> {
   try {
     const answer = await request(url, { method: 'POST', headers: HEADERS, body });
@@ -77,7 +73,6 @@ async function post(url: string, body: string): Promise<boolean> {
   }
 }
 
-/** The rate of acknowledged events, and how many per second reached Discord in time. */
 async function load(peer: Peer, stub: Stub): Promise<Row> {
   await using stack = new AsyncDisposableStack();
   const folder = stack.use(newFolder());
@@ -91,7 +86,7 @@ async function load(peer: Peer, stub: Stub): Promise<Row> {
   return { 'acknowledged/s': short(rate), 'not 2xx': failed, 'shown/s': short(tally.nonces.size / LOAD_SECONDS) };
 }
 
-/** The losses after a kill in the middle of a burst, when the sender retries all unacknowledged events. */
+/** A kill in the middle of a burst; the sender then retries all unacknowledged events. */
 async function crash(peer: Peer, stub: Stub): Promise<Row> {
   await using stack = new AsyncDisposableStack();
   const folder = stack.use(newFolder());
@@ -126,10 +121,7 @@ async function crash(peer: Peer, stub: Stub): Promise<Row> {
   };
 }
 
-/**
- * BullMQ with Redis at the same work: a webhook in, a message to Discord out. One run each; without Redis its row has the
- * reason.
- */
+/** One run each; without Redis the row of BullMQ has the reason. */
 export async function peers(): Promise<void> {
   // Started programs must end with this process.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));

@@ -6,20 +6,14 @@ import { createInterface } from 'node:readline';
 import packageJson from '../package.json' with { type: 'json' };
 import { openWaiting } from './database.ts';
 
-/** How many characters of its output an error about a process shows. */
 const MAX_SHOWN = 300;
 
-/** The path token of every receiver that is measured. */
 export const TOKEN = 'path-token-of-the-bench';
 
-/** A folder for a measurement's files, which is deleted at the end of the scope that uses it. */
+/** Deleted at the end of the scope that uses it. */
 export const newFolder = (): DisposableTempDir => mkdtempDisposableSync(join(tmpdir(), 'bench-'));
 
-/**
- * Starts a program and waits for a line of its output that matches `until`; `onLine` gets each line.
- *
- * @throws an error with its last output when it cannot be started or ends before that.
- */
+/** Resolves at the first line that matches `until`. @throws with the last output when the program ends before that. */
 export async function launch(
   command: string,
   args: readonly string[],
@@ -48,9 +42,7 @@ export async function launch(
   });
   return {
     child,
-    /** The line that matched. */
     ready: await ready.promise,
-    /** Sends a signal and waits until the process has ended. */
     async end(signal: NodeJS.Signals) {
       child.kill(signal);
       await ended.promise;
@@ -58,7 +50,7 @@ export async function launch(
   };
 }
 
-/** Starts a file of the bench as a process, with a folder that is deleted with it. `url`: what it passed to {@link serve}. */
+/** `url`: what the file passed to {@link serve}. Its folder is deleted with it. */
 export async function start(file: string, args: readonly string[] = [], env: Record<string, string> = {}) {
   const folder = newFolder();
   const { child, ready, end } = await launch(process.execPath, [file, ...args], {
@@ -72,20 +64,20 @@ export async function start(file: string, args: readonly string[] = [], env: Rec
   return { pid: child.pid!, url: ready[0], kill, [Symbol.asyncDispose]: kill };
 }
 
-/** Runs within a measured process: reports that it is ready, and exits when its parent does. */
+/** Call in a measured process. It exits when its parent does. */
 export function serve(url: string): void {
   process.stdout.write(`${url}\n`);
   // The parent's end of this pipe closes however the parent ends.
   process.stdin.resume().on('close', () => process.exit(0));
 }
 
-/** The bot's Discord; the default token is that of {@link startStub}. */
+/** The default token is that of {@link startStub}. */
 interface Discord {
   apiUrl: string;
   token?: string;
 }
 
-/** Starts the bot as `npm start` does in a shell; `onLog` gets each line of its log. */
+/** As `npm start` does in a shell. */
 export async function startBot(
   database: string,
   { apiUrl, token = 'none' }: Discord,
@@ -116,10 +108,8 @@ export async function startBot(
   };
   return {
     pid: child.pid!,
-    /** Where deliveries are posted to. */
     url: `${receiver}/hooks/${TOKEN}`,
     waiting,
-    /** Ends it at once, like a crash. */
     kill: () => stop('SIGKILL'),
     [Symbol.asyncDispose]: () => stop('SIGTERM'),
   };

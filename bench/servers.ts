@@ -10,13 +10,10 @@ import { startReceiver } from '../src/receiver/server.ts';
 import { openSqlite } from '../src/store/sqlite/open.ts';
 import { serve, TOKEN } from './processes.ts';
 
-/** The servers that are measured, each in a process of its own. Each returns where deliveries are posted to. */
+/** Each in a process of its own; returns where deliveries are posted to. */
 const SERVERS: Record<string, (folder: string) => Promise<string>> = { receiver, bare, append, naive };
 
-/**
- * Our receiver, with everything up to its 200: calls the room `src/receiver/` directly, over a database and without the rest
- * of the bot, whose work is not measured here.
- */
+/** Everything up to the 200, without the rest of the bot. */
 async function receiver(folder: string): Promise<string> {
   const { store } = await openSqlite(join(folder, 'bench.sqlite'));
   const config = readConfig({ DISCORD_TOKEN: 'none', PORT: '0', RECEIVER_SOURCES: '127.0.0.1' });
@@ -38,14 +35,12 @@ async function receiver(folder: string): Promise<string> {
   return `${url}/hooks/${TOKEN}`;
 }
 
-/** Parses the body and responds. */
 async function bare(): Promise<string> {
   const app = fastify({ logger: false });
   app.post('/hooks/:token', async () => ({ ok: true }));
   return `${await app.listen({ host: '127.0.0.1', port: 0 })}/hooks/${TOKEN}`;
 }
 
-/** Appends the body to a file, syncs, responds. */
 async function append(folder: string): Promise<string> {
   const file = openSync(join(folder, 'bench.log'), 'a');
   const server = createServer((request, response) => {
@@ -60,10 +55,7 @@ async function append(folder: string): Promise<string> {
   return `http://127.0.0.1:${(server.address() as { port: number }).port}`;
 }
 
-/**
- * A bot without any guarantees: it posts to Discord from inside the request handler and stores nothing. Each address has a
- * channel that is called like it.
- */
+/** A bot without any guarantees. Channels are called like the addresses. */
 async function naive(): Promise<string> {
   const { REST, Routes } = await import('discord.js');
   const rest = new REST({ api: process.env.DISCORD_API_URL!, globalRequestsPerSecond: 1_000_000 }).setToken('none');

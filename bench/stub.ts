@@ -1,9 +1,8 @@
 import fastify from 'fastify';
 
-/** See {@link startStub}. */
 export type Stub = Awaited<ReturnType<typeof startStub>>;
 
-/** Starts a minimal Discord that accepts every message at once, without limits or a gateway. */
+/** Accepts every message at once, without limits or a gateway. */
 export async function startStub() {
   let id = 0;
   const app = fastify({ forceCloseConnections: true });
@@ -16,7 +15,6 @@ export async function startStub() {
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ code: 0, message: '404: Not Found' }));
   const stub = {
     apiUrl: `${await app.listen({ host: '127.0.0.1', port: 0 })}/api`,
-    /** Gets the body of each message as it arrives; the measurement sets it. */
     onMessage: (_body: string): void => undefined,
     [Symbol.asyncDispose]: async () => app.close(),
   };

@@ -11,7 +11,6 @@ import { type Row, report, short } from './table.ts';
 const SUBSCRIPTIONS = 100_000;
 const CHANNELS = Array.from({ length: 2_000 }, (_, n) => String(1_000 + n));
 const RATES = [1_000, 2_000, 3_000, 4_000, 5_000, 6_000, 8_000, 10_000];
-/** How long each rate is held. */
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 10);
 
 let made = 0;
@@ -26,16 +25,13 @@ export async function whole(): Promise<void> {
   report('whole', await holdRates(databaseIn(folder.path), RATES));
 }
 
-/** The same on Postgres, with `fsync`: whether 1,000 events a second (BENCH_SECONDS=60) leave no backlog. */
+/** With `fsync`: whether 1,000 events a second (BENCH_SECONDS=60) leave no backlog. */
 export async function postgres(): Promise<void> {
   await using server = await startPostgres({ fsync: 'on', shared_buffers: '1GB', max_wal_size: '4GB' });
   report('the whole way on Postgres', await holdRates(await server.createDatabase(), [1_000]));
 }
 
-/**
- * Holds one rate after the other, until one is not held: the deliveries that wait for the router at the end are in flight.
- * Alerts wait for as long as it takes to post once to each channel.
- */
+/** Stops at the first rate at which deliveries wait for the router. Alerts wait until each channel had its turn. */
 async function holdRates(database: string, rates: readonly number[]): Promise<Row[]> {
   await fill(database, SUBSCRIPTIONS, CHANNELS);
   let messages = 0;

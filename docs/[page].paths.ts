@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The pages that code hosts look for in .github/, as pages of the site: VitePress reads no folder that begins with a dot. */
+/** VitePress reads no folder that begins with a dot, such as .github/. */
 export default {
   paths: () =>
     ['CONTRIBUTING', 'SECURITY', 'CODE_OF_CONDUCT'].map((name) => ({

@@ -3,12 +3,9 @@ import { dirname, posix, resolve } from 'node:path';
 import { renderMermaidSVG } from 'beautiful-mermaid';
 import { defineConfig, type MarkdownOptions } from 'vitepress';
 
-/** `npm run docs` makes the site in `site/`: every page of docs/ and the READMEs that they lead to. */
-
 const ROOT = resolve(import.meta.dirname, '../..');
 const INDEX = 'docs/README.md';
 
-/** The navigation: each heading of the index with the pages below it. */
 function sidebar() {
   const [, ...sections] = readFileSync(resolve(ROOT, INDEX), 'utf8').split(/^## /m);
   return sections.map((section) => ({
@@ -20,7 +17,6 @@ function sidebar() {
   }));
 }
 
-/** Where a page of the repository is on the site. */
 const rewritten = (page: string): string =>
   page === 'README.md'
     ? 'overview.md'
@@ -29,7 +25,7 @@ const rewritten = (page: string): string =>
         .replace(/^docs\//, '')
         .replace(/(^|\/)README\.md$/, '$1index.md');
 
-/** Draws a Mermaid diagram in light or dark colors as the reader prefers, without fonts from elsewhere. */
+/** In light or dark colors as the reader prefers, without fonts from elsewhere. */
 function drawDiagram(code: string): string {
   const light = '--bg:#fff;--fg:#1f2328;--line:#8c959f;--accent:#3451b2;--muted:#59636e';
   const dark = '--bg:#1b1b1f;--fg:#dfdfd6;--line:#6e7681;--accent:#a8b1ff;--muted:#98989f';
@@ -40,7 +36,7 @@ function drawDiagram(code: string): string {
     .replaceAll("'Inter', ", '');
 }
 
-/** Files that pages link to and that are no pages, such as configurations. */
+/** Files that pages link to and that are no pages. */
 const attached = new Set<string>();
 
 const markdown: MarkdownOptions = {
@@ -63,7 +59,6 @@ const markdown: MarkdownOptions = {
   },
 };
 
-/** The link to a file of the repository, or to the README of a folder. */
 function linkTo(path: string): string {
   const page = statSync(resolve(ROOT, path)).isDirectory() ? `${path}/README.md` : path;
   if (page.endsWith('.md')) return `/${rewritten(page)}`;
