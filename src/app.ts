@@ -24,9 +24,7 @@ export interface App {
     receiver: Receiving['receiver'];
     working: Work['expected'];
   };
-  /**
-   * Resolves when the process cannot go on: its database is unusable, its lock is lost, or its work could not begin.
-   */
+  /** Resolves when the process cannot go on: database unusable, lock lost, or its work could not begin. */
   failed: Promise<Error>;
   /** Stops receiving first; requests to Discord have 5 s to finish. */
   close(): Promise<void>;

@@ -1,9 +1,6 @@
 import { existsSync } from 'node:fs';
 
-/**
- * Its message is shown to the person who caused it: what was wrong, what a right value looks like, what to do next.
- * Every other error is logged, and people see one fixed sentence.
- */
+/** Its message is shown to the person who caused it. Other errors are logged, and people see one fixed sentence. */
 export class UserError extends Error {
   override readonly name = 'UserError';
   /** What the person may have meant, as buttons. */

@@ -100,7 +100,6 @@ function sharedKeyFile({ config, log }: AppContext): string {
   return keyFile;
 }
 
-/** A database that is ready sooner needs no responses in its place. */
 const QUICK_MS = SECOND;
 
 /** While a server is away, deliveries get 503, so that their senders retry, and `/readyz` is red. */

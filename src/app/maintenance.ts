@@ -19,10 +19,7 @@ const REMOVED_GUILD_RETENTION_MS = 30 * DAY;
 const MAX_PRUNED_MS = DAY;
 const AUDIT_RETENTION_MS = 365 * DAY;
 
-/**
- * Longer than the 49 hours in which a delivery may be repeated, so that a repeat is recognized even if somebody
- * subscribed meanwhile.
- */
+/** Longer than the 49 hours in which a repeat may come: it is recognized even if somebody subscribed meanwhile. */
 const UNMATCHED_RETENTION_MS = 3 * DAY;
 /** For the same reason; strangers can cause any number of transfers of uncataloged tokens. */
 const WORTHLESS_RETENTION_MS = 3 * DAY;
@@ -117,10 +114,7 @@ export function startMaintenance(
   };
 }
 
-/**
- * In steps between which others can write. `onBegun`: what causes new rows is erased, so the guild's receiver URL must
- * no longer be accepted.
- */
+/** In steps between which others can write. `onBegun` ends the guild's receiver URL, which would cause new rows. */
 export async function eraseGuild(
   { erasure }: Pick<Store, 'erasure'>,
   guildId: string,
@@ -169,10 +163,7 @@ interface UptimeOptions {
   log: Logger;
 }
 
-/**
- * Deadlines and deletion of old data count only the periods in which the bot could work. The time between the latest
- * one in the database and now was a pause, or the clock is wrong.
- */
+/** Deadlines and deletion of old data count only the periods in which the bot could work. */
 export async function openUptime({ store, clock, log }: UptimeOptions) {
   const { latest, pauses: known } = await store.uptime.read();
   let pauses: Pause[] = known;

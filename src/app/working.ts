@@ -22,10 +22,7 @@ import { type Sending, startSending } from './sending.ts';
 /** What one process at a time does: it routes, sends, serves commands, and deletes old data. */
 export type Working = Awaited<ReturnType<typeof startWorking>>;
 
-/**
- * Parts are created from the end of an event's path to its start, because each gets the next one: sender ← deliverer ←
- * router.
- */
+/** Parts are created against the direction of events, because each gets the next: sender ← deliverer ← router. */
 export async function startWorking(
   context: AppContext,
   data: Data,

@@ -34,10 +34,7 @@ export interface MadeNotice {
 
 type Waiting = ConcernedBalance & { since: number };
 
-/**
- * Reads what transfers left, after their alerts are stored: no alert waits for it. Warns of low balances at transfers
- * and every ten minutes.
- */
+/** No alert waits for a balance: it is read after the alert is stored. */
 export function watchBalances({ store, chains, render, outbox, clock, log }: BalanceOptions) {
   const tokenReaders = new Map([...chains].map(([network, chain]) => [network, createTokenReader(chain)]));
   /** Networks whose low balances are due. */
@@ -123,7 +120,6 @@ export function watchBalances({ store, chains, render, outbox, clock, log }: Bal
     outbox.wake(channels.map((channelId) => ({ channelId })));
   }
 
-  /** Also of balances that are above their limits again. */
   async function warn(network: number, chain: ChainNode, block: number, all: readonly WatchedBalance[]): Promise<void> {
     const limits = all.map(({ warnBelow }) => thresholdOf(warnBelow));
     const read = await chain.holdings(

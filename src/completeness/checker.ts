@@ -156,10 +156,7 @@ export function startChecker(options: CheckerOptions) {
       (error: unknown) => ({ read: null, reason: reasonOf(error) }),
     );
 
-  /**
-   * Hands in what is missing and marks what is wrong. `before`: balances before these blocks, as far as they are
-   * known.
-   */
+  /** `before`: balances before these blocks, as far as they are known. */
   async function compareRange(
     range: BlockRange,
     watched: WatchedAddress[],

@@ -7,7 +7,6 @@ import { INTERFACES, type Interface, type Outage } from '../domain/upstream.ts';
 import { freeBytes } from '../limits.ts';
 import { processMetrics } from './metrics.ts';
 
-/** How long a scrape waits for what is counted in the database. */
 const TIMEOUT_MS = 5 * SECOND;
 
 export interface GaugeSources {

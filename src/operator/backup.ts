@@ -9,7 +9,6 @@ import { onFile, progressBar } from './terminal.ts';
 interface BackupTarget {
   file?: string | undefined;
   to?: string | undefined;
-  /** How many copies that are named by the time remain in the folder; by default all. */
   keep?: number | undefined;
   /** The folder without `to`: BACKUP_DIR. */
   usual?: string | undefined;

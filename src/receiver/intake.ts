@@ -6,15 +6,9 @@ import type { Admission, Quotas, Ticket } from './admission.ts';
 import type { Disk, StorageFault } from './disk.ts';
 import type { RefusalReason } from './refusals.ts';
 
-/**
- * Most deliveries per commit. The responses of a commit are sent together: a thousand would block the event loop and
- * cause a thousand new requests at once.
- */
+/** Responses of a commit are sent together: a thousand would block the event loop and cause as many new requests. */
 const MAX_IN_COMMIT = 128;
-/**
- * The process was suspended, and the sender will retry. Stored this late, a delivery would look like a second transfer
- * next to its own retry.
- */
+/** The process was suspended, and the sender will retry: stored now, this would look like a second transfer. */
 const LATE_MS = 2_000;
 
 /** `answer` is called once: when the body is durable or was refused. */

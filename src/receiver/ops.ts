@@ -1,7 +1,6 @@
 import fastify from 'fastify';
 import { HEADERS, NO_SCHEMAS } from './server.ts';
 
-/** For a few scrapers and probes. */
 const MAX_CONNECTIONS = 100;
 
 export type Readiness = Record<string, { ready: boolean; detail?: string }>;

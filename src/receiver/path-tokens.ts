@@ -18,10 +18,7 @@ export interface ReceiverPaths extends Pick<PathTokens, 'rotate' | 'revoke' | 'r
 
 export type ScopeOf = (given: string) => number | null;
 
-/**
- * Known to this process alone: nobody can choose a token whose hash begins like that of another, so how long a lookup
- * takes says nothing about a token.
- */
+/** Known to this process alone: the time that a lookup takes says nothing about a token that somebody guesses. */
 const SALT = randomBytes(32).toString('base64');
 const hashOf = (token: string): string => hash('sha256', SALT + token, 'base64');
 

@@ -13,10 +13,7 @@ export type Run = ReturnType<typeof startRun>;
 
 const makeName = (): string => randomBytes(12).toString('base64url');
 
-/**
- * Requests that arrived while the process was suspended look new, but their senders gave up and will retry: stored
- * now, they would look like second transfers.
- */
+/** Senders of requests that arrived during a suspension retry: stored now, these would look like second transfers. */
 export function startRun({ now, elapsed, after }: Clock) {
   let name = makeName();
   let checkedAt = elapsed();

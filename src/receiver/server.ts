@@ -217,10 +217,7 @@ function createServer(options: ReceiverOptions, { admission, intake, refusals, s
   return app;
 }
 
-/**
- * Caps a server's connections, so that idle ones leave file descriptors for the database and for Discord. Connections from
- * addresses that may not deliver close each other, never one from an address that may.
- */
+/** Idle connections leave file descriptors for the database and Discord. Strangers' connections close each other. */
 function capConnections(server: Server, maxConnections: number, admission: Admission, refusals: Refusals): void {
   const maxStrangers = Math.min(MAX_STRANGERS, Math.ceil(maxConnections / 2));
   /** In the order of arrival. */

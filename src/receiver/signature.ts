@@ -18,9 +18,7 @@ export type SignatureCheck =
 
 export type CheckSignature = (scope: number, headers: IncomingHttpHeaders, body: Uint8Array) => SignatureCheck;
 
-/**
- * Signatures are those of Standard Webhooks, over the unchanged bytes. `secretsOf` null: deliveries need no signature.
- */
+/** Standard Webhooks, over the unchanged bytes. `secretsOf` null: deliveries need no signature. */
 export function createSignatureCheck(
   secretsOf: (scope: number) => readonly string[] | null,
   now: () => number,

@@ -48,7 +48,6 @@ export interface ContextOptions {
 /** `nativeSymbol` undefined: the one in the operator's events. */
 export interface RoutedNetwork extends Pick<Network, 'chainId' | 'nativeSymbol'> {
   operatorProject: string | null;
-  /** null: no explorer. */
   catalog: TokenCatalog | null;
   prices?: ChainPrices | null;
 }
@@ -57,10 +56,7 @@ export interface RoutedNetwork extends Pick<Network, 'chainId' | 'nativeSymbol'>
 export const networkOf = ({ scope }: InboxRow, { scopes }: Pick<RoutingState, 'scopes'>): number =>
   scopes.get(scope)?.network ?? FIRST_NETWORK;
 
-/**
- * One call to the store, and one to each explorer for unknown tokens. `covered`: for how many of the deliveries, from
- * the first on, the context is complete.
- */
+/** One call to the store. `covered`: for how many of the deliveries, from the first on, the context is complete. */
 export async function readContext(
   parsed: ParsedDelivery[],
   { store, networks }: ContextOptions,
@@ -142,10 +138,7 @@ export function matchContext(network: number, { now, signals, mutes }: RoutingSt
   };
 }
 
-/**
- * Gives transfers the price that is known now: of the coin and of listed tokens, never of a stranger's. Only that of a
- * token that the explorer just listed is waited for, because the explorer was, too. Others are known to the next alert.
- */
+/** Only the price of a token that the explorer just listed is waited for, because the explorer was, too. */
 async function addPrices(
   transfers: readonly Transfer[],
   prices: RoutedNetwork['prices'],

@@ -205,10 +205,7 @@ function decideEvent(item: ParsedDelivery, state: State): EventDecision {
   return { verdict, transfer, delivery, isEdit: false, ...matches };
 }
 
-/**
- * A transfer after another body reported it, which may name another block. `isProven`: whether the block was compared with
- * the chain, which knows more than a delivery.
- */
+/** `isProven`: whether the block was compared with the chain, which knows more than a delivery. */
 function seenAgain(
   seen: SeenTransfer,
   transfer: Transfer,

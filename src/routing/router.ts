@@ -13,10 +13,7 @@ import { createWarned } from './scam.ts';
 /** Per commit, unless one body has more: more would cost less disk time but block the event loop for longer. */
 const MAX_ROUTED = { limit: 400, bytes: MIB };
 const MAX_PARSED = 256 * 1024;
-/**
- * While the receiver is busy, routing takes a fiftieth of the time: it waits this many times as long as its last commit
- * took.
- */
+/** A busy receiver leaves routing a fiftieth of the time: routing waits this many times as long as its last commit. */
 const YIELD_FACTOR = 49;
 const MIN_YIELD_MS = 250;
 const MAX_YIELD_MS = 5_000;
@@ -139,7 +136,7 @@ export function startRouter(options: RouterOptions) {
   };
 }
 
-/** Parses deliveries. Between large bodies the event loop serves others. */
+/** Between large bodies the event loop serves others. */
 async function parseAll(rows: InboxRow[]): Promise<ParsedRow[]> {
   const parsed: ParsedRow[] = [];
   let characters = 0;

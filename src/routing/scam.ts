@@ -10,7 +10,7 @@ import { isZero, type Transfer } from '../domain/transfer.ts';
 export interface ScamSignals {
   /** The networks with an explorer: a token there that `catalog` lacks could not be checked. */
   explorers: Set<number>;
-  /** By network and token; not looked up because there were too many. */
+  /** Tokens that were not looked up because there were too many, by network and token. */
   crowded: Set<string>;
   /** By network and token. */
   catalog: Map<string, CatalogEntry>;
@@ -122,9 +122,8 @@ export function tokenWarnings(network: number, { token, tokenSymbol }: Transfer,
 }
 
 /**
- * Parties that look like an address the guild has labeled or watches, or like a recent counterparty. One that the watched
- * address pays need only differ from those it paid: a stranger may have sent something before from an address that
- * looks like it.
+ * A party that the watched address pays need only differ from those it paid: a stranger may have sent something before
+ * from an address that looks like it.
  */
 export function lookAlikes(subscription: Watcher, transfer: Transfer, signals: ScamSignals): Warning[] {
   const { guildId, address } = subscription;
@@ -153,9 +152,8 @@ export function warningsFor(subscription: Watcher, transfer: Transfer, warnings:
 }
 
 /**
- * The watched address's counterparty, if it should be stored; otherwise null. Transfers that cost the sender nothing
- * prove nothing: a zero amount, a token that anybody may have made, an address that looks like another one. Nor does a
- * token that nobody knows prove that the address paid: its contract may have made that up.
+ * Transfers that cost the sender nothing prove nothing: a zero amount, a token that anybody may have made, an address
+ * that looks like another one. Nor does an unknown token prove that the address paid.
  */
 export function counterpartyToLearn(
   { guildId, address }: Watcher,

@@ -83,8 +83,8 @@ export function createTokenCatalog({
 
   return {
     /**
-     * Looks up those of the tokens that `known` lacks or that are stale; resolves with everything learned since the last
-     * call, late responses to earlier calls included. Deliveries that arrived at `since` wait 1.5 s at most, over all calls.
+     * Returns late responses to earlier calls, too. Deliveries that arrived at `since` wait 1.5 s at most, over all
+     * calls.
      */
     async learn(
       tokens: ReadonlyMap<AddressText, WantedToken>,

@@ -11,10 +11,7 @@ export type AttachmentText =
 
 export type ReadAttachment = (url: string, max: number) => Promise<AttachmentText>;
 
-/**
- * Reads from Discord's file servers and from the host of the REST root (a stand-in keeps its files there), and from
- * nowhere else: no redirect is followed. Never throws.
- */
+/** Reads from Discord's file servers and, for stand-ins, from the host of the REST root. Follows no redirect. */
 export function createAttachmentReader(apiUrl: string): ReadAttachment {
   const origins = [...DISCORD_FILES, new URL(apiUrl).origin];
   return async (text, max) => {

@@ -29,18 +29,13 @@ export interface ChainOptions {
 const MAX_BYTES = 8 * MIB;
 /** How many balances one call reads: a contract's code, which the response counts as, has at most 24 KiB. */
 const MAX_BALANCES = 500;
-/**
- * A contract that is never deployed: replaces each address behind its code by its balance. It reads many balances in one
- * call at any node.
- */
+/** Code that is never deployed: replaces each address behind it by its balance, for many in one call at any node. */
 const READ_BALANCES = '0x6024380380602460003960005b81811015601f57805131815260200160' + '0c565b506000f3';
 
 /** Most tokens' balances that one call reads: a contract may use up all the gas that it gets. */
 const MAX_HOLDINGS = 100;
 const BALANCE_OF = '0x70a08231';
-/**
- * Like {@link READ_BALANCES}, of pairs of a token and an address: calls `balanceOf` with 200,000 gas. What fails is all ones.
- */
+/** Like {@link READ_BALANCES}, of pairs of a token and an address, with 200,000 gas each. What fails is all ones. */
 const READ_HOLDINGS =
   '0x6054380380605460003960005b81811015604c576370a0823160e01b825280602001518260040152602082602484845162030d40fa' +
   '3d601f1016600190038251178160011c52604001600c565b5060011c6000f3';

@@ -123,10 +123,7 @@ function createRowsReader(url: string, timeoutMs: number) {
     return readPage(await call({ url: percentEncoded(target), timeoutMs }), query.category);
   }
 
-  /**
-   * The pages 0 and 1: which of them is the first is not published. A service that refuses both may refuse the page size,
-   * which is left out from then on if that helps.
-   */
+  /** Which page is the first is not published. A service that refuses both may refuse the page size. */
   async function firstPages(query: ProviderQuery): Promise<[Answer, Answer]> {
     const request = () => Promise.all([askPage(query, 0), askPage(query, 1)]);
     const responses = await request();
@@ -227,9 +224,7 @@ const isFields = (value: unknown): value is Fields =>
 
 /** Keys under which lists are found; `result` and `data` may themselves wrap one. */
 const LISTS = ['result', 'rows', 'data', 'items', 'results'];
-/**
- * Keys of categories. In a response with rows, a list of categories only means that the requested one does not exist.
- */
+/** In a response with rows, a list of categories only means that the requested one does not exist. */
 const CATEGORY_LISTS = ['availableCategories', 'categories', ...LISTS.toReversed()];
 
 function readCategories(json: unknown): string[] {

@@ -4,7 +4,6 @@ import type { Interface, Outage, UpstreamFailure } from '../domain/upstream.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 
 const PROBE_MS = MINUTE;
-/** How long a person waits for a check of every interface. */
 const CHECK_TIMEOUT_MS = 6 * SECOND;
 
 /** Makes a cheap request to an interface; its client records the result. */

@@ -109,10 +109,7 @@ interface Loading<Result> {
   keepMs(result: Result): number;
 }
 
-/**
- * Caches the latest `max` results. Equal requests at the same time share one call. lru-cache would save no line: there
- * a time of 0 means forever, and an entry that is evicted aborts its request.
- */
+/** Equal requests share one call. lru-cache would save no line: 0 means forever there, and eviction aborts requests. */
 export function createCache<Result>(max: number, now: () => number) {
   const cached = new Map<string, { until: number; result: Result }>();
   const loading = new Map<string, Promise<Result>>();

@@ -78,10 +78,7 @@ const removal = z
 /** Failures that concern one project or webhook, not the service. */
 const REFUSALS: readonly UpstreamFailure['status'][] = ['forbidden', 'rejected', 'limited'];
 
-/**
- * The specification describes how to list webhooks and remove addresses; the other calls it only names, so a service
- * may lack them.
- */
+/** The specification describes how to list webhooks and remove addresses. A service may lack the other calls. */
 export type Notification = ReturnType<typeof createNotification>;
 
 export function createNotification(options: NotificationOptions) {

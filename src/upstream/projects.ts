@@ -14,9 +14,8 @@ import {
 } from './notification.ts';
 
 /**
- * What a guild may manage. `scope`: the one whose receiver URL it may see; null: no scope. `sealed`: the keys of its
- * stored project can no longer be read. `none`: it has no project and may not manage the operator's. `off`: the
- * notification service is not configured.
+ * `scope`: whose receiver URL the guild may see. `sealed`: the keys of its project can no longer be read. `none`: it
+ * has no project and may not manage the operator's. `off`: the notification service is not configured.
  */
 export type ProjectAccess =
   | { status: 'ready'; own: boolean; scope: number; notification: ProjectClient }
