@@ -1,6 +1,6 @@
 import { type Clock, inTime, MINUTE } from '../domain/clock.ts';
 import type { UpstreamFailure } from '../domain/upstream.ts';
-import { call, createCache, type HttpResult, jsonOf } from './http.ts';
+import { type ClientOptions, call, createCache, type HttpResult, isObject, jsonOf } from './http.ts';
 
 /** The categories of the specification, for when the service cannot be asked. */
 const KNOWN_CATEGORIES = [
@@ -28,15 +28,7 @@ export interface ProviderQuery {
 /** All rows of a query in the service's order; `complete` is false when a later page was missing or there are too many. */
 export type RowsResult = { status: 'ok'; rows: ProviderRow[]; complete: boolean } | UpstreamFailure;
 
-export interface DiscoveryOptions {
-  url: string;
-  /** Milliseconds since 1970. */
-  now(): number;
-  after: Clock['after'];
-  timeoutMs?: number | undefined;
-  /** A request succeeded (null) or failed. */
-  onResponse?(failure: UpstreamFailure | null): void;
-}
+export type DiscoveryOptions = ClientOptions & Pick<Clock, 'now' | 'after'>;
 
 const PAGE_SIZE = 50;
 const MAX_PAGES = 20;
@@ -218,18 +210,14 @@ export interface Page {
   total: number | null;
 }
 
-type Fields = Record<string, unknown>;
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Keys under which lists are found; `result` and `data` may themselves wrap one. */
 const LISTS = ['result', 'rows', 'data', 'items', 'results'];
 /** In a response with rows, a list of categories only means that the requested one does not exist. */
 const CATEGORY_LISTS = ['availableCategories', 'categories', ...LISTS.toReversed()];
 
 function readCategories(json: unknown): string[] {
-  const list = (findList(json, null) ?? []).filter((entry) => !isFields(entry) || entry.active !== false);
-  const keys = list.map((entry) => (isFields(entry) ? (entry.key ?? entry.category ?? entry.id ?? entry.slug) : entry));
+  const list = (findList(json, null) ?? []).filter((entry) => !isObject(entry) || entry.active !== false);
+  const keys = list.map((entry) => (isObject(entry) ? (entry.key ?? entry.category ?? entry.id ?? entry.slug) : entry));
   return [...new Set(keys.filter((key): key is string => typeof key === 'string' && /^[\w-]{1,50}$/.test(key)))];
 }
 
@@ -244,7 +232,7 @@ const MAX_DEPTH = 4;
 
 function findList(json: unknown, category: string | null, depth = 0): unknown[] | null {
   if (Array.isArray(json)) return json;
-  if (!isFields(json) || depth > MAX_DEPTH) return null;
+  if (!isObject(json) || depth > MAX_DEPTH) return null;
   // A category may have the name of an envelope. Searching it twice at each depth would take forever.
   const keys = category === null ? CATEGORY_LISTS : new Set([category, ...LISTS]);
   for (const key of keys) {
@@ -255,7 +243,7 @@ function findList(json: unknown, category: string | null, depth = 0): unknown[] 
 }
 
 function findTotal(json: unknown, depth = 0): number | null {
-  if (!isFields(json) || depth > MAX_DEPTH) return null;
+  if (!isObject(json) || depth > MAX_DEPTH) return null;
   for (const value of [json.total, json.totalCount, json.totalRows]) {
     if (typeof value === 'string' && /^\d{1,9}$/.test(value)) return Number(value);
   }
@@ -267,7 +255,7 @@ function findTotal(json: unknown, depth = 0): number | null {
 }
 
 function toRow(row: unknown): ProviderRow | null {
-  if (!isFields(row)) return null;
+  if (!isObject(row)) return null;
   const columns: Record<string, string> = {};
   for (const [name, value] of Object.entries(row)) {
     const shown = asText(value);

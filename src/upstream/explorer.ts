@@ -2,18 +2,12 @@ import { z } from 'zod';
 import { type AddressText, ZERO_ADDRESS } from '../domain/address.ts';
 import { MINUTE, SECOND } from '../domain/clock.ts';
 import type { Token, TokenResult } from '../domain/token.ts';
-import type { UpstreamFailure } from '../domain/upstream.ts';
-import { call, createCache, failureOf, type HttpResult } from './http.ts';
+import { type ClientOptions, call, createCache, failureOf, type HttpResult } from './http.ts';
 
-export interface ExplorerOptions {
-  /** Root of the interface, with its version segment. */
-  url: string;
+export interface ExplorerOptions extends ClientOptions {
   addressParam: string;
   apiKey: string | undefined;
   now(): number;
-  timeoutMs?: number | undefined;
-  /** A lookup ended; null: successfully. */
-  onResponse?(failure: UpstreamFailure | null): void;
 }
 
 const FOUND_CACHE_MS = MINUTE;

@@ -14,6 +14,15 @@ export interface HttpResponse {
 /** Contains nothing of the request or the raw body, because both may contain keys. */
 export type HttpResult = HttpResponse | { status: 'timeout' } | { status: 'unreachable' };
 
+/** What the client of every interface is given. */
+export interface ClientOptions {
+  /** Root of the interface, with its version segment. */
+  url: string;
+  timeoutMs?: number | undefined;
+  /** A request ended; null: successfully. */
+  onResponse?: ((failure: UpstreamFailure | null) => void) | undefined;
+}
+
 export interface Call {
   url: URL;
   method?: 'GET' | 'POST';
@@ -102,6 +111,9 @@ export function jsonOf(response: HttpResult): { status: 'ok'; json: unknown } | 
   if (failure) return failure;
   return { status: 'ok', json: 'json' in response ? response.json : undefined };
 }
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** `keepMs`: 0: the result is not cached. */
 interface Loading<Result> {

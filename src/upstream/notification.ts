@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type AddressText, parseAddress } from '../domain/address.ts';
 import type { UpstreamFailure } from '../domain/upstream.ts';
-import { call, jsonOf } from './http.ts';
+import { type ClientOptions, call, isObject, jsonOf } from './http.ts';
 
 export interface Webhook {
   id: string | null;
@@ -10,15 +10,10 @@ export interface Webhook {
   eventType: string | null;
 }
 
-export interface NotificationOptions {
-  /** Root of the interface, with its version segment. */
-  url: string;
+export interface NotificationOptions extends ClientOptions {
   projectId: string;
   apiKey: string;
   apiSecret: string;
-  timeoutMs?: number | undefined;
-  /** A request succeeded (null) or failed. A refusal counts as success: it concerns one project or webhook. */
-  onResponse?: ((failure: UpstreamFailure | null) => void) | undefined;
 }
 
 type Result<Read> = ({ status: 'ok' } & Read) | UpstreamFailure;
@@ -40,9 +35,6 @@ const webhook = z
 
 /** More than any project has. A response could contain hundreds of thousands, which would be slow to show. */
 const MAX_WEBHOOKS = 1_000;
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const ENVELOPES = ['result', 'data', 'webhooks', 'webhook'];
 /** What a response contains, also in an envelope. */

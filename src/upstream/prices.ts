@@ -3,7 +3,7 @@ import { type Asset, ZERO_ADDRESS } from '../domain/address.ts';
 import { type Clock, HOUR, inTime, MINUTE, repeat, SECOND } from '../domain/clock.ts';
 import { type ChainPrices, isFarFrom, plainDecimal } from '../domain/transfer.ts';
 import type { UpstreamFailure } from '../domain/upstream.ts';
-import { call, jsonOf } from './http.ts';
+import { type ClientOptions, call, jsonOf } from './http.ts';
 
 /** How long a price is used, and how often those of what moved lately are asked again. */
 const CACHE_MS = 5 * MINUTE;
@@ -42,18 +42,7 @@ interface Known {
 export type Prices = ReturnType<typeof createPrices>;
 
 /** Whatever is wrong with a price, it counts as unknown. */
-export function createPrices({
-  url,
-  clock,
-  timeoutMs = 5 * SECOND,
-  onResponse,
-}: {
-  url: string;
-  clock: Clock;
-  timeoutMs?: number | undefined;
-  /** A request ended; null: successfully. */
-  onResponse?(failure: UpstreamFailure | null): void;
-}) {
+export function createPrices({ url, clock, timeoutMs = 5 * SECOND, onResponse }: ClientOptions & { clock: Clock }) {
   /** By key, those that moved last at the end. */
   const known = new Map<string, Known>();
   const wanted = new Set<string>();

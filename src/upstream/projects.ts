@@ -4,14 +4,8 @@ import { FIRST_NETWORK } from '../domain/network.ts';
 import { operatorScope, type StoredProject } from '../domain/project.ts';
 import type { Seal } from '../secrets.ts';
 import type { Store } from '../store/store.ts';
-import { createCache } from './http.ts';
-import {
-  type AddressesResult,
-  createNotification,
-  type Notification,
-  type NotificationOptions,
-  type WebhooksResult,
-} from './notification.ts';
+import { type ClientOptions, createCache } from './http.ts';
+import { type AddressesResult, createNotification, type Notification, type WebhooksResult } from './notification.ts';
 
 /**
  * `scope`: whose receiver URL the guild may see. `sealed`: the keys of its project can no longer be read. `none`: it
@@ -40,8 +34,7 @@ export async function resealProjects(store: Store, seal: Seal): Promise<{ reseal
   return { resealed, closed };
 }
 
-/** The projects of one network: a guild has its own, or the operator's if it may manage that. */
-export function createProjects(options: {
+interface ProjectsOptions extends Omit<ClientOptions, 'url'> {
   store: Store;
   network?: number;
   seal: Seal;
@@ -54,9 +47,10 @@ export function createProjects(options: {
   now(): number;
   newToken(): string;
   onTokens(): Promise<void>;
-  onResponse?: NotificationOptions['onResponse'];
-  timeoutMs?: NotificationOptions['timeoutMs'];
-}) {
+}
+
+/** The projects of one network: a guild has its own, or the operator's if it may manage that. */
+export function createProjects(options: ProjectsOptions) {
   const { network = FIRST_NETWORK } = options;
   const operators = operatorScope(network);
   const { store, seal, url, operator, operatorSigning, operatorGuildIds, now, newToken, onTokens } = options;
@@ -151,10 +145,7 @@ const ADDRESSES_CACHE_MS = 30_000;
 const MAX_CACHED = 50;
 
 /** All clients share one cache of addresses. */
-function createProjectClients(
-  now: () => number,
-  { onResponse, timeoutMs }: Pick<NotificationOptions, 'onResponse' | 'timeoutMs'>,
-) {
+function createProjectClients(now: () => number, { onResponse, timeoutMs }: Omit<ClientOptions, 'url'>) {
   const cached = createCache<AddressesResult>(MAX_CACHED, now);
   /** How often the bot changed webhooks. It is part of the cache's key, so that no outdated list is used. */
   let changes = 0;
