@@ -234,26 +234,15 @@ async function checkReceiver({ PUBLIC_URL: url }: Config): Promise<Finding> {
     );
   }
   const reached = await probeReceiver(url);
-  switch (reached.status) {
-    case 'reachable':
-      return fine(`the bot responds at ${url}`);
-    case 'other':
-      return fault(
-        `something else responds at ${url} (HTTP ${reached.code})`,
-        'Let the proxy pass /hooks/ on to HOST and PORT, with the path as it is.',
-      );
-    case 'dns':
-    case 'refused':
-    case 'timeout':
-    case 'untrusted':
-    case 'expired':
-    case 'wrong-name':
-    case 'no-tls':
-    case 'away': {
-      const [why, todo] = UNREACHABLE_WORDS[reached.status];
-      return fault(`${url} cannot be reached: ${why}`, todo);
-    }
+  if (reached.status === 'reachable') return fine(`the bot responds at ${url}`);
+  if (reached.status === 'other') {
+    return fault(
+      `something else responds at ${url} (HTTP ${reached.code})`,
+      'Let the proxy pass /hooks/ on to HOST and PORT, with the path as it is.',
+    );
   }
+  const [why, todo] = UNREACHABLE_WORDS[reached.status];
+  return fault(`${url} cannot be reached: ${why}`, todo);
 }
 
 const UNREACHABLE_WORDS: Record<(typeof UNREACHABLE)[number], [why: string, todo: string]> = {
