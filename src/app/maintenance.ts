@@ -83,29 +83,19 @@ export function startMaintenance(
   }
 
   async function makeRoom(): Promise<void> {
-    if (!isDiskLow()) return;
-    try {
-      await pruneWorthless('disk', since(WORTHLESS_LOW_MS));
-    } catch (error) {
-      if (!isStopped) log.warn({ err: error }, 'cannot delete transfers of uncataloged tokens');
-    }
+    if (isDiskLow()) await pruneWorthless('disk', since(WORTHLESS_LOW_MS));
   }
 
-  async function tryToDelete(): Promise<void> {
-    try {
-      await deleteOld();
-    } catch (error) {
-      if (!isStopped) log.warn({ err: error }, 'cannot delete old data: trying again in an hour');
-    }
-  }
+  const attempt = (work: () => Promise<void>, failed: string): Promise<void> =>
+    work().catch((error: unknown) => {
+      if (!isStopped) log.warn({ err: error }, failed);
+    });
 
-  void finishErasures(store).catch((error: unknown) => {
-    if (!isStopped) log.warn({ err: error }, 'cannot finish erasing a server');
-  });
-  const stopDeleting = repeat(clock, HOUR, tryToDelete);
+  void attempt(() => finishErasures(store), 'cannot finish erasing a server');
+  const stopDeleting = repeat(clock, HOUR, () => attempt(deleteOld, 'cannot delete old data: trying again in an hour'));
   const stopLooking = repeat(clock, MINUTE, () => {
     look();
-    return makeRoom();
+    return attempt(makeRoom, 'cannot delete transfers of uncataloged tokens');
   });
   return () => {
     isStopped = true;
