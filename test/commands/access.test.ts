@@ -275,7 +275,7 @@ describe('the operator’s project', () => {
   const orchids = { in: orchid.lobby };
 
   it('lets only the operator’s servers manage the operator’s project', async () => {
-    expect(textOf(await world.use('webhook list'))).toContain('1 webhook');
+    expect(await world.read('webhook list')).toContain('1 webhook');
     const before = upstream.requests.length;
     const listed = await world.use('webhook list', {}, orchids);
     expect(textOf(listed)).toMatch(/bot’s own notification project/);
@@ -300,16 +300,16 @@ describe('the operator’s project', () => {
 
 it('makes nobody a manager by a role that everybody has', async () => {
   await world.store.guilds.changeSettings(orchid.id, { managerRole: orchid.id });
-  expect(textOf(await world.use('status', {}, { as: seed.mia, in: orchid.lobby }))).toMatch(REFUSED);
+  expect(await world.read('status', {}, { as: seed.mia, in: orchid.lobby })).toMatch(REFUSED);
   await world.use('setup server', { manager: orchid.id }, { in: orchid.lobby });
   expect(await world.store.guilds.settings(orchid.id)).toMatchObject({ managerRole: null });
 });
 
 it('refuses to let the manager role appoint another role or remove itself', async () => {
   for (const manager of [harbor.watchers, harbor.id])
-    expect(textOf(await world.use('setup server', { manager }, noa))).toMatch(NOT_ENOUGH);
+    expect(await world.read('setup server', { manager }, noa)).toMatch(NOT_ENOUGH);
   expect((await world.store.guilds.settings(harbor.id)).managerRole).toBe(harbor.watchers);
-  expect(textOf(await world.use('setup server', { timezone: 'UTC' }, noa))).toContain('Saved');
+  expect(await world.read('setup server', { timezone: 'UTC' }, noa)).toContain('Saved');
 });
 
 it('shows the manager role the project without its receiver URL, and refuses changes', async () => {

@@ -74,16 +74,16 @@ it('lists every transfer of the period in the CSV file of /activity, posted or n
 
 describe('visibility', () => {
   it('refuses to show an address that nobody watches, or only in channels that the member cannot see', async () => {
-    expect(textOf(await world.use('activity', { address: ALICE }))).toMatch(/isn’t watched in any channel you can see/);
-    expect(textOf(await world.use('activity', { address: `0x${'1a'.repeat(32)}` }))).toMatch(/transaction hash/);
+    expect(await world.read('activity', { address: ALICE })).toMatch(/isn’t watched in any channel you can see/);
+    expect(await world.read('activity', { address: `0x${'1a'.repeat(32)}` })).toMatch(/transaction hash/);
     await pipeline.watch(ALICE, seed.harbor.treasury, { label: 'Secret' });
     const member = { as: seed.mia };
-    expect(textOf(await world.use('activity', { address: ALICE }, member))).toMatch(/isn’t watched/);
+    expect(await world.read('activity', { address: ALICE }, member)).toMatch(/isn’t watched/);
     const elsewhere = { address: USDC, name: 'Elsewhere', createdBy: '1', at: 0 };
     await pipeline.store.labels.set(seed.harbor.id, elsewhere, 1_000);
-    expect(textOf(await world.use('activity', { address: 'elsewhere' }))).toMatch(/isn’t watched/);
+    expect(await world.read('activity', { address: 'elsewhere' })).toMatch(/isn’t watched/);
     for (const address of ['secret', 'elsewhere'])
-      expect(textOf(await world.use('activity', { address }, member))).toMatch(/No address has that name/);
+      expect(await world.read('activity', { address }, member)).toMatch(/No address has that name/);
     const offered = async (who: object) =>
       (await world.choices('activity', 'address', {}, who)).map(({ name }) => name).join();
     expect(await offered(member)).toMatch(/^Treasury · 0x1111…1111$/);
@@ -121,9 +121,9 @@ it('keeps the earlier activity of a moved subscription for people who see its ea
   await receive({ to: address });
   await world.use('subscription edit', { subscription, channel: ALERTS });
   await receive({ from: address, to: ALICE });
-  const both = textOf(await world.use('activity', { address }));
+  const both = await world.read('activity', { address });
   expect(both).toMatch(/\*\*1\*\* incoming transfer [\s\S]*\*\*1\*\* outgoing transfer /u);
-  const some = textOf(await world.use('activity', { address }, { as: seed.mia }));
+  const some = await world.read('activity', { address }, { as: seed.mia });
   expect(some).toMatch(/\*\*0\*\* incoming transfers [\s\S]*\*\*1\*\* outgoing transfer /u);
 });
 
@@ -133,7 +133,7 @@ it('counts a transfer that several subscriptions hide under the reason of the on
     await pipeline.watch(address, ALERTS, first);
     await pipeline.watch(address, seed.harbor.treasury, second);
     await receive({ to: address });
-    return textOf(await world.use('activity', { address }));
+    return await world.read('activity', { address });
   };
   for (const text of [
     await counted(`0x${'12'.repeat(20)}`, own),
@@ -171,7 +171,7 @@ it('links a largest transfer whatever brackets its token has in its symbol', asy
   const address = `0x${'5'.repeat(40)}` as const;
   await pipeline.watch(address, ALERTS);
   await receive({ from: ALICE, to: address, tokenSymbol: 'A] [B' });
-  const text = textOf(await world.use('activity', { address }));
+  const text = await world.read('activity', { address });
   expect(text).toMatch(/\[[^[\]]*A］ ［B[^[\]]*\]\(https:/);
 });
 
@@ -180,7 +180,7 @@ it('does not show a token that copies a known symbol as the known one in /activi
   const genuine = { ...coin, value: '7000000000000000000' };
   await receive(genuine);
   await receive({ tokenAddress: `0x${'f'.repeat(40)}`, tokenSymbol: 'Fuse', value: '5000000' });
-  const text = textOf(await world.use('activity', { address: TREASURY, period: '24h' }));
+  const text = await world.read('activity', { address: TREASURY, period: '24h' });
   expect(text).toMatch(/^📥 7 Fuse in 1 transfer$/mu);
   expect(text).toMatch(/^⚠️ 📥 5 `Fuse` in 1 transfer$/mu);
   expect(text).toContain('These copy a known token’s name and are not the real one.');
@@ -244,7 +244,7 @@ it('does not claim that nothing moved when the amounts are unknown', async () =>
   const vague = `0x${'6'.repeat(40)}` as const;
   await pipeline.watch(vague, ALERTS);
   await receive({ to: vague, value: null });
-  expect(textOf(await world.use('activity', { address: vague }))).toContain('📥 `USDC` in 1 transfer');
+  expect(await world.read('activity', { address: vague })).toContain('📥 `USDC` in 1 transfer');
 });
 
 it('marks a rounded token ID in the CSV file', async () => {
@@ -258,10 +258,10 @@ it('marks a rounded token ID in the CSV file', async () => {
 it('finds an address by its name, and never takes one of two whose names differ only in the case of accents', async () => {
   const [one, two] = [`0x${'7'.repeat(40)}`, `0x${'8'.repeat(40)}`] as const;
   await pipeline.watch(one, ALERTS, { label: 'Cold wallet' });
-  expect(textOf(await world.use('activity', { address: 'cold wallet' }))).toMatch(/Cold wallet · last 7 days/);
+  expect(await world.read('activity', { address: 'cold wallet' })).toMatch(/Cold wallet · last 7 days/);
   await world.store.labels.set(HARBOR, { address: one, name: 'Élan', createdBy: seed.ada, at: 0 });
   await pipeline.watch(two, ALERTS, { label: 'élan' });
-  expect(textOf(await world.use('activity', { address: 'élan' }))).toMatch(/Several addresses have that name/);
+  expect(await world.read('activity', { address: 'élan' })).toMatch(/Several addresses have that name/);
 });
 
 it('shows sums, pieces and the chart in the number format of the person’s language, and the file in a neutral one', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createCooldown, createGuildQueue } from '../../commands/shared/fair-use.ts';
 import { forFile } from '../for-file.ts';
-import { seed, startWorld, TOKEN, textOf } from './world.ts';
+import { seed, startWorld, TOKEN } from './world.ts';
 
 const world = await forFile(startWorld());
 const START = 1_800_000_000_000;
@@ -43,7 +43,7 @@ describe('lookups by commands', () => {
   it('refuses /token without a lookup to the person who asked too often, with the time of the next try, and to nobody else', async () => {
     const lookUps = limitLookUps({ status: 'not-found' });
     for (let n = 0; n < 5; n++) await world.use('token', { address: TOKEN });
-    expect(textOf(await world.use('token', { address: TOKEN }))).toMatch(/many lookups. Try again <t:\d+:R>/);
+    expect(await world.read('token', { address: TOKEN })).toMatch(/many lookups. Try again <t:\d+:R>/);
     expect(lookUps.count).toBe(5);
     await world.use('token', { address: TOKEN }, { as: seed.max });
     expect(lookUps.count).toBe(6);
@@ -52,7 +52,7 @@ describe('lookups by commands', () => {
   it('makes no lookups of people for a minute after the explorer limited one', async () => {
     const lookUps = limitLookUps({ status: 'limited' });
     for (const as of [seed.ada, seed.max]) {
-      expect(textOf(await world.use('token', { address: TOKEN }, { as }))).toContain('rate-limiting');
+      expect(await world.read('token', { address: TOKEN }, { as })).toContain('rate-limiting');
     }
     expect(lookUps.count).toBe(1);
     world.clock.advance(60_000);

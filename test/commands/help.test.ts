@@ -17,7 +17,7 @@ describe('/help', () => {
     const { reply } = await world.use('help');
     const id = world.discord.state.commands[0]!.commands.find(({ name }) => name === 'setup')!.id;
     expect(reply!.message.embeds[0]!.description).toMatch(new RegExp(`### Start here\\n1\\. .*</setup check:${id}>`));
-    expect(textOf(await world.use('help', {}, { as: seed.mia }))).toContain('Ask a manager');
+    expect(await world.read('help', {}, { as: seed.mia })).toContain('Ask a manager');
   });
 
   it('names commands in the reader’s language, not as mentions that show another', async () => {
@@ -28,14 +28,14 @@ describe('/help', () => {
   });
 
   it('marks commands that need a manager in the help', async () => {
-    const text = textOf(await world.use('help', {}, { as: seed.mia }));
+    const text = await world.read('help', {}, { as: seed.mia });
     expect(text).toMatch(/`\/webhook list` – .* 🔒$/m);
     expect(text).not.toMatch(/`\/subscription list` – .* 🔒$/m);
     expect(text).toContain('🔒 requires');
   });
 
   it('lists the command of a message’s menu in the section about watching addresses', async () => {
-    const [, , watching = ''] = textOf(await world.use('help')).split('### ');
+    const [, , watching = ''] = (await world.read('help')).split('### ');
     expect(watching).toMatch(/^Watch addresses\n[\s\S]*\*\*Watch addresses in this message\*\*/);
   });
 });

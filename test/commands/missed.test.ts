@@ -73,15 +73,15 @@ it('names each cause of missed transfers, and mends with a button what a webhook
   // Nobody misses what nobody watches any longer.
   for (const { id } of await world.store.subscriptions.list(harbor.id))
     await world.store.subscriptions.remove(harbor.id, id);
-  expect(textOf(await world.use('setup check'))).not.toContain('missed transfers');
+  expect(await world.read('setup check')).not.toContain('missed transfers');
 });
 
 it('counts a missed transfer once, however many subscriptions it matched', async () => {
   for (const channelId of [harbor.alerts, harbor.whales]) await world.subscribe({ address: TWICE, channelId });
   await store('native', TWICE);
-  expect(textOf(await world.use('status'))).not.toContain('missed transfer');
+  expect(await world.read('status')).not.toContain('missed transfer');
   await store('native', TWICE);
-  expect(textOf(await world.use('status'))).toContain('2 missed transfers');
+  expect(await world.read('status')).toContain('2 missed transfers');
 });
 
 it('creates the webhook for all events where there is none', async () => {
@@ -139,7 +139,7 @@ it('takes no address that was added to another network’s webhook for the cause
       detail: { network, addresses: [ADDED] },
       at: world.clock.now(),
     });
-  const cause = async () => /^.*2 missed.*$/m.exec(textOf(await world.use('status')))![0];
+  const cause = async () => /^.*2 missed.*$/m.exec(await world.read('status'))![0];
   await added(1);
   expect(await cause()).not.toContain('Added to a webhook');
   await added(0);

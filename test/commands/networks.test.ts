@@ -75,10 +75,8 @@ describe('/subscription with several networks', () => {
     expect(held()).toEqual([[[lower(A)]], [[lower(A), lower(B)]], [[lower(A)]]]);
     const wrong = await world.use('subscription add', { address: B, network: 'gnosys' });
     expect(textOf(wrong)).toMatch(/no such network.*fuse, base, gnosis.*Did you mean `gnosis`/);
-    expect(textOf(await world.use('subscription list', { network: 'gnosis' }))).not.toContain(B);
-    expect(textOf(await world.use('subscription list', { network: 'base' }))).toMatch(
-      /on every network[\s\S]*only on BASE/,
-    );
+    expect(await world.read('subscription list', { network: 'gnosis' })).not.toContain(B);
+    expect(await world.read('subscription list', { network: 'base' })).toMatch(/on every network[\s\S]*only on BASE/);
     const edited = await world.use('subscription edit', { subscription: B, network: 'any' });
     expect(textOf(edited)).toContain('on every network');
     expect(await world.choices('subscription edit', 'network', { network: '' })).toMatchObject([
@@ -146,7 +144,7 @@ describe('lists of addresses with several networks', () => {
     const panel = await world.use('subscription edit', { subscription: A });
     const asked = await world.fillFrom(panel, 'subscription:filters', { token: 'coin' });
     expect(textOf(asked)).not.toMatch(/several/i);
-    expect(textOf(await world.use('subscription edit', { subscription: A, network: 'any', token: 'COIN' }))).toContain(
+    expect(await world.read('subscription edit', { subscription: A, network: 'any', token: 'COIN' })).toContain(
       `0x${'5'.repeat(40)}`,
     );
   });
@@ -209,10 +207,10 @@ describe('/setup check and /status with several networks', () => {
     const stray = { id: 'stray', chainId: '8453', place: 'log:1' };
     await world.pipeline.receive(payment(), 0, stray);
     await world.pipeline.turnUntilSettled();
-    const checked = textOf(await world.use('setup check'));
+    const checked = await world.read('setup check');
     expect(checked).toMatch(/\*\*BASE\*\*: [^*]*can’t be reached[^*]*`explorerApiUrl`/);
     expect(checked).toContain('**FUSE**: 1 delivery to this receiver URL was from Base and is set aside');
-    const status = textOf(await world.use('status'));
+    const status = await world.read('status');
     expect(status).toMatch(/✅ FUSE · GNOSIS\n⚠️ \*\*BASE\*\*: /);
   });
 });
@@ -253,7 +251,7 @@ describe('one network of several', () => {
     expect(services.base.requests.some(({ url }) => url.startsWith('/webhooks/own'))).toBe(true);
     await world.press(await world.press(saved, 'setup:remove'), 'setup:removed');
     expect(await world.store.projects.ofGuild(orchid.id, BASE)).toBeNull();
-    expect(textOf(await world.use('setup audit', {}, here))).toMatch(/`own`[^\n]*BASE/);
+    expect(await world.read('setup audit', {}, here)).toMatch(/`own`[^\n]*BASE/);
   });
 
   it('looks a token up where it is told, or on each network in turn', async () => {
@@ -261,8 +259,8 @@ describe('one network of several', () => {
     expect(textOf(found)).toMatch(/^BASE\n[\s\S]*base\.example/);
     knowing = '/nowhere';
     world.clock.advance(86_400_000);
-    expect(textOf(await world.use('token', { address: TOKEN }))).toMatch(/\*\*FUSE\*\*: .*\n\*\*BASE\*\*: /);
-    expect(textOf(await world.use('token', { address: TOKEN, network: 'gnosis' }))).toContain('off');
+    expect(await world.read('token', { address: TOKEN })).toMatch(/\*\*FUSE\*\*: .*\n\*\*BASE\*\*: /);
+    expect(await world.read('token', { address: TOKEN, network: 'gnosis' })).toContain('off');
   });
 
   it('asks three of four explorers for a token, and names the network that it did not ask', async () => {
@@ -287,6 +285,6 @@ describe('one network of several', () => {
     await world.subscribe({ address: lower(A) });
     const of = (scope: number) => ({ scope, txHash, from: lower(A), to: lower(B) });
     await storeTransfers(world.store, now, [of(0), of(operatorScope(BASE))]);
-    expect(textOf(await world.use('why', { transaction: txHash }))).toMatch(/FUSE\n[\s\S]*BASE\n/);
+    expect(await world.read('why', { transaction: txHash })).toMatch(/FUSE\n[\s\S]*BASE\n/);
   });
 });

@@ -34,15 +34,15 @@ describe('a pasted address', () => {
   ])('names the network of %s', async (address, network) => {
     expect(textOf(await add({ address }))).toContain(`⚠️ This names ${network}.`);
     expect(textOf(await add({ address }))).toMatch(/already watches[\s\S]*⚠️ This names/);
-    expect(textOf(await world.use('label set', { address, name: 'Ops' }))).toContain(network);
+    expect(await world.read('label set', { address, name: 'Ops' })).toContain(network);
     const edited = await world.use('subscription edit', { subscription: B, counterparties: address.replace(B, A) });
     expect(textOf(edited)).toContain(`⚠️ This names ${network}.`);
-    expect(textOf(await world.use('activity', { address }))).toContain(`⚠️ This names ${network}.`);
+    expect(await world.read('activity', { address })).toContain(`⚠️ This names ${network}.`);
     const panel = await world.use('subscription edit', { subscription: B });
     const asked = await world.fillFrom(panel, 'subscription:lists', { counterparties: '', tokens: address });
     expect(textOf(asked)).toContain(`⚠️ This names ${network}.`);
     world.configure({ networks: [FUSE] });
-    expect(textOf(await world.use('label set', { address, name: 'Ops' }))).toContain('Alerts come only from Fuse.');
+    expect(await world.read('label set', { address, name: 'Ops' })).toContain('Alerts come only from Fuse.');
   });
 
   it('suggests the address that lacks its 0x', async () => {
@@ -57,7 +57,7 @@ describe('a pasted address', () => {
     await add({ address: 'cold Wallet' });
     expect(await all()).toMatchObject([{ address: lower(B), label: 'Cold wallet' }]);
     expect(textOf(await add({ address: 'Cold walet' }))).toContain('Did you mean `Cold wallet`?');
-    expect(textOf(await world.use('label set', { address: 'Cold wallet', name: 'Vault' }))).toContain(B);
+    expect(await world.read('label set', { address: 'Cold wallet', name: 'Vault' })).toContain(B);
     await world.use('subscription edit', { subscription: 'Vault', counterparties: `vault, ${A}` });
     expect((await all())[0]).toMatchObject({ filters: { counterparties: [lower(B), lower(A)] } });
   });

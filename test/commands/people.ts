@@ -36,6 +36,11 @@ export function createPeople(discord: Discord) {
       );
     },
 
+    /** Uses a command, and returns what a person reads in its reply. */
+    async read(name: string, given: Record<string, OptionInput> = {}, who: Actor = {}): Promise<string> {
+      return textOf(await people.use(name, given, who));
+    },
+
     /** Presses the first button of a reply whose custom ID starts like this, and waits for what it shows. */
     async press(on: Shown, start: string, who: Actor = {}): Promise<InteractionState> {
       const isNew = newerThan(on);

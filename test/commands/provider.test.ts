@@ -41,7 +41,7 @@ describe('/provider search', () => {
       { provider: 'Acme', planName: 'Growth', price: '$49', starred: true, queryPrice: 'Custom pricing' },
       { provider: 'Beta', planName: 'Pro', region: 'EU' },
     ]);
-    const text = textOf(await world.use('provider search', { category: 'apis' }, { as: seed.mia }));
+    const text = await world.read('provider search', { category: 'apis' }, { as: seed.mia });
     expect(text).toContain('### 1. `Acme` `RPC`');
     expect(text).toContain('`Fast nodes`');
     expect(text).toContain('Plans: `Free` `0` · `Growth` `$49`');
@@ -89,10 +89,10 @@ describe('/provider search', () => {
       return url.includes('page=1&') ? { status: 429, body: {} } : { body: providers(3) };
     };
     upstream.set(({ url }) => answer(url));
-    const cut = textOf(await world.use('provider search', { category: 'apis' }));
+    const cut = await world.read('provider search', { category: 'apis' });
     expect(cut).toContain('Not all results could be loaded');
     directory(providers(3));
-    const whole = textOf(await world.use('provider search', { category: 'apis', search: 'other' }));
+    const whole = await world.read('provider search', { category: 'apis', search: 'other' });
     expect(whole).toContain('3 providers');
     expect(whole).not.toContain('more than');
   });
@@ -110,7 +110,7 @@ describe('/provider search', () => {
     expect(copy).toSatisfy(isPrivate);
     expect(textOf(copy)).toContain('`Provider 11`');
     expect(copy.reply!.id).not.toBe(first.reply!.id);
-    expect(textOf(await world.use('provider search', { category: 'apis', page: 99 }))).toMatch(
+    expect(await world.read('provider search', { category: 'apis', page: 99 })).toMatch(
       /There is no page 99\. This is the last one of 3[\s\S]*page 3 of 3/,
     );
   });
@@ -121,13 +121,11 @@ describe('/provider search', () => {
     const cooldown = { take: () => (++counted > 1 ? ({ who: 'person', until: 0 } as const) : null), limited: () => {} };
     world.replace({ cooldown });
     const first = await world.use('provider search', { category: 'apis', search: 'cached' });
-    expect(textOf(await world.use('provider search', { category: 'apis', search: 'cached' }))).toContain(
-      '12 providers',
-    );
+    expect(await world.read('provider search', { category: 'apis', search: 'cached' })).toContain('12 providers');
     world.clock.advance(10 * MINUTE);
     expect(textOf(await world.press(first, 'provider:page:apis:1'))).toContain('`Provider 6`');
-    expect(textOf(await world.use('provider search', { category: 'apis', search: 'new' }))).toContain('many lookups');
-    expect(textOf(await world.use('provider categories'))).toContain('`brandnew`');
+    expect(await world.read('provider search', { category: 'apis', search: 'new' })).toContain('many lookups');
+    expect(await world.read('provider categories')).toContain('`brandnew`');
     expect(counted).toBe(2);
   });
 
@@ -237,7 +235,7 @@ describe('/provider search', () => {
   it.each(wrong)('explains why providers cannot be shown: %s', async (_name, given, sentence) => {
     upstream.set(() => given);
     if (given === null) await world.restart({ upstreamTimeoutMs: 50 });
-    expect(textOf(await world.use('provider search', { category: 'apis' }))).toMatch(sentence);
+    expect(await world.read('provider search', { category: 'apis' })).toMatch(sentence);
   });
 
   it('lists the categories when one does not exist, and who can turn the directory on', async () => {
@@ -246,7 +244,7 @@ describe('/provider search', () => {
     expect(textOf(refused)).toMatch(/no category `apiz`.*`apis`, `brandnew`.*Did you mean `apis`\?/);
     expect(refused).toSatisfy(isPrivate);
     world.replace({ discovery: null });
-    expect(textOf(await world.use('provider search', { category: 'apis' }))).toMatch(/ is off.*`DISCOVERY_URL`/);
+    expect(await world.read('provider search', { category: 'apis' })).toMatch(/ is off.*`DISCOVERY_URL`/);
   });
 
   it('offers the active categories, and the known ones when the service hangs', async () => {
@@ -267,10 +265,10 @@ it('lists the active categories, as many as fit into a reply, or marks them as t
     [],
     Array.from({ length: 400 }, (_, n) => `category-${n}`),
   );
-  const text = textOf(await world.use('provider categories'));
+  const text = await world.read('provider categories');
   expect(text).toContain('`category-0` · `category-1`');
   expect(text).toMatch(/… \+\d+/);
   await world.restart();
   upstream.set(() => HTML);
-  expect(textOf(await world.use('provider categories'))).toMatch(/12 categories[\s\S]*default categories/);
+  expect(await world.read('provider categories')).toMatch(/12 categories[\s\S]*default categories/);
 });

@@ -39,7 +39,7 @@ const world = await forFile(
 
 it('shows a token of the chain for /token', async () => {
   const { address } = chain.tokens.dollar;
-  const text = textOf(await world.use('token', { address }));
+  const text = await world.read('token', { address });
   expect(text).toContain(address);
   expect(text).toMatch(/Type\n`ERC-20`\nDecimals\n6\nCataloged\nyes\nTotal supply\n[\d,.]+ HUSD\nraw `/);
   const wallet = await world.use('token', { address: chain.wallets.Treasury });
@@ -47,9 +47,9 @@ it('shows a token of the chain for /token', async () => {
 });
 
 it('finds, filters and pages providers for /provider', async () => {
-  const categories = textOf(await world.use('provider categories'));
+  const categories = await world.read('provider categories');
   expect(categories).toContain('12 categories');
-  const all = textOf(await world.use('provider search', { category: 'apis' }));
+  const all = await world.read('provider search', { category: 'apis' });
   const [, name] = /### 1\. `([^`]+)`/.exec(all)!;
   const one = await world.use('provider search', { category: 'apis', provider: name! });
   expect(textOf(one)).toContain('1 provider · page 1 of 1');
@@ -61,7 +61,7 @@ it('finds, filters and pages providers for /provider', async () => {
 it('lists webhooks and removes addresses for /webhook', async () => {
   const { Treasury, Payroll, Alice } = chain.wallets;
   await webhook.add([Treasury, Payroll]);
-  expect(textOf(await world.use('webhook list'))).toMatch(new RegExp(`✅ .*this bot\\n.*${webhook.id}`));
+  expect(await world.read('webhook list')).toMatch(new RegExp(`✅ .*this bot\\n.*${webhook.id}`));
   const asked = await world.use('webhook remove', { webhook: webhook.id, addresses: `${Treasury} ${Alice}` });
   expect(textOf(asked)).not.toContain('no webhook with this ID');
   const done = await world.press(asked, 'webhook:confirm');

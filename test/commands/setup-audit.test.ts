@@ -7,7 +7,7 @@ const HERE = { in: orchid.lobby };
 const world = await forFile(startWorld());
 
 it('reports that the audit log is empty', async () => {
-  expect(textOf(await world.use('setup audit', {}, HERE))).toContain('Nothing was changed yet');
+  expect(await world.read('setup audit', {}, HERE)).toContain('Nothing was changed yet');
 });
 
 it('shows the audit log in private pages', async () => {
@@ -42,8 +42,8 @@ it('hides watched addresses in the audit log from the manager role, and not from
   for (const entry of entries) {
     await world.store.audit.record({ guildId: harbor.id, userId: seed.ada, ...entry, at: world.clock.now() });
   }
-  expect(textOf(await world.use('setup audit', {}, { as: seed.max })).match(/0xhidden/g)).toHaveLength(2);
-  const text = textOf(await world.use('setup audit', {}, { as: seed.noa }));
+  expect((await world.read('setup audit', {}, { as: seed.max })).match(/0xhidden/g)).toHaveLength(2);
+  const text = await world.read('setup audit', {}, { as: seed.noa });
   expect(text).toContain('Subscription added');
   expect(text).not.toContain('0xhidden');
 });

@@ -29,7 +29,7 @@ it('shows what is stored about a server, erases it on the button, and reports wh
   // Its receiver URL ends at once.
   expect(world.services.receiver.urls(1).current).toBeNull();
   expect(await world.store.subscriptions.list(harbor.id)).toHaveLength(1);
-  expect(textOf(await world.use('setup forget', {}, HERE))).toContain('Nothing is stored');
+  expect(await world.read('setup forget', {}, HERE)).toContain('Nothing is stored');
 });
 
 it('closes the receiver URL as soon as an erasure has begun', async () => {

@@ -49,10 +49,10 @@ describe('/setup project', () => {
     const stored = (await world.store.projects.ofGuild(orchid.id))!;
     expect(Buffer.from(stored.sealed).toString('latin1')).not.toContain(KEYS.apiSecret);
     list = { body: [{ _id: 'f'.repeat(24), webhookUrl: url, eventType: 'ALL' }] };
-    expect(textOf(await world.use('webhook list', {}, HERE))).toMatch(/✅ `ALL` → this bot/);
+    expect(await world.read('webhook list', {}, HERE)).toMatch(/✅ `ALL` → this bot/);
     expect(upstream.requests.at(-1)!.url).toContain(KEYS.projectId);
     // The operator's server still sees the operator's project, and nothing of this one.
-    expect(textOf(await world.use('webhook list'))).not.toContain(url);
+    expect(await world.read('webhook list')).not.toContain(url);
   });
 
   it('keeps a project’s keys out of the log even if Discord refuses the reply', async () => {
@@ -92,10 +92,10 @@ describe('/setup project', () => {
     };
     expect([await post(), await post(), await post(), await post()]).toEqual([200, 200, 503, 503]);
     for (const command of ['status', 'setup check']) {
-      const text = textOf(await world.use(command, {}, HERE));
+      const text = await world.read(command, {}, HERE);
       expect(text).toMatch(/Receiver URL(: |\n)1\.9 of 256 MB stored today. Deliveries waiting: \d/);
       expect(text).toMatch(/rejected deliveries \(2 since the bot started, .*more than 1 per second/);
-      expect(textOf(await world.use(command))).not.toMatch(/rejected deliveries|1\.9 of 256/);
+      expect(await world.read(command)).not.toMatch(/rejected deliveries|1\.9 of 256/);
     }
   });
 
@@ -167,13 +167,11 @@ describe('/setup project', () => {
   it('reports a project whose keys can no longer be opened, and stores it again', async () => {
     const url = urlIn(textOf(await store()))!;
     await world.restart({ environment: { SECRETS_KEY: secretsKey(8) } });
-    expect(textOf(await world.use('webhook list', {}, HERE))).toMatch(
-      /keys can no longer be decrypted.*Events still arrive/,
-    );
-    expect(textOf(await world.use('setup check', {}, HERE))).toMatch(/❌.*keys can no longer be decrypted/);
+    expect(await world.read('webhook list', {}, HERE)).toMatch(/keys can no longer be decrypted.*Events still arrive/);
+    expect(await world.read('setup check', {}, HERE)).toMatch(/❌.*keys can no longer be decrypted/);
     expect(await world.choices('webhook remove', 'webhook', {}, HERE)).toEqual([]);
     expect(urlIn(textOf(await store()))).toBe(url);
-    expect(textOf(await world.use('webhook list', {}, HERE))).toContain('0 webhooks');
+    expect(await world.read('webhook list', {}, HERE)).toContain('0 webhooks');
   });
 });
 
@@ -193,7 +191,7 @@ describe('the receiver URL', () => {
       fixed: false,
     });
     list = { body: [{ webhookUrl: old, eventType: 'ALL' }] };
-    expect(textOf(await world.use('webhook list', {}, HERE))).toContain('→ this bot');
+    expect(await world.read('webhook list', {}, HERE)).toContain('→ this bot');
     expect(buttonsOf(rotated)).not.toContain('setup:rotate');
     // The other button is now in the first one's place: a double press must not end the old URL.
     const asked = await world.press(rotated, 'setup:revoke', HERE);
@@ -287,15 +285,15 @@ it('ignores servers of other projects when it decides which addresses a webhook 
   await world.subscribe({ guildId: orchid.id, channelId: orchid.alerts });
   await world.subscribe();
   const options = { webhook: 'f'.repeat(24), addresses: A };
-  expect(textOf(await world.use('webhook remove', options, HERE))).toContain('To be removed');
-  const asked = textOf(await world.use('webhook remove', options));
+  expect(await world.read('webhook remove', options, HERE)).toContain('To be removed');
+  const asked = await world.read('webhook remove', options);
   expect(asked).toContain('To be removed');
   expect(asked).not.toContain('another server');
   // The other server's webhook, seen by one who knows the same project.
   const { scope } = (await world.store.projects.ofGuild(orchid.id))!;
   const webhookUrl = world.services.receiver.urls(scope).current;
   list = { body: [{ _id: options.webhook, webhookUrl, eventType: 'ALL' }] };
-  const theirs = textOf(await world.use('webhook remove', options));
+  const theirs = await world.read('webhook remove', options);
   expect(theirs).toContain('Stays, because another server');
   expect(theirs).not.toContain('No more alerts for');
   for (const guild of [harbor.id, orchid.id]) {

@@ -36,14 +36,14 @@ describe('/setup server', () => {
       language: 'de',
       statement: null,
     });
-    const shown = textOf(await world.use('setup server'));
+    const shown = await world.read('setup server');
     for (const part of [`<#${harbor.whales}>`, `<@&${harbor.watchers}>`, 'Europe/Lisbon', 'Deutsch']) {
       expect(shown).toContain(part);
     }
     expect(await world.store.guilds.settings(orchid.id)).toMatchObject({ defaultChannel: null, managerRole: null });
     // Without a node.
     expect(shown).not.toContain('Statement');
-    expect(textOf(await world.use('setup server', { statement: 'monthly' }))).toMatch(/monthly.*need a node/);
+    expect(await world.read('setup server', { statement: 'monthly' })).toMatch(/monthly.*need a node/);
   });
 
   it('resets the default channel, but not another one that was chosen since', async () => {
@@ -61,11 +61,11 @@ describe('/setup server', () => {
   });
 
   it('refuses an unknown time zone or language, and a channel where the bot cannot post', async () => {
-    expect(textOf(await world.use('setup server', { timezone: 'Mars' }))).toMatch(/entered `Mars`.*`Europe\/Lisbon`/);
-    expect(textOf(await world.use('setup server', { timezone: 'berl' }))).toContain('Did you mean `Europe/Berlin`?');
-    expect(textOf(await world.use('setup server', { timezone: 'Berlni' }))).toContain('Did you mean `Europe/Berlin`?');
-    expect(textOf(await world.use('setup server', { language: 'xx' }))).toMatch(/`language` must be .*`en-US`/);
-    expect(textOf(await world.use('setup server', { channel: harbor.council }))).toMatch(/View Channel/);
+    expect(await world.read('setup server', { timezone: 'Mars' })).toMatch(/entered `Mars`.*`Europe\/Lisbon`/);
+    expect(await world.read('setup server', { timezone: 'berl' })).toContain('Did you mean `Europe/Berlin`?');
+    expect(await world.read('setup server', { timezone: 'Berlni' })).toContain('Did you mean `Europe/Berlin`?');
+    expect(await world.read('setup server', { language: 'xx' })).toMatch(/`language` must be .*`en-US`/);
+    expect(await world.read('setup server', { channel: harbor.council })).toMatch(/View Channel/);
   });
 
   it.each([
@@ -77,7 +77,7 @@ describe('/setup server', () => {
     ['new york', 'America/New_York', 'America/New_York'],
   ])('offers time zones by city, and keeps them by their names of today: %s', async (city, typed, name) => {
     expect(await world.choices('setup server', 'timezone', { timezone: city })).toEqual([{ name, value: name }]);
-    expect(textOf(await world.use('setup server', { timezone: typed }))).toContain(name);
+    expect(await world.read('setup server', { timezone: typed })).toContain(name);
     expect((await world.store.guilds.settings(harbor.id)).timezone).toBe(name);
   });
 
@@ -103,7 +103,7 @@ describe('/setup check', () => {
       lastRefused: (of) => (of === 'any' ? { reason: 'unlisted', source: '203.0.113.9', at: world.clock.now() } : null),
     });
     world.replace({ probeReceiver: async () => ({ status: 'away' }) });
-    const text = textOf(await world.use('setup check'));
+    const text = await world.read('setup check');
     const lines = text.split('\n');
     expect(lines[0]).toBe('8 things to fix');
     expect(text).toMatch(new RegExp(`❌ <#${harbor.council}>: I’m missing \\*\\*View Channel`));
@@ -129,7 +129,7 @@ describe('/setup check', () => {
     await blockChannels(world.store, harbor.id, { [harbor.whales]: 'parked', '1100000000000077777': 'unreachable' });
     for (const archived of [true, false]) {
       world.discord.act({ do: 'channel.update', channelId: harbor.audit, archived, locked: true });
-      const text = textOf(await world.use('setup check'));
+      const text = await world.read('setup check');
       expect(text).toMatch(new RegExp(`❌ <#${harbor.audit}> is a locked thread`));
       expect(text).not.toContain('77777');
       expect(text).toMatch(new RegExp(`❌ <#${harbor.whales}>: Discord rejected my messages.*7 days`));
@@ -142,7 +142,7 @@ describe('/setup check', () => {
       .roles.find(({ name }) => name === 'Ledgerbell')!;
     world.discord.act({ do: 'role.update', roleId: own.id, permissions: [...BOT_PERMISSIONS, 'ManageThreads'] });
     expect(textOf(await add())).toContain('Watching');
-    expect(textOf(await world.use('setup check'))).not.toContain('is a locked thread');
+    expect(await world.read('setup check')).not.toContain('is a locked thread');
     world.discord.act({ do: 'role.update', roleId: own.id, permissions: [...BOT_PERMISSIONS] });
     world.discord.act({ do: 'channel.update', channelId: harbor.audit, locked: false });
   });
@@ -152,7 +152,7 @@ describe('/setup check', () => {
     const thread = { name: 'inner circle', type: ChannelType.PrivateThread, parentId: harbor.alerts };
     const id = discord.act({ do: 'channel.create', guildId: harbor.id, ...thread }).id!;
     await world.subscribe({ channelId: id });
-    const reported = async () => textOf(await world.use('setup check'));
+    const reported = async () => await world.read('setup check');
     const shut = new RegExp(`❌ I can’t see <#${id}>\\. If it’s a private thread, mention me there once\\.`);
     expect(await reported()).toMatch(shut);
     const mention = () =>
@@ -186,7 +186,7 @@ describe('/setup check', () => {
     });
     const answerFor = async (...types: (string | null)[]) => {
       list = { body: types.map(webhook) };
-      return textOf(await world.use('setup check'));
+      return await world.read('setup check');
     };
     scope = { body: [A] };
     const twice = /❌ 1 watched address is in several webhooks.*counts as several \(×2\).*\n.*0x/;
@@ -203,15 +203,15 @@ describe('/setup check', () => {
     await world.subscribe({ address: lower(B) });
     await world.use('label set', { address: B, name: 'Vault' });
     list = { body: [{ _id: ID, webhookUrl: RECEIVER_URL, eventType: 'ALL' }] };
-    expect(textOf(await world.use('setup check'))).not.toContain('is in a webhook');
+    expect(await world.read('setup check')).not.toContain('is in a webhook');
     scope = { body: [{ _id: 'x', webhookId: ID, address: A }] };
-    const lacking = textOf(await world.use('setup check'));
+    const lacking = await world.read('setup check');
     expect(lacking).toMatch(new RegExp(`❌ 1 watched address is not in any webhook[^]*:\n\\*\\*Vault\\*\\* \\[\`${B}`));
     expect(lacking.split('⏳')[0]).not.toContain(A);
     expect(lacking.split('⏳')[1]).toMatch(/No event for 1 address since it was added\. It’s in a webhook/);
     expect(lacking.split('⏳')[1]).not.toContain(B);
     scope = { body: [] };
-    expect(textOf(await world.use('setup check'))).not.toContain('No event for');
+    expect(await world.read('setup check')).not.toContain('No event for');
     scope = { body: [A, B] };
     const complete = await world.use('setup check');
     expect(textOf(complete)).toContain('✅ Every watched address is in a webhook');
@@ -222,10 +222,10 @@ describe('/setup check', () => {
     expect(buttonsOf(complete)).toEqual(['setup:receiver']);
     const [one] = await world.store.subscriptions.list(harbor.id);
     await world.recordActivity(one!.id, { lastEventAt: 60_000 });
-    const begun = textOf(await world.use('setup check'));
+    const begun = await world.read('setup check');
     expect(begun).toMatch(/⏳ No event for 1 address[\s\S]*✅ The last event arrived <t:60:R>\./);
     await world.subscribe({ channelId: harbor.whales, address: one!.address });
-    expect(textOf(await world.use('setup check'))).toContain('⏳ No event for 1 address');
+    expect(await world.read('setup check')).toContain('⏳ No event for 1 address');
   });
 
   it('reports a failing service, a webhook at the old URL, and a deleted default channel and manager role', async () => {
@@ -236,7 +236,7 @@ describe('/setup check', () => {
     await world.subscribe();
     list = { status: 503, body: {} };
     await blockChannels(world.store, harbor.id, { [harbor.alerts]: 'unreachable' });
-    const failing = textOf(await world.use('setup check'));
+    const failing = await world.read('setup check');
     expect(failing).toContain('❌ The notification service failed with error 503.');
     expect(failing).toContain('❌ I can’t post in the default channel of `/setup server`.');
     expect(failing).toMatch(/❌ The manager role .*no longer exists/);
@@ -247,9 +247,9 @@ describe('/setup check', () => {
     const urls = () => ({ current: RECEIVER_URL, retiring, fixed: false });
     world.replace({ receiver: { ...world.services.receiver, urls } });
     list = { body: [{ _id: ID, webhookUrl: RECEIVER_URL, eventType: 'ALL' }] };
-    expect(textOf(await world.use('setup check'))).not.toContain('old receiver URL');
+    expect(await world.read('setup check')).not.toContain('old receiver URL');
     list = { body: [{ _id: ID, webhookUrl: `${retiring}/`, eventType: 'ALL' }] };
-    expect(textOf(await world.use('setup check'))).toMatch(/❌ .*old receiver URL/);
+    expect(await world.read('setup check')).toMatch(/❌ .*old receiver URL/);
   });
 
   it.each([
@@ -264,7 +264,7 @@ describe('/setup check', () => {
     [{ status: 'other', code: 502 }, 'Something else responds .*HTTP 502'],
   ] as const)('explains why the public URL cannot be reached: %j', async (found, words) => {
     world.replace({ probeReceiver: async () => found });
-    expect(textOf(await world.use('setup check'))).toMatch(new RegExp(`❌ (?=.*https://bell.example).*${words}`));
+    expect(await world.read('setup check')).toMatch(new RegExp(`❌ (?=.*https://bell.example).*${words}`));
   });
 
   it.each([
@@ -273,7 +273,7 @@ describe('/setup check', () => {
     [{ reason: 'unlisted', source: '203.0.113.9' }, /❌ .*`203\.0\.113\.9`.*RECEIVER_SOURCES.*TRUSTED_PROXIES/],
   ] as const)('explains why the last delivery was refused: %j', async (refused, sentence) => {
     world.replace({ lastRefused: () => ({ ...refused, at: world.clock.now() }) });
-    expect(textOf(await world.use('setup check'))).toMatch(sentence);
+    expect(await world.read('setup check')).toMatch(sentence);
   });
 
   it('shows which interfaces are unavailable, why and since when, after probing them again', async () => {
@@ -285,7 +285,7 @@ describe('/setup check', () => {
     ] as const);
     let checks = 0;
     world.replace({ interfaces: { outages: () => outages, check: async () => void checks++ } });
-    const text = textOf(await world.use('setup check', {}, { in: orchid.lobby }));
+    const text = await world.read('setup check', {}, { in: orchid.lobby });
     const ago = `<t:${Math.floor(since / 1_000)}:R>`;
     expect(checks).toBe(1);
     expect(text).toMatch(
@@ -300,7 +300,7 @@ describe('/setup check', () => {
     const outage = { since: world.clock.now(), failure: { status: 'broken', code: 503 } } as const;
     world.replace({ interfaces: { outages: () => new Map([['notification', outage]]), check: async () => {} } });
     list = { status: 503, body: 'x' };
-    const text = textOf(await world.use('setup check'));
+    const text = await world.read('setup check');
     expect(text.split('The notification service failed with error 503.')).toHaveLength(2);
   });
 
@@ -308,7 +308,7 @@ describe('/setup check', () => {
     world.replace({
       lastRefused: (of) => (of === 0 ? { reason: 'unlisted', source: '203.0.113.9', at: world.clock.now() } : null),
     });
-    const reported = async (command: string) => textOf(await world.use(command, {}, { in: orchid.lobby }));
+    const reported = async (command: string) => await world.read(command, {}, { in: orchid.lobby });
     for (const command of ['setup check', 'status']) expect(await reported(command)).not.toContain('203.0.113.9');
     world.replace({ projects: { ...world.services.projects, hasOperators: false } });
     for (const command of ['setup check', 'status']) expect(await reported(command)).toContain('`203.0.113.9`');
@@ -320,7 +320,7 @@ describe('/setup check', () => {
     await world.subscribe({ ...secret, label: 'Secret', mention: '1100000000000088888' });
     await blockChannels(world.store, harbor.id, { [harbor.treasury]: 'parked' });
     list = { body: [{ webhookUrl: RECEIVER_URL, eventType: 'ALL' }] };
-    const reported = async (who: Actor) => textOf(await world.use('setup check', {}, who));
+    const reported = async (who: Actor) => await world.read('setup check', {}, who);
     for (const part of ['❌ **Secret**', `❌ <#${harbor.treasury}>`, B]) expect(await reported({})).toContain(part);
     const alone = await reported({ as: seed.noa });
     expect(alone).toMatch(/⏳ 1 subscription in a channel that you can’t see/);
@@ -335,7 +335,7 @@ describe('/setup check', () => {
     const { id } = await world.subscribe();
     await world.recordActivity(id, { lastEventAt: 60_000 });
     list = { body: [{ webhookUrl: RECEIVER_URL, eventType: 'ALL' }] };
-    const text = textOf(await world.use('setup check'));
+    const text = await world.read('setup check');
     expect(text).toContain('Everything looks good');
     expect(text).toContain('✅ Every watched address has had an event. The last one arrived <t:60:R>.');
     expect(text).toContain('-# No explorer is set up, so a token counts as known only if you name its contract');
@@ -348,10 +348,10 @@ describe('/setup check', () => {
     ['stale', /rejected because its signature was more than 5 minutes off/],
   ] as const)('reports deliveries whose signature was %s, with how many and what to do', async (fault, sentence) => {
     world.replace({ lastBadSignature: (scope) => (scope === 0 ? { fault, at: world.clock.now(), count: 3 } : null) });
-    const text = textOf(await world.use('setup check'));
+    const text = await world.read('setup check');
     expect(text).toMatch(sentence);
     expect(text).toContain('3 deliveries have been rejected for their signatures since the bot started.');
-    expect(textOf(await world.use('setup check', {}, { in: orchid.lobby }))).not.toMatch(/signature/);
+    expect(await world.read('setup check', {}, { in: orchid.lobby })).not.toMatch(/signature/);
   });
 
   it('shows the operator’s project nowhere else, and each project only to its own server', async () => {
@@ -366,9 +366,7 @@ describe('/setup check', () => {
     world.replace({
       lastRefused: (of) => (of === own ? { reason: 'unlisted', source: '203.0.113.7', at: world.clock.now() } : null),
     });
-    expect(textOf(await world.use('setup check', {}, { in: orchid.lobby }))).toMatch(
-      /`203.0.113.7` sent a delivery to your/,
-    );
+    expect(await world.read('setup check', {}, { in: orchid.lobby })).toMatch(/`203.0.113.7` sent a delivery to your/);
   });
 });
 
@@ -378,8 +376,8 @@ it('shows the manager role in /setup check and /status nothing about delays in a
   world.replace({ sendingPauses: () => [{ channelId: harbor.treasury, reason: 'rate', until: 90_000 }] });
   const delayed = `<#${harbor.treasury}>: Discord’s rate limit`;
   for (const name of ['setup check', 'status']) {
-    expect(textOf(await world.use(name))).toContain(delayed);
-    expect(textOf(await world.use(name, {}, { as: seed.noa }))).not.toContain(delayed);
+    expect(await world.read(name)).toContain(delayed);
+    expect(await world.read(name, {}, { as: seed.noa })).not.toContain(delayed);
   }
 });
 
@@ -389,7 +387,7 @@ it.each(['setup check', 'status'])(
     await world.subscribe();
     const pause = { since: 0, probeAt: 90_000, refusals: 12 };
     world.replace({ guildPause: (guildId) => (guildId === harbor.id ? pause : null) });
-    expect(textOf(await world.use(name))).toMatch(/Discord rejected 12 of my messages.*I stopped posting.*<t:90:R>/);
-    expect(textOf(await world.use(name, {}, { in: orchid.lobby }))).not.toContain('together');
+    expect(await world.read(name)).toMatch(/Discord rejected 12 of my messages.*I stopped posting.*<t:90:R>/);
+    expect(await world.read(name, {}, { in: orchid.lobby })).not.toContain('together');
   },
 );

@@ -38,7 +38,7 @@ it('lists as many silent addresses as fit, however long the explorer’s links a
     const { id } = await world.subscribe({ address: `0x${String(n).repeat(40)}` });
     await world.recordActivity(id, { events: 50, gapMs: 3_600_000, lastEventAt: longAgo });
   }
-  expect(textOf(await world.use('status'))).toMatch(/Unusually quiet\n(\[`0x\d{40}`\].*\n){3,4}…and [23] more/);
+  expect(await world.read('status')).toMatch(/Unusually quiet\n(\[`0x\d{40}`\].*\n){3,4}…and [23] more/);
 });
 
 it('shows how many deliveries could not be read, to those whose receiver URL it was', async () => {
@@ -47,15 +47,15 @@ it('shows how many deliveries could not be read, to those whose receiver URL it 
     [1, 2, 3].map(() => Buffer.from('{')),
   );
   await world.store.quarantine.giveUp(0, { rows: 1, bytes: 1_000 });
-  const text = textOf(await world.use('status'));
+  const text = await world.read('status');
   expect(text).toContain('3 deliveries could not be read and are set aside\n2 of them lost their bytes');
   const scope = await world.store.projects.save(
     { guildId: harbor.id, projectId: 'own', sealed: Buffer.alloc(0) },
     'url',
   );
-  expect(textOf(await world.use('status'))).not.toContain('could not be read');
+  expect(await world.read('status')).not.toContain('could not be read');
   await quarantine(world.store, [Buffer.from('{')], scope);
-  expect(textOf(await world.use('status'))).toContain('1 delivery could not be read and is set aside');
+  expect(await world.read('status')).toContain('1 delivery could not be read and is set aside');
 });
 
 it('shows only the server’s own figures', async () => {
@@ -97,10 +97,10 @@ it('shows only the server’s own figures', async () => {
     world.discord.act({ do: 'channel.update', channelId, overwrites: hide });
   }
   await world.makeManager(seed.noa);
-  const byRole = textOf(await world.use('status', {}, { as: seed.noa, in: harbor.general }));
+  const byRole = await world.read('status', {}, { as: seed.noa, in: harbor.general });
   expect(byRole).toMatch(/Last error\n.*203\.0/);
   expect(byRole).not.toMatch(new RegExp(`Payroll|silent|${harbor.whales}|${harbor.alerts}|Invalid`));
-  const elsewhere = textOf(await world.use('status', {}, { in: orchid.lobby }));
+  const elsewhere = await world.read('status', {}, { in: orchid.lobby });
   expect(elsewhere).toMatch(
     /Last event\nnone for the current subscriptions\nWaiting to be sent\n0 alerts\nFailed to send\n0 alerts/,
   );

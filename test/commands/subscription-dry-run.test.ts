@@ -44,16 +44,16 @@ it('shows in the dry run how many of the last 7 days’ transfers would have bee
   expect(large).toContain('Would have posted **2 of 22** in the last 7 days, less than one a day.');
   expect(large).toMatch(/📥 20 ETH.*\n📤 70 ETH/);
   const id = (await all()).find(({ channelId }) => channelId === harbor.whales)!.id;
-  const edited = textOf(await world.use('subscription edit', { subscription: String(id), minimum: '1000' }));
+  const edited = await world.read('subscription edit', { subscription: String(id), minimum: '1000' });
   expect(edited).toContain('Would have posted **none of 22**');
   expect(edited).toContain('Filtered out by `minimum` (22).');
   const byToken = { subscription: String(id), minimum: 'none', minimums: 'native=1000' };
-  expect(textOf(await world.use('subscription edit', byToken))).toContain('Filtered out by `minimums` (22).');
+  expect(await world.read('subscription edit', byToken)).toContain('Filtered out by `minimums` (22).');
   const same = await world.use('subscription edit', byToken);
   expect(textOf(same)).toMatch(/^Nothing changed\n/);
   world.speak('de');
   const inGerman = { subscription: String(id), minimum: '1001', minimums: 'none' };
-  const german = textOf(await world.use('subscription edit', inGerman));
+  const german = await world.read('subscription edit', inGerman);
   expect(german).toContain(`\`${wordingsOf('de')['subscription add minimum']!.name}\` (22)`);
 });
 
@@ -79,7 +79,7 @@ it('shows a token with a long name in the dry run in full or cut at a character'
     { to, ...pixels },
     { to, ...pixels, value: '1'.repeat(61) },
   ]);
-  const text = textOf(await world.use('subscription add', { address: to }));
+  const text = await world.read('subscription add', { address: to });
   expect(text.match(/🚀…`/gu)).toHaveLength(2);
   expect(text).toBe(text.toWellFormed());
 });
@@ -108,7 +108,7 @@ it('limits the dry run to the events of the server’s own project, and to the l
 it('limits the dry run to a server’s own subscriptions where it uses the operator’s project', async () => {
   const to = lower(`0x${'8'.repeat(40)}`);
   await storeTransfers(world.store, world.clock.now(), [{ to, ago: 2 }]);
-  const shown = textOf(await world.use('subscription add', { address: to }, { in: orchid.lobby }));
+  const shown = await world.read('subscription add', { address: to }, { in: orchid.lobby });
   expect(shown).toContain('No transfers recorded at this address in the last 7 days');
   expect(shown).not.toContain('/tx/');
 });

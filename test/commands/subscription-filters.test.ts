@@ -98,7 +98,7 @@ describe('every filter', () => {
         watchSilence: true,
       },
     ]);
-    const listed = textOf(await world.use('subscription list'));
+    const listed = await world.read('subscription list');
     expect(listed).toMatch(/\ntransfers · at least `100` of .*\d+ more filters/);
   });
 
@@ -423,7 +423,7 @@ it('shows in the list where alerts wait, and why', async () => {
   await add({});
   await add({ channel: harbor.whales });
   await blockChannels(world.store, harbor.id, { [harbor.alerts]: 'parked', [harbor.whales]: 'unreachable' });
-  const text = textOf(await world.use('subscription list'));
+  const text = await world.read('subscription list');
   expect(text).toMatch(new RegExp(`### <#${harbor.alerts}>\\n.*doesn’t let me post here.*/setup check`));
   expect(text).toMatch(new RegExp(`### <#${harbor.whales}>\\n.*deleted, or I can’t see it.*/subscription edit`));
 });
@@ -432,7 +432,7 @@ describe('a reply about what is not as it seems', () => {
   it('warns of a token that is none, and shows what a minimum counts', async () => {
     const subscription = String((await world.subscribe()).id);
     const edit = async (options: Record<string, OptionInput>) =>
-      textOf(await world.use('subscription edit', { subscription, ...options }));
+      await world.read('subscription edit', { subscription, ...options });
     const wallet = `0x${'9'.repeat(40)}`;
     const looked: string[] = [];
     const token = async (address: string) => {
@@ -458,7 +458,7 @@ describe('a reply about what is not as it seems', () => {
     const { id } = await world.subscribe({ channelId: harbor.whales });
     await world.subscribe({ channelId: harbor.treasury });
     await world.makeManager(seed.noa);
-    const shown = textOf(await world.use('subscription add', { address: A }, { as: seed.noa }));
+    const shown = await world.read('subscription add', { address: A }, { as: seed.noa });
     expect(shown).toContain(`already watches this address: <#${harbor.whales}> (#${id}).`);
   });
 });

@@ -459,9 +459,9 @@ describe('/subscription export and import', () => {
     expect(file).toContain('Open');
     expect(file).not.toContain(harbor.treasury);
     const left = /1 subscription in a channel that you can’t see is not included/;
-    expect(textOf(await world.use('subscription export', {}, who))).toMatch(left);
+    expect(await world.read('subscription export', {}, who)).toMatch(left);
     await world.store.subscriptions.remove(harbor.id, open.id);
-    expect(textOf(await world.use('subscription export', {}, who))).toMatch(left);
+    expect(await world.read('subscription export', {}, who)).toMatch(left);
     const before = await all();
     const row = (...cells: string[]) => `address,channel,paused\n${cells.join(',')}\n`;
     const refused = await bring(row(A, `<#${harbor.treasury}>`, 'yes'), { as: seed.noa });

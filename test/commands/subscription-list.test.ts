@@ -63,7 +63,7 @@ describe('/subscription list', () => {
     for (const [ago, name] of ['subscription list', 'setup check', 'status'].entries()) {
       const lastEventAt = world.clock.now() - (60 - ago) * 1_000;
       await world.recordActivity(id, { lastEventAt });
-      expect(textOf(await world.use(name)), name).toContain(`<t:${Math.floor(lastEventAt / 1_000)}:R>`);
+      expect(await world.read(name), name).toContain(`<t:${Math.floor(lastEventAt / 1_000)}:R>`);
     }
   });
 
@@ -75,14 +75,14 @@ describe('/subscription list', () => {
 
   it('hides subscriptions in channels that the member cannot see', async () => {
     await world.subscribe({ channelId: harbor.treasury, label: 'Secret' });
-    expect(textOf(await world.use('subscription list', {}, { as: seed.mia }))).not.toContain('Secret');
-    expect(textOf(await world.use('subscription list', {}, { as: seed.ada }))).toContain('Secret');
+    expect(await world.read('subscription list', {}, { as: seed.mia })).not.toContain('Secret');
+    expect(await world.read('subscription list', {}, { as: seed.ada })).toContain('Secret');
   });
 
   it('hides subscriptions in a private thread from people who may not be in it', async () => {
     const id = world.makeChannel();
     await world.subscribe({ channelId: id, label: 'Secret' });
-    const list = async (who: object) => textOf(await world.use('subscription list', {}, who));
+    const list = async (who: object) => await world.read('subscription list', {}, who);
     expect(await list({ as: seed.mia })).not.toContain('Secret');
     expect(await list({ as: seed.mia, in: id })).toContain('Secret');
     expect(await list({ as: seed.ada })).toContain('Secret');
@@ -105,14 +105,14 @@ describe('/subscription list', () => {
       await world.recordActivity(id, { lastEventAt: now });
     }
     await blockChannels(world.store, harbor.id, Object.fromEntries(channels.map((id) => [id, 'parked'])));
-    const text = textOf(await world.use('subscription list'));
+    const text = await world.read('subscription list');
     for (const { id } of await all()) expect(text).toContain(`#${id}**`);
     expect(text).not.toMatch(/^… \+/m);
   });
 
   it('shows subscriptions in a deleted channel only to people who may fix them', async () => {
     await world.subscribe({ channelId: '1100000000000009999', label: 'Secret' });
-    const seen = async (as: string) => textOf(await world.use('subscription list', {}, { as })).includes('Secret');
+    const seen = async (as: string) => (await world.read('subscription list', {}, { as })).includes('Secret');
     expect([await seen(seed.mia), await seen(seed.ada)]).toEqual([false, true]);
     await world.makeManager(seed.mia);
     expect(await seen(seed.mia)).toBe(true);
@@ -150,16 +150,16 @@ describe('the manager role', () => {
     expect([await offered('label set', 'address'), await offered('subscription add', 'token')]).toEqual(reported);
     expect(await world.choices('subscription add', 'token')).toHaveLength(1);
     const options = { subscription: String(hidden.id) };
-    expect(textOf(await world.use('subscription remove', options, noa))).toMatch(/no such subscription/);
-    expect(textOf(await world.use('subscription remove', options))).toContain('0x1ea1');
+    expect(await world.read('subscription remove', options, noa)).toMatch(/no such subscription/);
+    expect(await world.read('subscription remove', options)).toContain('0x1ea1');
     // A message that shows the hidden subscription does not let the role remove it.
     const shown = await world.post(`subscription:drop:${hidden.id}`);
     expect(textOf(await world.press(shown, 'subscription:drop', noa))).toMatch(/no longer|already/);
     expect(await world.store.subscriptions.get(harbor.id, hidden.id)).toMatchObject({ id: hidden.id });
     // A look-alike of the hidden address does not reveal it either.
     const like = { address: `${B.slice(0, 6)}${'0'.repeat(32)}${B.slice(-4)}`.toLowerCase(), name: 'Mine' };
-    expect(textOf(await world.use('label set', like, noa))).not.toMatch(/Look-alike/);
-    expect(textOf(await world.use('label set', like))).toMatch(/Look-alike.*0x1ea1/);
+    expect(await world.read('label set', like, noa)).not.toMatch(/Look-alike/);
+    expect(await world.read('label set', like)).toMatch(/Look-alike.*0x1ea1/);
     await world.use('label remove', { address: like.address });
   });
 
@@ -177,12 +177,12 @@ describe('the manager role', () => {
     discord.act({ do: 'channel.delete', channelId: gone });
     await world.restart();
     await world.store.guilds.changeSettings(harbor.id, { managerRole: harbor.watchers });
-    const reported = async () => textOf(await world.use('subscription list', {}, { as: seed.noa }));
+    const reported = async () => await world.read('subscription list', {}, { as: seed.noa });
     expect(await reported()).not.toMatch(/Open|Secret|Lost/);
     discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [harbor.watchers] });
     for (const _ of ['asked for', 'remembered'])
       expect((await reported()).match(/Open|Secret|Lost/g)).toEqual(['Open', 'Lost']);
-    expect(textOf(await world.use('subscription list'))).toContain('Secret');
+    expect(await world.read('subscription list')).toContain('Secret');
   });
 });
 

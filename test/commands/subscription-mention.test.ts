@@ -49,7 +49,7 @@ it('accepts a role to ping that everybody may mention, or from somebody who may 
 it('refuses to make a role be pinged more often to somebody who could not ping it', async () => {
   const pinging = await world.subscribe({ mention: harbor.watchers });
   const often = { subscription: String(pinging.id), 'mention-cooldown': 0 };
-  expect(textOf(await world.use('subscription edit', often, noa))).toMatch(REFUSED);
+  expect(await world.read('subscription edit', often, noa)).toMatch(REFUSED);
   const text = `address,channel,mention-cooldown\n${pinging.address},${pinging.channelId},0`;
   expect(textOf(await world.bring(text, noa))).toMatch(REFUSED);
   expect(await all()).toEqual([pinging]);
@@ -58,7 +58,7 @@ it('refuses to make a role be pinged more often to somebody who could not ping i
 it('refuses to move a subscription with a role to ping to a channel where the person could not ping it', async () => {
   const pinging = await world.subscribe({ mention: harbor.watchers });
   const moved = { subscription: String(pinging.id), channel: harbor.general };
-  expect(textOf(await world.use('subscription edit', moved, noa))).toMatch(REFUSED);
+  expect(await world.read('subscription edit', moved, noa)).toMatch(REFUSED);
   expect(await all()).toEqual([pinging]);
 });
 

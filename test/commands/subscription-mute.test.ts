@@ -11,9 +11,9 @@ const all = () => world.store.subscriptions.list(harbor.id);
 describe('/subscription pause, resume, mute', () => {
   it('pauses and resumes a subscription', async () => {
     const { id } = await world.subscribe();
-    expect(textOf(await world.use('subscription pause', { subscription: String(id) }))).toContain('Paused');
+    expect(await world.read('subscription pause', { subscription: String(id) })).toContain('Paused');
     expect(await all()).toMatchObject([{ paused: true }]);
-    expect(textOf(await world.use('subscription resume', { subscription: String(id) }))).toContain('Resumed');
+    expect(await world.read('subscription resume', { subscription: String(id) })).toContain('Resumed');
     expect(await all()).toMatchObject([{ paused: false }]);
   });
 
@@ -23,7 +23,7 @@ describe('/subscription pause, resume, mute', () => {
     const now = world.clock.now();
     await world.use('subscription mute', { subscription: String(id), duration: '8h' });
     expect((await all()).map(({ mutedUntil }) => mutedUntil)).toEqual([now + 8 * 3_600_000, null]);
-    expect(textOf(await world.use('subscription list'))).toContain('🔕 muted');
+    expect(await world.read('subscription list')).toContain('🔕 muted');
     const every = await world.use('subscription mute', { subscription: 'all', duration: '7d' });
     expect(textOf(every)).toContain('2 subscriptions');
     expect((await all()).map(({ mutedUntil }) => mutedUntil)).toEqual([now + 168 * 3_600_000, now + 168 * 3_600_000]);
@@ -40,29 +40,29 @@ describe('/subscription pause, resume, mute', () => {
     await world.subscribe({ channelId: harbor.whales });
     const every = await world.use('subscription mute', { subscription: 'all', duration: '7d' });
     expect(textOf(await world.press(every, 'subscription:mute:all:off'))).toContain('Unmuted 2 subscriptions');
-    const again = textOf(await world.use('subscription mute', { subscription: 'all', duration: 'off' }));
+    const again = await world.read('subscription mute', { subscription: 'all', duration: 'off' });
     expect(again).toMatch(/^🔔 No subscription was muted/);
     const subscription = String((await all())[0]!.id);
-    const neverMuted = textOf(await world.use('subscription mute', { subscription, duration: 'off' }));
+    const neverMuted = await world.read('subscription mute', { subscription, duration: 'off' });
     expect(neverMuted).toContain('was not muted');
     expect(neverMuted).not.toContain('back on');
-    expect(textOf(await world.use('subscription resume', { subscription }))).toContain('Nothing changed');
+    expect(await world.read('subscription resume', { subscription })).toContain('Nothing changed');
     const token = { subscription: 'all', token: TOKEN };
     const one = await world.use('subscription mute', { ...token, duration: '8h' });
     expect(textOf(await world.press(one, `subscription:mute:${TOKEN}:off`))).toContain('Alerts about it are back on');
     expect(await world.store.subscriptions.tokenMutes(harbor.id, 0)).toEqual([]);
-    expect(textOf(await world.use('subscription mute', { ...token, duration: 'off' }))).toContain('was not muted');
+    expect(await world.read('subscription mute', { ...token, duration: 'off' })).toContain('was not muted');
   });
 
   it('mutes and unmutes for a manager only what they see, and counts the others', async () => {
     await world.makeManager(seed.noa);
     const hidden = await world.subscribe({ channelId: harbor.treasury, label: 'Secret' });
     const who = { as: seed.noa };
-    const alone = textOf(await world.use('subscription mute', { subscription: 'all', duration: '1h' }, who));
+    const alone = await world.read('subscription mute', { subscription: 'all', duration: '1h' }, who);
     expect(alone).toMatch(/1 subscription in a channel that you can’t see is not included/);
     const seen = await world.subscribe({ channelId: harbor.whales });
     const mutes = async () => new Map((await all()).map(({ id, mutedUntil }) => [id, mutedUntil]));
-    const muted = textOf(await world.use('subscription mute', { subscription: 'all', duration: '1h' }, who));
+    const muted = await world.read('subscription mute', { subscription: 'all', duration: '1h' }, who);
     expect(muted).toMatch(
       /Muted 1 subscription\n(.*\n)*1 subscription in a channel that you can’t see is not included/,
     );
@@ -89,21 +89,21 @@ describe('/subscription pause, resume, mute', () => {
     const subscription = String(id);
     await world.use('subscription mute', { subscription, duration: '8h' });
     await world.use('subscription pause', { subscription });
-    const resumed = textOf(await world.use('subscription resume', { subscription }));
+    const resumed = await world.read('subscription resume', { subscription });
     expect(resumed).toMatch(/No alerts right now: 🔕 muted until <t:/);
     await world.use('subscription pause', { subscription });
     for (const asked of [subscription, 'all']) {
-      const unmuted = textOf(await world.use('subscription mute', { subscription: asked, duration: 'off' }));
+      const unmuted = await world.read('subscription mute', { subscription: asked, duration: 'off' });
       expect(unmuted).toMatch(/right now: ⏸️ paused|No subscription was muted\n1 of them paused/);
     }
-    expect(textOf(await world.use('subscription edit', { subscription, label: 'Ops' }))).toContain('⏸️ paused');
+    expect(await world.read('subscription edit', { subscription, label: 'Ops' })).toContain('⏸️ paused');
   });
 
   it('mutes a subscription until somebody unmutes it', async () => {
     const { id } = await world.subscribe();
     const answer = await world.use('subscription mute', { subscription: String(id), duration: 'forever' });
     expect(textOf(answer)).toMatch(/No alerts until you unmute it with `\/subscription mute` and `duration: off`/);
-    expect(textOf(await world.use('subscription list'))).toContain('🔕 muted until someone unmutes it');
+    expect(await world.read('subscription list')).toContain('🔕 muted until someone unmutes it');
     await world.use('subscription mute', { subscription: String(id), duration: 'off' });
     expect(await all()).toMatchObject([{ mutedUntil: null }]);
   });
@@ -125,10 +125,10 @@ describe('/subscription pause, resume, mute', () => {
       { token: 'native', until: FOREVER },
     ]);
     expect(await world.store.subscriptions.tokenMutes(orchid.id, now)).toEqual([]);
-    expect(textOf(await world.use('subscription list'))).toMatch(
+    expect(await world.read('subscription list')).toMatch(
       new RegExp(`Muted tokens\n- .*${TOKEN}.* until <t:${ends}:f>\n- the native coin until you unmute it`),
     );
-    const all = textOf(await world.use('subscription mute', { subscription: 'all', duration: 'off' }));
+    const all = await world.read('subscription mute', { subscription: 'all', duration: 'off' });
     expect(all).toMatch(/These tokens are still muted.*\n- .*\n- the native coin until you unmute it/);
     await mute('off', TOKEN);
     await mute('off', 'native');
@@ -137,8 +137,6 @@ describe('/subscription pause, resume, mute', () => {
   });
 
   it('reports that there is nothing to mute', async () => {
-    expect(textOf(await world.use('subscription mute', { subscription: 'all', duration: '1h' }))).toMatch(
-      /nothing to mute/,
-    );
+    expect(await world.read('subscription mute', { subscription: 'all', duration: '1h' })).toMatch(/nothing to mute/);
   });
 });

@@ -160,7 +160,7 @@ describe('/subscription add', () => {
     for (const answer of answers) expect(textOf(answer)).toContain(`I’m not in <#${id}>`);
     expect(await all()).toEqual(before);
     world.discord.act({ do: 'message.send', channelId: id, userId: seed.ada, content: `<@${seed.bot}> come in` });
-    expect(textOf(await world.use('subscription add', { address: B }, { in: id }))).toContain('Watching');
+    expect(await world.read('subscription add', { address: B }, { in: id })).toContain('Watching');
   });
 
   it('adds nothing to a private thread for a manager who is not known to be in it', async () => {
@@ -272,17 +272,15 @@ describe('/subscription remove', () => {
 
   it('finds a subscription by address or label, and asks which one if several match', async () => {
     await world.subscribe({ label: 'Treasury' });
-    expect(textOf(await world.use('subscription remove', { subscription: 'treasury' }))).toContain('Remove Treasury?');
+    expect(await world.read('subscription remove', { subscription: 'treasury' })).toContain('Remove Treasury?');
     await world.subscribe({ channelId: harbor.announcements, address: lower(B), label: '2024' });
-    expect(textOf(await world.use('subscription remove', { subscription: '2024' }))).toContain('Remove 2024?');
+    expect(await world.read('subscription remove', { subscription: '2024' })).toContain('Remove 2024?');
     await world.subscribe({ channelId: harbor.whales });
-    expect(textOf(await world.use('subscription remove', { subscription: A }))).toMatch(
+    expect(await world.read('subscription remove', { subscription: A })).toMatch(
       /Several.*#\d+ Treasury in <#.*#\d+ Treasury in <#/,
     );
     const balance = `https://explorer.example/token/${TOKEN}?a=${A}`;
-    expect(textOf(await world.use('subscription remove', { subscription: balance }))).toMatch(
-      /several addresses\. Paste/,
-    );
+    expect(await world.read('subscription remove', { subscription: balance })).toMatch(/several addresses\. Paste/);
   });
 
   it('refuses IDs of other servers’ subscriptions', async () => {
@@ -318,9 +316,7 @@ describe('/subscription edit', () => {
 
   it('refuses contradictory options, and a second subscription to an address in a channel', async () => {
     const { id } = await world.subscribe({ minimum: '5' });
-    expect(textOf(await world.use('subscription edit', { subscription: String(id), kind: 'nft' }))).toMatch(
-      /no amount/,
-    );
+    expect(await world.read('subscription edit', { subscription: String(id), kind: 'nft' })).toMatch(/no amount/);
     const other = await world.subscribe({ channelId: harbor.whales });
     const answer = await world.use('subscription edit', { subscription: String(id), channel: harbor.whales });
     expect(textOf(answer)).toContain(`already watches this address (#${other.id})`);
@@ -373,19 +369,17 @@ describe('/subscription test', () => {
 
   it('explains why Discord refuses a sample', async () => {
     const { id } = await world.subscribe({ channelId: harbor.council });
-    expect(textOf(await world.use('subscription test', { subscription: String(id) }))).toMatch(/can’t post in/);
+    expect(await world.read('subscription test', { subscription: String(id) })).toMatch(/can’t post in/);
     world.discord.act({ do: 'channel.update', channelId: harbor.audit, archived: true, locked: true });
     const closed = await world.subscribe({ channelId: harbor.audit });
-    expect(textOf(await world.use('subscription test', { subscription: String(closed.id) }))).toMatch(
-      /is a locked thread/,
-    );
+    expect(await world.read('subscription test', { subscription: String(closed.id) })).toMatch(/is a locked thread/);
     world.discord.act({ do: 'channel.update', channelId: harbor.audit, archived: false, locked: false });
     const inside = await world.subscribe({ channelId: world.makeChannel() });
-    expect(textOf(await world.use('subscription test', { subscription: String(inside.id) }))).toMatch(
+    expect(await world.read('subscription test', { subscription: String(inside.id) })).toMatch(
       /private thread, mention me there once/,
     );
     const gone = await world.subscribe({ channelId: '1100000000000099999' });
-    expect(textOf(await world.use('subscription test', { subscription: String(gone.id) }))).toMatch(
+    expect(await world.read('subscription test', { subscription: String(gone.id) })).toMatch(
       /channel no longer exists/,
     );
   });

@@ -32,7 +32,7 @@ describe('/token', () => {
     upstream.set(() => frame({ ...RECORD, cataloged: false, symbol: 'USDC' }));
     const known = [{ token: lower(B), network: 0, symbol: 'USDC', cataloged: true, seen: true }];
     world.replace({ tokens: { known: async () => known } });
-    const text = textOf(await world.use('token', { address: TOKEN }));
+    const text = await world.read('token', { address: TOKEN });
     expect(text).toContain('⚠️ Imitation! `GoodDollar` `USDC`');
     expect(text).toContain(`This token only calls itself \`USDC\`. The known one is \`${B}\`.`);
   });
@@ -68,14 +68,14 @@ describe('/token', () => {
   it('shows a token’s supply in the number format of the server’s language', async () => {
     upstream.set(() => frame(RECORD));
     world.discord.act({ do: 'guild.update', guildId: harbor.id, locale: 'de' });
-    const text = textOf(await world.use('token', { address: TOKEN }, { as: seed.mia }));
+    const text = await world.read('token', { address: TOKEN }, { as: seed.mia });
     world.discord.act({ do: 'guild.update', guildId: harbor.id, locale: 'en-US' });
     expect(text).toMatch(/^12\.345\.678\.901,23 G\$\n.*`1234567890123`$/m);
   });
 
   it('omits what the explorer does not know, and shows names harmlessly', async () => {
     upstream.set(() => frame({ ...RECORD, decimals: '', name: null, symbol: '[x](https://evil.example) @everyone' }));
-    const text = textOf(await world.use('token', { address: TOKEN }));
+    const text = await world.read('token', { address: TOKEN });
     expect(text).toContain('Unnamed token `(name hidden: looks like a link)`');
     expect(text).toContain('Decimals\nnot given');
     expect(text).toContain('Total supply\nraw `1234567890123`');
@@ -93,7 +93,7 @@ describe('/token', () => {
 
   it('shows the supply of NFTs, which have no decimals, as a count', async () => {
     upstream.set(() => frame({ ...RECORD, type: 'ERC-721', decimals: '', totalSupply: '9600' }));
-    const text = textOf(await world.use('token', { address: TOKEN }));
+    const text = await world.read('token', { address: TOKEN });
     expect(text).toContain('Total supply\n9,600 G$');
     expect(text).not.toContain('doesn’t know');
   });
@@ -103,7 +103,7 @@ describe('/token', () => {
     [frame({ ...RECORD, totalSupply: '1e+27' }), '`1e+27`'],
   ])('marks a supply that the explorer rounded', async (given, raw) => {
     upstream.set(() => given);
-    const text = textOf(await world.use('token', { address: TOKEN }));
+    const text = await world.read('token', { address: TOKEN });
     expect(text).toContain(
       `Total supply\n10,000,000,000,000,000,000,000,000 G$\nraw ${raw}\n-# The explorer returns it rounded`,
     );
@@ -137,13 +137,13 @@ describe('/token', () => {
   });
 
   it('refuses an address with a wrong checksum without a lookup', async () => {
-    expect(textOf(await world.use('token', { address: TOKEN.replace('Df', 'df') }))).toMatch(/EIP-55/);
+    expect(await world.read('token', { address: TOKEN.replace('Df', 'df') })).toMatch(/EIP-55/);
     expect(upstream.requests).toEqual([]);
   });
 
   it('shows who can turn the explorer on', async () => {
     world.replace({ explorer: null });
-    expect(textOf(await world.use('token', { address: TOKEN }))).toMatch(/ is off.*`EXPLORER_API_URL`/);
+    expect(await world.read('token', { address: TOKEN })).toMatch(/ is off.*`EXPLORER_API_URL`/);
   });
 
   it('offers the tokens and labeled addresses of this server that the member can see', async () => {

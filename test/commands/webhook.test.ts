@@ -45,7 +45,7 @@ describe('/webhook list', () => {
 
   it('lists webhooks without IDs, and reports when none points here', async () => {
     list = { body: [{ projectId: 'p1', webhookUrl: 'https://other.example', eventType: 'ALL' }] };
-    const text = textOf(await world.use('webhook list'));
+    const text = await world.read('webhook list');
     expect(text).toContain('doesn’t show its ID');
     expect(text).toMatch(/No webhook posts here.*the button below/);
   });
@@ -53,7 +53,7 @@ describe('/webhook list', () => {
   it('counts the webhooks that do not fit in the list', async () => {
     const one = (_: unknown, index: number) => ({ _id: String(index).padStart(24, '0'), webhookUrl: RECEIVER_URL });
     list = { body: Array.from({ length: 100 }, one) };
-    const text = textOf(await world.use('webhook list'));
+    const text = await world.read('webhook list');
     const left = Number(/\n… \+(\d+)/.exec(text)![1]);
     expect(text.match(/→ this bot\n-# ID/g)).toHaveLength(100 - left);
   });
@@ -62,13 +62,13 @@ describe('/webhook list', () => {
     list = {
       body: [{ _id: ID, webhookUrl: RECEIVER_URL, eventType: 'a\u0316\u0317\u0318\u0319\u031c\u031d'.repeat(40) }],
     };
-    expect(textOf(await world.use('webhook list'))).toContain(`ID \`${ID}\``);
+    expect(await world.read('webhook list')).toContain(`ID \`${ID}\``);
   });
 
   it('shows webhooks’ IDs in full, whatever their form', async () => {
     const id = '550e8400-e29b-41d4-a716-446655440000';
     list = { body: [{ webhookId: id, webhookUrl: RECEIVER_URL, eventType: 'ALL' }] };
-    expect(textOf(await world.use('webhook list'))).toContain(`ID \`${id}\``);
+    expect(await world.read('webhook list')).toContain(`ID \`${id}\``);
     expect(textOf(await remove(A, id))).toContain(`from webhook \`${id}\`?`);
   });
 
@@ -91,13 +91,13 @@ describe('/webhook list', () => {
     async (_name, given, sentence) => {
       list = given;
       if (given === null) await world.restart({ upstreamTimeoutMs: 50 });
-      expect(textOf(await world.use('webhook list'))).toMatch(sentence);
+      expect(await world.read('webhook list')).toMatch(sentence);
     },
   );
 
   it('shows who can turn the notification service on', async () => {
     await world.restart({ environment: { NOTIFICATION_URL: '' } });
-    expect(textOf(await world.use('webhook list'))).toMatch(/ is off.*`NOTIFICATION_URL`/);
+    expect(await world.read('webhook list')).toMatch(/ is off.*`NOTIFICATION_URL`/);
     expect(await world.choices('webhook remove', 'webhook')).toEqual([]);
   });
 });
@@ -113,7 +113,7 @@ describe('names of webhooks', () => {
 
   it('names webhooks in a form, and uses the names in the list, in choices and in /webhook remove', async () => {
     expect(textOf(await name('Main *hook*'))).toContain('This server now shows it as `Main *hook*`');
-    expect(textOf(await world.use('webhook list'))).toMatch(/\*\*`Main \*hook\*`\*\*\n✅ `ALL`/);
+    expect(await world.read('webhook list')).toMatch(/\*\*`Main \*hook\*`\*\*\n✅ `ALL`/);
     expect(await world.choices('webhook remove', 'webhook', { webhook: 'main' })).toEqual([
       { name: `Main *hook* · ${ID} · ALL, posts here`, value: ID },
     ]);

@@ -12,7 +12,7 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 const why = async (transaction: unknown, who = {}) =>
-  textOf(await world.use('why', { transaction: String(transaction) }, who));
+  await world.read('why', { transaction: String(transaction) }, who);
 
 /** Receives a transfer and waits until everything about it is done. */
 async function receive(change: object = {}): Promise<string> {
@@ -267,7 +267,7 @@ it('explains that a rate limit or the breaker delays an alert', async () => {
   const hash = await receive();
   world.replace({ sendingPauses: () => [{ channelId: ALERTS, reason: 'rate', until: 60_000 }] });
   expect(await why(hash)).toContain('Waiting for Discord’s rate limit. Sending resumes <t:60:R>.');
-  expect(textOf(await world.use('status'))).toContain(`<#${ALERTS}>: Discord’s rate limit; sending resumes <t:60:R>`);
+  expect(await world.read('status')).toContain(`<#${ALERTS}>: Discord’s rate limit; sending resumes <t:60:R>`);
   world.replace({ sendingPauses: () => [{ channelId: null, reason: 'breaker', until: 60_000 }] });
   expect(await why(hash)).toContain('Discord rejects all messages of this bot right now. The next try is <t:60:R>.');
 });

@@ -75,7 +75,7 @@ describe('the reader’s language', () => {
 
   it('prefers the language of the server’s settings to that of its Discord', async () => {
     await world.store.guilds.changeSettings(harbor.id, { language: 'es-ES' });
-    expect(textOf(await world.use('provider categories'))).toContain('2 categorías');
+    expect(await world.read('provider categories')).toContain('2 categorías');
     await world.store.guilds.changeSettings(harbor.id, { language: null });
   });
 });
