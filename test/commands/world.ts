@@ -138,6 +138,10 @@ export async function startWorld(options: WorldOptions = {}) {
       return id;
     },
 
+    /** Adds the bot to a private thread. */
+    invite: (channelId: string) =>
+      discord.act({ do: 'message.send', channelId, userId: seed.ada, content: `<@${seed.bot}> come in` }),
+
     /** Names an address in Harbor's book without a command. */
     name: (address: string, name: string) =>
       pipeline.store.labels.set(seed.harbor.id, { address: lower(address), name, createdBy: seed.ada, at: 0 }, 1_000),
