@@ -1,13 +1,17 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { ChannelType, type Guild, GuildMember } from 'discord.js';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { hiddenFrom } from '../../commands/shared/channels.ts';
+import { HOUR, MINUTE } from '../../src/domain/clock.ts';
 import { DEFAULT_FILTERS } from '../../src/domain/subscription.ts';
 import { wordingsOf } from '../../src/languages/index.ts';
 import { forFile } from '../for-file.ts';
 import { blockChannels, storeTransfers } from './stored.ts';
-import { A, B, buttonsOf, isPrivate, lower, seed, startWorld, TOKEN, textOf } from './world.ts';
+import { A, B, buttonsOf, isPrivate, lower, menuOf, seed, startWorld, TOKEN, textOf } from './world.ts';
 
 const { harbor, orchid } = seed;
 const world = await forFile(startWorld());
 afterEach(() => world.reset());
+const list = (who = {}) => world.read('subscription list', {}, who);
 const all = () => world.store.subscriptions.list(harbor.id);
 
 describe('/subscription list', () => {
@@ -25,6 +29,8 @@ describe('/subscription list', () => {
       new RegExp(`### <#${harbor.alerts}>\\n.*Treasury.*\\n.*${A}.*\\n.*\\n.*no event since it was added`),
     );
     expect(text).toMatch(new RegExp(`### <#${harbor.whales}>\\n.*\\n.*${B}.*\\n.*\\n.*⏸️ paused · last event <t:`));
+    const elsewhere = await world.read('subscription list', { channel: harbor.general });
+    expect(elsewhere).toMatch(/Nothing is watched in <#\d+> yet.*\/subscription add/);
   });
 
   it('lets a manager edit, mute, test and remove a subscription that is picked from the list', async () => {
@@ -40,22 +46,17 @@ describe('/subscription list', () => {
     expect(await all()).toEqual([]);
   });
 
-  it('distinguishes subscriptions of one name in the menu by address and channel', async () => {
-    const { id } = await world.subscribe({ label: 'Treasury' });
-    const other = await world.subscribe({ label: 'Treasury', channelId: harbor.whales });
-    const components = JSON.stringify((await world.use('subscription list')).reply!.message.components);
+  it('distinguishes subscriptions of one name in the menu by address and channel, however long it is', async () => {
+    await world.subscribe({ label: '👍🏽'.repeat(60) });
+    await world.subscribe({ channelId: harbor.whales });
+    const { options } = menuOf(await world.use('subscription list'));
     const short = `${A.slice(0, 6)}…${A.slice(-4)}`;
-    expect(components).toContain(`#${id} · ${short} · #alerts`);
-    expect(components).toContain(`#${other.id} · ${short} · #whales`);
-  });
-
-  it('lists a subscription whose name fills more than an option of the menu may have', async () => {
-    const long = await world.subscribe({ label: '👍🏽'.repeat(60) });
-    const listed = await world.use('subscription list');
-    const options = JSON.stringify(listed.reply!.message.components);
-    expect(textOf(listed)).toContain('1 subscription');
-    expect(options).toContain(`"value":"${long.id}"`);
-    expect(options).toMatch(/👍🏽?…/u);
+    const subscriptions = (await all()).map(({ id, channelId }) => ({
+      value: String(id),
+      label: expect.stringMatching(/👍🏽?…/u),
+      description: `#${id} · ${short} · #${channelId === harbor.alerts ? 'alerts' : 'whales'}`,
+    }));
+    expect(options).toMatchObject(subscriptions);
   });
 
   it('shows the time of the last event in the list, the check and the status', async () => {
@@ -67,55 +68,81 @@ describe('/subscription list', () => {
     }
   });
 
-  it('lists one channel on request, and explains how to start when it has no subscriptions', async () => {
-    await world.subscribe();
-    const answer = await world.use('subscription list', { channel: harbor.whales });
-    expect(textOf(answer)).toMatch(/Nothing is watched in <#\d+> yet.*\/subscription add/);
-  });
-
   it('hides subscriptions in channels that the member cannot see', async () => {
     await world.subscribe({ channelId: harbor.treasury, label: 'Secret' });
-    expect(await world.read('subscription list', {}, { as: seed.mia })).not.toContain('Secret');
-    expect(await world.read('subscription list', {}, { as: seed.ada })).toContain('Secret');
+    expect(await list({ as: seed.mia })).not.toContain('Secret');
+    expect(await list()).toContain('Secret');
   });
 
   it('hides subscriptions in a private thread from people who may not be in it', async () => {
     const id = world.makeChannel();
     await world.subscribe({ channelId: id, label: 'Secret' });
-    const list = async (who: object) => await world.read('subscription list', {}, who);
-    expect(await list({ as: seed.mia })).not.toContain('Secret');
-    expect(await list({ as: seed.mia, in: id })).toContain('Secret');
-    expect(await list({ as: seed.ada })).toContain('Secret');
+    const mia = { as: seed.mia };
+    for (const _ of ['not reported', 'the bot is in it']) {
+      expect(await list(mia)).not.toContain('Secret');
+      expect(await list({ ...mia, in: id })).toContain('Secret');
+      expect(await list()).toContain('Secret');
+      world.invite(id);
+    }
+    const moderators = { guildId: harbor.id, name: 'Moderators', permissions: ['ManageThreads' as const] };
+    const roleId = world.discord.act({ do: 'role.create', ...moderators }).id!;
+    world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.mia, roleIds: [roleId] });
+    expect(await list(mia)).toContain('Secret');
   });
 
   it('lists every subscription of a page, however long its description is', async () => {
     const filters = { ...DEFAULT_FILTERS, cataloged: true, internal: false, zero: true, self: true };
-    const chosen = {
-      filters,
-      minimum: `${'1'.repeat(60)}.${'1'.repeat(60)}`,
-      token: lower(TOKEN),
-      label: 'x'.repeat(32),
-    };
+    const minimum = `${'1'.repeat(60)}.${'1'.repeat(60)}`;
+    const chosen = { filters, minimum, token: lower(TOKEN), label: 'x'.repeat(32) };
     const { general, alerts, whales, announcements, treasury, audit } = harbor;
     const channels = [general, alerts, whales, announcements, treasury, audit];
+    const now = world.clock.now();
     for (const channelId of channels) {
       const { id } = await world.subscribe({ ...chosen, channelId });
-      const now = world.clock.now();
-      await world.store.subscriptions.change(harbor.id, id, { mutedUntil: now + 3_600_000 });
+      await world.store.subscriptions.change(harbor.id, id, { mutedUntil: now + HOUR });
       await world.recordActivity(id, { lastEventAt: now });
     }
     await blockChannels(world.store, harbor.id, Object.fromEntries(channels.map((id) => [id, 'parked'])));
-    const text = await world.read('subscription list');
+    const text = await list();
     for (const { id } of await all()) expect(text).toContain(`#${id}**`);
     expect(text).not.toMatch(/^… \+/m);
   });
 
-  it('shows subscriptions in a deleted channel only to people who may fix them', async () => {
-    await world.subscribe({ channelId: '1100000000000009999', label: 'Secret' });
-    const seen = async (as: string) => (await world.read('subscription list', {}, { as })).includes('Secret');
+  it('shows subscriptions in a deleted channel only to people who may fix them, and remembers that it is gone', async () => {
+    const channelId = '1100000000000009999';
+    await world.subscribe({ channelId, label: 'Secret' });
+    const seen = async (as: string) => (await list({ as })).includes('Secret');
     expect([await seen(seed.mia), await seen(seed.ada)]).toEqual([false, true]);
     await world.makeManager(seed.mia);
-    expect(await seen(seed.mia)).toBe(true);
+    const path = `/channels/${channelId}`;
+    const fault = world.discord.fault({ fault: { kind: 'error', status: 500 }, path });
+    expect(await seen(seed.mia)).toBe(false);
+    fault.clear();
+    const from = world.discord.requests().at(-1)!.number;
+    expect([await seen(seed.mia), await seen(seed.mia)]).toEqual([true, true]);
+    expect(world.discord.requests(from).filter((one) => one.path.endsWith(path))).toHaveLength(1);
+  });
+
+  it('asks Discord about hidden channels at most twenty times in two minutes, however many people ask', async () => {
+    world.clock.advance(2 * MINUTE);
+    for (const userId of [seed.mia, seed.noa]) await world.makeManager(userId);
+    for (let n = 10; n < 40; n++) await world.subscribe({ channelId: `22000000000000000${n}` });
+    const fault = { kind: 'error', status: 403, code: 50_001, message: 'Missing Access' } as const;
+    const asked = world.discord.fault({ fault, method: 'GET', path: '/channels/:channel' });
+    onTestFinished(() => {
+      asked.clear();
+      world.clock.advance(2 * MINUTE);
+    });
+    await list({ as: seed.mia });
+    expect(asked.hits).toBe(10);
+    world.clock.advance(MINUTE);
+    await Promise.all([seed.mia, seed.noa, seed.noa].map((as) => list({ as })));
+    world.clock.advance(MINUTE - 1);
+    await list({ as: seed.mia });
+    expect(asked.hits).toBe(20);
+    world.clock.advance(1);
+    await list({ as: seed.mia });
+    expect(asked.hits).toBe(30);
   });
 
   it('turns pages of the list with buttons that work after a restart', async () => {
@@ -165,10 +192,8 @@ describe('the manager role', () => {
 
   it('shows the manager role closed threads after a restart, but no private ones', async () => {
     const { discord } = world;
-    const thread = (name: string, type: number) => {
-      const made = { name, type, guildId: harbor.id, parentId: harbor.alerts };
-      return discord.act({ do: 'channel.create', ...made }).id!;
-    };
+    const thread = (name: string, type: number) =>
+      discord.act({ do: 'channel.create', name, type, guildId: harbor.id, parentId: harbor.alerts }).id!;
     const [open, secret, gone] = [thread('open', 11), thread('secret', 12), thread('gone', 11)];
     await world.subscribe({ channelId: open, label: 'Open' });
     await world.subscribe({ channelId: secret, label: 'Secret', address: lower(B) });
@@ -176,13 +201,21 @@ describe('the manager role', () => {
     for (const channelId of [open, secret]) discord.act({ do: 'channel.update', channelId, archived: true });
     discord.act({ do: 'channel.delete', channelId: gone });
     await world.restart();
-    await world.store.guilds.changeSettings(harbor.id, { managerRole: harbor.watchers });
-    const reported = async () => await world.read('subscription list', {}, { as: seed.noa });
-    expect(await reported()).not.toMatch(/Open|Secret|Lost/);
-    discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds: [harbor.watchers] });
+    const noa = { as: seed.noa };
+    expect(await list(noa)).not.toMatch(/Open|Secret|Lost/);
+    await world.makeManager(seed.noa);
     for (const _ of ['asked for', 'remembered'])
-      expect((await reported()).match(/Open|Secret|Lost/g)).toEqual(['Open', 'Lost']);
-    expect(await world.read('subscription list')).toContain('Secret');
+      expect((await list(noa)).match(/Open|Secret|Lost/g)).toEqual(['Open', 'Lost']);
+    expect(await list()).toContain('Secret');
+  });
+
+  it('hides a thread of a channel that Discord did not report', async () => {
+    const threads = new Map([['2', { type: ChannelType.PublicThread, permissionsFor: () => null }]]);
+    const guild = { available: true, id: '1', roles: { cache: new Map([['1', {}]]) }, channels: { cache: threads } };
+    const member = Object.create(GuildMember.prototype) as GuildMember;
+    const asker = { guild: guild as unknown as Guild, member, memberPermissions: null, channelId: null };
+    const { guildChannels } = world.services;
+    expect(await hiddenFrom(asker, ['2'], { manages: false, guildChannels })).toEqual(new Set(['2']));
   });
 });
 
