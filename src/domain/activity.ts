@@ -41,10 +41,7 @@ export interface PostedIn {
 /** The event loop handles other events between two pages. */
 const PAGE_SIZE = 1_000;
 
-/**
- * Latest first. `read` returns the latest transfers until a time, including all of the oldest moment; an empty page is
- * the end. After the last movement `cut` returns `max` if there were more, otherwise null.
- */
+/** `read` returns all of a page's oldest moment; empty: the end. Then `cut` returns `max` if there were more. */
 export function readMovements(
   read: (until: number, limit: number) => Promise<DecidedTransfer[]>,
   now: number,
@@ -89,25 +86,18 @@ interface Sum {
   worth: bigint | null;
 }
 
-/** `transfer` is any of its transfers, for the name and the decimals. */
 export interface AssetTotal extends Record<Direction, Sum> {
   network: number;
   transfer: Transfer;
-  /** Of all that have a price; null: none has. */
   worth: bigint | null;
   imitation: boolean;
 }
 
 export interface Activity extends Record<Direction, number> {
-  /** The label is the hour (00 to 23) or the day of the month. */
   buckets: ({ label: string } & Record<Direction, number>)[];
-  /** Only what has a price; `unpriced` counts the other transfers. */
   worth: Record<Direction, bigint>;
   unpriced: number;
-  /**
-   * Those worth most, then the coin and listed tokens, then those with the most transfers. Only a few: anybody can send
-   * thousands of tokens.
-   */
+  /** Only those worth most, or made up least: anybody can send thousands of tokens. */
   totals: AssetTotal[];
   assets: number;
   largest: (Movement & { direction: Direction })[];
@@ -133,7 +123,6 @@ const NOISE: ReadonlySet<string> = new Set<HiddenReason>([
   'denied-counterparty',
 ]);
 
-/** Whether sums and charts leave out transfers hidden for this reason. */
 export const isNoise = (hidden: string | null): boolean => hidden !== null && NOISE.has(hidden);
 
 export function directionOf(address: AddressText, { from, to }: Transfer): Direction {
@@ -150,7 +139,6 @@ interface Tally extends Record<Direction, { transfers: number; value: bigint; wo
   largest: Activity['largest'];
 }
 
-/** Keeps only a few of the movements, however many there are. */
 export async function summarize(
   address: AddressText,
   movements: AsyncIterable<Movement> | Iterable<Movement>,
@@ -201,9 +189,7 @@ export async function summarize(
 
 type SeenMovement = Activity['largest'][number];
 
-/**
- * Equal for transfers of one sum. A contract's NFTs, its amounts, and its transfers without an amount are three sums.
- */
+/** A contract's NFTs, its amounts, and its transfers without an amount are three sums. */
 function keyOf(transfer: Transfer): string {
   const { kind, token, tokenName, tokenSymbol, decimals, value } = transfer;
   const asset = token ?? (kind === 'native' ? kind : JSON.stringify([kind, tokenName, tokenSymbol, decimals]));
@@ -244,9 +230,7 @@ function totalOf({ network, transfer, imitation, incoming, outgoing, other }: Ta
   return { ...ways, network, transfer, worth, imitation };
 }
 
-/**
- * Amounts of assets without a price cannot be compared: takes each one's largest, then each one's second, and so on.
- */
+/** Amounts without a price cannot be compared: takes each asset's largest, then each one's second, and so on. */
 function largestOf(ranked: readonly Tally[]): SeenMovement[] {
   const rounds = Array.from({ length: MAX_LARGEST }, (_, rank) => ranked.flatMap(({ largest }) => largest[rank] ?? []));
   const worthOfOne = ({ transfer, count }: SeenMovement) => worthOf(transfer, count);

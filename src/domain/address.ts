@@ -9,7 +9,6 @@ export type Asset = AddressText | 'native';
 
 /** What notification services put in `tokenAddress` for the native coin. */
 export const NATIVE_SENTINEL: AddressText = '0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee';
-/** The other end of a mint or a burn. */
 export const ZERO_ADDRESS: AddressText = '0x0000000000000000000000000000000000000000';
 
 /** Does not judge the checksum. */
@@ -20,13 +19,10 @@ export function toAddress(text: unknown): AddressText | null {
 }
 
 /**
- * `bare`: without `0x`; `transaction`: as many digits as a transaction's hash; `foreign`: of a chain of another kind;
- * `checksum`: capitals contradict EIP-55; `zero`, `sentinel`: nearly everything would match it. The texts `address.…`
- * explain them to people.
+ * `transaction`: as many digits as a hash; `foreign`: another kind of chain; `zero`, `sentinel`: match nearly anything.
  */
 export type AddressFault = 'form' | 'bare' | 'several' | 'transaction' | 'foreign' | 'checksum' | 'zero' | 'sentinel';
 
-/** `chainId`: of the chain that the text names (`matic:0x…`). */
 export type ParsedAddress = { ok: true; address: AddressText; chainId?: number } | { ok: false; fault: AddressFault };
 
 /** Invisible characters that people copy from a page. */
@@ -40,8 +36,8 @@ const FOREIGN = /^(?![0-9a-fA-F]+$)(?:[1-9A-HJ-NP-Za-km-z]{32,44}|[a-z]{2,12}1[0
 export const addressesIn = (text: string): string[] => [...new Set(text.match(WITHIN))];
 
 /**
- * Accepts an address alone, in a link, after a name, in quotes, and as EIP-3770 (`eth:0x…`), CAIP-10 (`eip155:1:0x…`)
- * and ERC-681 (`ethereum:0x…@1`) write it. Mixed case must carry a right EIP-55 checksum.
+ * Also in a link, after a name, in quotes, and as EIP-3770, CAIP-10 and ERC-681 write it (`eth:0x…`, `eip155:1:0x…`,
+ * `ethereum:0x…@1`). Mixed case must carry a right EIP-55 checksum.
  */
 export function parseAddress(text: string): ParsedAddress {
   const typed = text.replace(UNSEEN, '').trim();
@@ -109,18 +105,15 @@ export function shortAddress(address: AddressText): string {
   return `${text.slice(0, 6)}…${text.slice(-4)}`;
 }
 
-/** `text`: the address as it is written. */
 export interface ListedAddress {
   text: string;
   label: string | null;
   chainId: number | null;
 }
 
-/** A short name of a chain before an address. */
 const PREFIX = /(?<![\p{L}\d-])(?<name>eip155:\d{1,15}(?:\/[a-z\d-]+)?|[a-z][a-z\d-]*):(?:pay-)?$/iu;
-/** A link or payment request that has not ended yet. */
 const IN_LINK = /(?:https?:\/\/|ethereum:)\S*$/i;
-/** What follows an address in it, such as `#tokentxns`, and a chain after any address. */
+/** Such as `#tokentxns`. */
 const REST_OF_LINK = /^[^\s,;|()[\]<>"'`]*/;
 const CHAIN_AFTER = /^@[\w:-]+/;
 /** Longer texts beside an address are no name. */
@@ -142,9 +135,9 @@ function nameBefore(before: string): { name: string; isMarked: boolean } {
 }
 
 /**
- * The text before an address is its label, or the text after it if nothing stands before the first one. In a sentence a
- * word before an address is no label: a sign must separate them, or each of several lines has one address. `isList`: a
- * list also without line breaks, which Discord removes from options.
+ * A label stands before its address, or after it if nothing stands before the first one. In a sentence a word before an
+ * address is no label: a sign must separate them, or each of several lines has one address. `isList`: a list also
+ * without line breaks, which Discord removes from options.
  */
 export function addressList(text: string, isList = false): ListedAddress[] {
   const lines = text.split(/\r\n|[\r\n]/).map((line) => ({ line, written: [...line.matchAll(WITHIN)] }));

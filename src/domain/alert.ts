@@ -3,7 +3,6 @@ import { DAY } from './clock.ts';
 import type { AlertStyle, Perspective } from './subscription.ts';
 import type { Transfer } from './transfer.ts';
 
-/** One transfer, with every subscription of the channel that it matched. */
 export interface Alert {
   id: number;
   guildId: string;
@@ -30,7 +29,7 @@ export interface Alert {
     mentionMinimum: string | null;
     mentionMinimumUsd: string | null;
     mentionCooldown: number;
-    /** When the last alert as significant as this one did. */
+    /** By an alert as significant as this one. */
     mentionedAt: number | null;
     showsBalance?: boolean;
   }[];
@@ -38,7 +37,7 @@ export interface Alert {
   labels: Partial<Record<AddressText, string>>;
   language: string | null;
   hold: Hold | null;
-  /** A suspicious transfer is shown as `full` whatever this says. */
+  /** A suspicious transfer is always shown as `full`. */
   style: AlertStyle;
   isCataloged: boolean;
   /** Sent before other alerts, in messages of its own. */

@@ -42,7 +42,7 @@ export function typedAmount(text: string): string | null {
   return digits.replace(/^0+(?=\d)/, '') + (rest === '' ? '' : `.${rest}`);
 }
 
-/** `100 HUSD` or `HUSD 100`, also with an unclear amount (`1,000 HUSD`). */
+/** Also with an unclear amount, such as `1,000 HUSD`. */
 export function amountOfToken(text: string): { amount: string; token: string } | null {
   const halves = text.trim().split(/\s+/u);
   // `0x…` and a name like `1INCH` are tokens; `$` is none.

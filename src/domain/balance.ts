@@ -23,7 +23,7 @@ export interface WatchedBalance
   extends Pick<Subscription, 'guildId' | 'channelId' | 'address' | 'label' | 'mention' | 'mutedUntil'> {
   subscription: number;
   warnBelow: string;
-  /** What was found last with this `warnBelow`; null: nothing yet. */
+  /** null: not read yet with this `warnBelow`. */
   isLow: boolean | null;
 }
 
@@ -34,11 +34,10 @@ export interface BalanceState {
   isLow: boolean;
 }
 
-/** A balance that fell below its limit or is above it again. */
 export interface Crossing {
   watched: WatchedBalance;
   isLow: boolean;
-  /** In units. */
+  /** In units, as is the limit. */
   balance: string;
   limit: string;
   /** null: the coin. */
@@ -104,7 +103,7 @@ export interface StatementRequest {
   until: number;
   /** Maximum number of assets: the coin, then those with the most transfers. */
   max: number;
-  /** The end of the statement before; its balances open this one. */
+  /** The closing balances of the statement before, which open this one. */
   before?: KeptBalances[string] | undefined;
   wants(asset: Asset): boolean;
 }

@@ -15,7 +15,6 @@ export interface MessageRef {
 /** Alerts of a transaction join its message for this long; later nobody would see them there. */
 export const JOIN_MS = 10 * MINUTE;
 
-/** A sent message that other alerts of its transaction may join. */
 export interface Joinable {
   id: number;
   transaction: string;
@@ -25,7 +24,7 @@ export interface Joinable {
   alerts: Alert[];
 }
 
-/** Alerts of a channel that are posted together: held for the same reason, or not held and equally significant. */
+/** Alerts of one lane are posted together. */
 export interface Lane {
   hold: Hold | null;
   isSignificant: boolean;
@@ -35,7 +34,6 @@ export interface DueAlerts {
   lane: Lane;
   /** The oldest; those of one transaction follow each other. */
   alerts: Alert[];
-  /** How many alerts are due, and when the oldest was created. */
   waiting: number;
   oldest: number;
   /** Counted up to one more than make a backlog. */
@@ -48,7 +46,7 @@ interface FrozenBatch {
   id: number;
   channelId: string;
   reference: string;
-  /** A CSV file. */
+  /** CSV. */
   attachment: string | null;
   attempts: number;
   /** Discord may have accepted it although no response confirmed that. */
@@ -79,7 +77,6 @@ export type EditKind = 'change' | 'label' | 'join';
 
 export type Batch = PostBatch | EditBatch;
 
-/** A sent message that is to be rendered again. */
 export interface Original {
   messageId: string | null;
   /** null: it shows single alerts. */
@@ -94,7 +91,6 @@ export interface Original {
 }
 
 export interface ShownDeliveries {
-  /** At most {@link MAX_SHOWN} ids and hashes. */
   inboxIds: number[];
   txHashes: string[];
   /** When the oldest that is not held arrived; null: all are held. */
@@ -156,10 +152,7 @@ export type NextMessage =
   /** `alerts`: how many a message shows or an edit adds; `original`: what an edit changes. */
   | { status: 'batch'; batch: Batch; alerts: number; shown: ShownDeliveries; original: Original | null }
   | ({ status: 'alerts'; joins: Joinable[] } & DueAlerts)
-  /**
-   * `until` null: no alert waits. `change`: a sent message waits until it may be changed. `burst`: alerts are collected
-   * for a digest until then.
-   */
+  /** `change`: a sent message waits until it may be changed. `burst`: alerts are collected for a digest until then. */
   | { status: 'nothing'; until: number | null; change: boolean; burst: boolean };
 
 /** An alert, or an edit of a sent message, that Discord refused in every form, or that waited too long. */
@@ -192,7 +185,6 @@ export const BACKLOG_TRANSACTIONS = 50;
 /** If the oldest has waited for longer, they become a digest as soon as they fill more than a message. */
 const BACKLOG_AGE_MS = 30 * MINUTE;
 
-/** If a channel gets more alerts within the window, it gets digests. */
 export const BURST_ALERTS = 60;
 export const BURST_WINDOW_MS = 10 * MINUTE;
 /** The time between the last alert of a burst and its first digest; each further digest doubles it. */
@@ -201,10 +193,7 @@ const BURST_PAUSE = { base: 10 * SECOND, max: 50 * SECOND };
 const BURST_OVER_MS = MINUTE;
 export const BURST_DIGESTS_MS = 30 * MINUTE;
 
-/**
- * Until when alerts are collected for a digest; null: they are posted one by one. `alerts`: how many were in the window
- * that ends at `lastAt`; `digests`: how many the burst has had.
- */
+/** null: post one by one. `alerts`: how many were in the window that ends at `lastAt`; `digests`: of this burst. */
 export function burstUntil(posted: { alerts: number; digests: number; lastAt: number }, now: number): number | null {
   const { alerts, digests, lastAt } = posted;
   // If `lastAt` is in the future because the clock was set back, nothing is held.
@@ -214,7 +203,7 @@ export function burstUntil(posted: { alerts: number; digests: number; lastAt: nu
   return lastAt + backOff(digests, BURST_PAUSE);
 }
 
-/** `later`: those of a burst are still being collected. `hold`: why the alerts were held. */
+/** `later`: alerts of a burst are still being collected. */
 export function collectedFor(
   hold: Hold | null,
   collectingUntil: number | null,
@@ -225,7 +214,6 @@ export function collectedFor(
   return collectingUntil <= now ? 'burst' : 'later';
 }
 
-/** null: they are posted one by one. */
 export function digestReason(
   { waiting, transactions, oldest, reason }: Omit<DueAlerts, 'alerts'>,
   now: number,

@@ -2,10 +2,7 @@ import type { AddressText } from './address.ts';
 import type { Holding } from './balance.ts';
 import type { Balances, BlockRange, ChainLog } from './completeness.ts';
 
-/**
- * `away`: no node responds, or all limit requests. `pruned`: it no longer has the state. `unsupported`: it does not
- * know the method. `refused`: anything else, such as too large a range.
- */
+/** `away`: no node responds, or all limit requests. `refused`: anything else, such as too large a range. */
 export type ChainFailure = 'away' | 'pruned' | 'unsupported' | 'refused';
 
 /** Its message contains nothing that a node wrote. */
@@ -81,7 +78,7 @@ export interface ChainNode {
   settled(confirmations: 'finalized' | 'safe' | number): Promise<ChainHead>;
   header(block: number): Promise<ChainHead>;
   block(number: number): Promise<ChainBlock>;
-  /** null: the chain does not have the transaction. */
+  /** null: not on the chain. */
   transaction(hash: string): Promise<ChainTransaction | null>;
   receipt(hash: string): Promise<ChainReceipt | null>;
   logs(range: BlockRange, filter: object): Promise<ChainLog[]>;
@@ -89,9 +86,7 @@ export interface ChainNode {
   balances(block: number, addresses: readonly AddressText[]): Promise<Balances>;
   /** At the end of the block; null: the token does not say. */
   holdings(block: number, wanted: readonly Holding[]): Promise<(bigint | null)[]>;
-  /** How many transactions the address had sent by the end of the block. */
   sent(block: number, address: AddressText): Promise<number>;
-  /** The payments inside of transactions; null: the nodes have no traces. */
   payments(block: ChainBlock): Promise<ChainPayment[] | null>;
   /** The result of a function without arguments now, as hex; null: nothing. */
   read(contract: AddressText, selector: string): Promise<string | null>;

@@ -34,10 +34,7 @@ export function inTime<Value>(
   return Promise.race([work, late.promise]).finally(cancel);
 }
 
-/**
- * Runs first after `firstMs`, then `ms` after each run has ended. Returns a function after which no run starts. `work`
- * must not throw; if its promise rejects, the repetition goes on.
- */
+/** `work` must not throw; if its promise rejects, the repetition goes on. Returns a function that ends it. */
 export function repeat({ after }: Pick<Clock, 'after'>, ms: number, work: () => unknown, firstMs = ms): () => void {
   let isStopped = false;
   let cancel = after(firstMs, run);
@@ -84,7 +81,7 @@ export interface BackOff {
   jitter?: number;
 }
 
-/** The milliseconds to wait after `doublings` earlier waits. `random`: from 0 to 1. */
+/** `random`: from 0 to 1. */
 export function backOff(doublings: number, { base, max, jitter = 0 }: BackOff, random = 1): number {
   return Math.min(max, base * 2 ** doublings) * (1 - jitter + jitter * random);
 }
@@ -132,13 +129,13 @@ export function readInOrder<Result>(read: () => Promise<Result>, apply: (result:
   };
 }
 
-/** A period in which the bot could not work: it was stopped, could not send, or the clock jumped. */
+/** The bot could not work: it was stopped, could not send, or the clock jumped. */
 export interface Pause {
   from: number;
   until: number;
 }
 
-/** The time since which the bot could work for `ms` in total; `pauses` do not overlap and are in order. */
+/** Goes back until the bot could work for `ms` in total; `pauses` do not overlap and are in order. */
 export function uptimeSince(now: number, ms: number, pauses: readonly Pause[]): number {
   let since = now - ms;
   for (const { from, until } of pauses.toReversed()) {

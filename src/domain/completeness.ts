@@ -2,7 +2,7 @@ import { type AddressText, toAddress, ZERO_ADDRESS } from './address.ts';
 import type { Token } from './token.ts';
 import type { Transfer, TransferKind } from './transfer.ts';
 
-/** What a node's chain says that moved, compared with what was delivered: the proof that nothing was missed. */
+/** Compares what moved on the chain with what was delivered: the proof that nothing was missed. */
 
 /** Excludes block `after`, includes block `upTo`. */
 export interface BlockRange {
@@ -44,7 +44,7 @@ export interface WatchedAddress {
   since: number;
 }
 
-/** `at`: when it was found on the chain; `minedAt`: when it happened. */
+/** `at`: when it was found. */
 export interface MissedTransfer {
   transferId: number;
   network: number;
@@ -66,9 +66,8 @@ export interface Unchecked extends BlockRange {
 export interface CheckProgress {
   /** Empty: no node has responded yet. */
   chainId: string;
-  /** Everything up to here was compared. */
   block: number;
-  /** When it was mined. */
+  /** When `block` was mined; everything up to there was compared. */
   blockAt: number;
   unchecked: Unchecked[];
   /** The id of the latest transfer that was examined for a late delivery. */
@@ -85,7 +84,6 @@ export interface Completeness {
   title: string;
   block: number | null;
   blockAt: number | null;
-  /** Why the comparison has stopped; null: it goes on. */
   trouble: { since: number; reason: 'away' | 'refused' | 'other-chain' } | null;
   unchecked: Unchecked[];
   /** false: payments inside of transactions are only found as differences of the balance. */
@@ -163,7 +161,7 @@ export function movementsOf(log: ChainLog, blockHash: string | null = null): Cha
   }));
 }
 
-/** IDs and numbers of pieces in an ERC-1155 log. */
+/** IDs and numbers of pieces. */
 function piecesIn(topic: string | undefined, words: bigint[]): [bigint, bigint][] {
   if (topic === SINGLE_TOPIC) return words.length === 2 ? [[words[0]!, words[1]!]] : [];
   if (topic !== BATCH_TOPIC) return [];
@@ -179,7 +177,7 @@ function piecesIn(topic: string | undefined, words: bigint[]): [bigint, bigint][
   return ids.map((id, index) => [id, values[index]!]);
 }
 
-/** Coins that appeared or vanished in a block and that no call explains. The block stands for their transaction. */
+/** Coins that appeared or vanished and that no call explains. The block stands for their transaction. */
 export function difference(
   address: AddressText,
   amount: bigint,
@@ -204,10 +202,7 @@ export function difference(
 
 export const isDifference = ({ txHash }: Pick<Transfer, 'txHash'>): boolean => /^block\d+$/.test(txHash);
 
-/**
- * Services write NFTs in different ways: with or without a number of pieces, with another kind, with a rounded ID. A
- * {@link difference} equals the payment of the same block and amount.
- */
+/** Services write NFTs with or without a number of pieces, with another kind, or with a rounded ID. */
 export function isSameMovement(one: Compared, other: Compared): boolean {
   const [unexplained, named] = one.token === null && isDifference(one) ? [one, other] : [other, one];
   if (unexplained.token === null && isDifference(unexplained) && !isDifference(named)) {
@@ -247,7 +242,6 @@ function listIn<Item>(lists: Map<string, Item[]>, key: string): Item[] {
 
 export interface Comparison {
   missed: ChainMovement[];
-  /** `count`: how many the chain has; 0: none. */
   wrong: { stored: StoredTransfer; count: number }[];
 }
 
@@ -309,7 +303,7 @@ export interface Suspect {
   change: bigint;
 }
 
-/** Halves the range again and again, for all addresses together, and follows only the halves that do not add up. */
+/** Halves the range again and again and follows only the halves that do not add up, for all addresses together. */
 export async function suspectsIn(
   { after, upTo }: BlockRange,
   start: Balances,
@@ -378,7 +372,7 @@ export function bodyOf(
   });
 }
 
-/** Whether a log is about this transfer, whatever the log's form. */
+/** The log may have any form. */
 export function mentions({ address, topics, data }: ChainLog, { token, from, to, value, tokenId }: Compared): boolean {
   if (toAddress(address) !== token) return false;
   const words = `${topics.slice(1).join('')}${data}`.toLowerCase().replaceAll('0x', '');

@@ -5,13 +5,10 @@ import { isItem, type Transfer } from './transfer.ts';
 /** Discord accepts 10 MiB. */
 export const MAX_FILE_BYTES = 10_000_000;
 
-/** What a spreadsheet would interpret as a formula, also if it was already escaped with apostrophes. */
+/** Also a formula that was already escaped with apostrophes. */
 export const FORMULA = /^'*[=+@\-\t\r]/;
 
-/**
- * By RFC 4180, without a line end. A formula is escaped with an apostrophe, so that reading can undo it: csv-stringify
- * leaves what begins with an apostrophe as it is. A negative number is no formula.
- */
+/** RFC 4180. Reading can undo the apostrophe before a formula: csv-stringify does not escape a first apostrophe. */
 export function csvLine(cells: readonly (string | number | boolean | null)[]): string {
   return cells.map(cell).join(',');
 }

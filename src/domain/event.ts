@@ -12,10 +12,7 @@ const MAX_ROUNDED_DIGITS = 15;
 
 /** Anyone can write a name of any length into a contract: only this many characters are read. */
 const MAX_TEXT = 1_000;
-/**
- * Characters, not counting long texts. An event has about 2,000; a megabyte of numbers or keys would block the event
- * loop for half a second.
- */
+/** Without long texts. Events have 2,000 characters; a megabyte of numbers would block the event loop for 0.5 s. */
 const MAX_BODY = 32 * 1024;
 const BYTE_ORDER_MARK = 0xfeff;
 
@@ -55,8 +52,8 @@ type Fields = Record<string, unknown>;
 const ODD_NUMBER = /:\s*(?:-|\d+[.eE])/;
 
 /**
- * Reads a delivery's body, tolerant of every deviation that live services show: null for unused fields, numbers for
- * texts, brand names for the native coin, ids beyond 2^53 as bare integers. Never throws.
+ * Never throws. Live services send null for unused fields, numbers for texts, brand names for the native coin, ids
+ * beyond 2^53 as bare integers.
  */
 export function parseEvent(body: string): ParsedEvent {
   let fields: unknown;
@@ -85,10 +82,7 @@ function likeness(body: string): string {
   return '';
 }
 
-/**
- * Every number becomes its source text. Only fields that are named here are read, so a name such as `__proto__` is
- * harmless. Throws a RangeError if there is too much in it.
- */
+/** Only fields that are named here are read, so a name such as `__proto__` is harmless. */
 function parseJson(json: string): unknown {
   const text = json.length > MAX_BODY ? cutTexts(json) : json;
   const parsed: unknown = JSON.parse(text);
@@ -184,8 +178,7 @@ function readKind(body: EventBody, tokenId: string | null, value: string | null)
   const type = body.tokenType?.replace(/[^0-9a-z]/gi, '').toUpperCase() ?? '';
   if (tokenAddress === NATIVE_SENTINEL) return 'native';
   if (type === 'ERC20') return 'erc20';
-  // Some senders also use this type for ERC-1155. The value then counts the pieces, unless it repeats the ID, rounded
-  // or whole.
+  // Some senders also use this type for ERC-1155. The value then counts the pieces, unless it repeats the ID.
   const id = integer(body.tokenId);
   const isId = value === id || (value !== null && value.length > MAX_ROUNDED_DIGITS && value.length === id?.length);
   const isOne = tokenId === null || value === null || value === '0' || value === '1' || isId;

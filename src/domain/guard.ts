@@ -18,7 +18,6 @@ function inCapitals(text: string): string {
 
 const INVITATION = /\b(CLAIM|VISIT|AIRDROP|REDEEM|VOUCHER|REWARDS?)\b/;
 
-/** Whether a token's name or symbol advertises a site. */
 export function isLure({ token, tokenName, tokenSymbol }: Transfer): boolean {
   return (
     token !== null &&
@@ -31,7 +30,6 @@ export function skeleton(symbol: string): string {
   return inCapitals(symbol).replace(/\s/gu, '');
 }
 
-/** The known asset whose symbol this token copies. */
 export function imitatedBy(token: AddressText, symbol: string | null, known: readonly KnownToken[]): Asset | null {
   const text = symbol === null ? '' : skeleton(symbol);
   if (text === '' || known.some((one) => one.token === token && one.cataloged)) return null;
@@ -40,12 +38,11 @@ export function imitatedBy(token: AddressText, symbol: string | null, known: rea
   return alike.find((one) => one.token === 'native')?.token ?? alike[0]?.token ?? null;
 }
 
-/** How long an address stays a counterparty of another after a transfer between them. */
+/** How long a transfer makes its parties counterparties. */
 export const COUNTERPARTY_MS = 30 * DAY;
 /** How many look-alikes of one token or party are compared. */
 export const MAX_ALIKE = 5;
 
-/** A known counterparty is stored again only after this. */
 export const COUNTERPARTY_REFRESH_MS = DAY;
 
 /** The first and last four digits: what most people compare, and what a look-alike copies. */

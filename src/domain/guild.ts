@@ -20,10 +20,7 @@ export const nameKey = (name: string): string => name.replace(/[A-Z]+/g, (letter
 
 export type LabelRefusal = { status: 'label-taken'; name: string; address: AddressText } | { status: 'labels-full' };
 
-/**
- * A null removes a name. Addresses may swap theirs. A book over the limit may still change, as long as it does not
- * grow.
- */
+/** Addresses may swap names. A book over the limit may still change, as long as it does not grow. */
 export function labelRefusal(
   book: readonly Pick<Label, 'address' | 'name'>[],
   names: ReadonlyMap<AddressText, string | null>,
@@ -49,9 +46,7 @@ export interface GuildSettings {
   managerRole: string | null;
   timezone: string | null;
   language: string | null;
-  /** null: compact. */
   style: AlertStyle | null;
-  /** null: never. */
   statement: StatementPeriod | null;
 }
 
@@ -82,10 +77,7 @@ export interface AuditEntry {
 export interface Backlog {
   inbox: { waiting: number; oldest: number | null };
   quarantine: { rows: number; bytes: number };
-  /**
-   * `held` until a chosen time, `closed` (as in the metric): for a blocked channel. `oldest`: since when the oldest
-   * that is due, or whose message is not confirmed, could have been posted.
-   */
+  /** `closed`: for a blocked channel. `oldest`: when the oldest that is due could have been posted. */
   alerts: { due: number; held: number; closed: number; oldest: number | null };
   /** Not confirmed, in channels that are not blocked. */
   frozen: number;
@@ -111,7 +103,7 @@ export interface StoredCounts {
   webhookNames: number;
   settings: boolean;
   waiting: number;
-  /** Past alerts, and the reasons recorded for transfers that were not posted. */
+  /** Past alerts and decisions. */
   history: number;
   audit: number;
 }
@@ -123,10 +115,9 @@ export interface WebhookRemoval {
   scope?: number;
 }
 
-/** The details of a question, by the action that its button confirms. */
 export interface Questions {
   'webhook.remove': WebhookRemoval;
-  /** Removes these subscriptions too, whose addresses the webhook no longer has. */
+  /** `silent`: subscriptions whose addresses the webhook no longer has; they are removed, too. */
   'webhook.forget': WebhookRemoval & { silent: number[] };
   'webhook.restore': WebhookRemoval;
   'subscription.import': Pick<SubscriptionImport, 'added' | 'changed' | 'labels'>;
@@ -141,7 +132,6 @@ export interface Questions {
 
 export type Action = keyof Questions;
 
-/** A question, such as "Remove these?", that one person may confirm. */
 export interface NewConfirmation<Asked extends Action = Action> {
   guildId: string;
   userId: string;
@@ -166,23 +156,18 @@ export interface ChannelHead {
   guildId: string;
   state: ChannelState;
   dueAt: number;
-  /** Attempts to post since the channel was blocked. */
   attempts: number;
   since: number | null;
 }
 
 export const GONE = 'channel or server is gone';
 
-/** `state` null: nothing was posted there yet. */
 export interface UsedChannel {
   channelId: string;
   state: ChannelState | null;
 }
 
-/**
- * The guild's default channel, otherwise one in use, preferably one in which the bot has posted before. Null: the bot
- * can post in no other channel.
- */
+/** Prefers the chosen channel, then one in which the bot has posted before. */
 export function channelForNotices(
   troubledId: string,
   ofGuild: { chosen: UsedChannel | null; used: readonly UsedChannel[] },
@@ -199,13 +184,12 @@ export type Shard = readonly [index: number, of: number];
 const isInShard = ([index, of]: Shard, guildId: string): boolean =>
   of === 1 || (BigInt(guildId) >> 22n) % BigInt(of) === BigInt(index);
 
-/** `removed`: it has removed the bot. */
 export interface KnownGuild {
   guildId: string;
   removed: boolean;
 }
 
-/** In this shard. `gone`: the bot is not in them; `back`: it is in them again although they removed it. */
+/** `back`: guilds that the bot is in again although they removed it. */
 export function compareGuilds(
   known: readonly KnownGuild[],
   current: ReadonlySet<string>,

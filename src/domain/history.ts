@@ -13,7 +13,6 @@ export interface HistoryQuery {
   ownScopes?: readonly number[];
   /** null, and by default: on any. */
   network?: number | null;
-  /** null, and by default: in any or none. */
   channelId?: string | null;
   skip?: number;
 }
@@ -54,7 +53,6 @@ export interface RecordedAlert {
   state: 'waiting' | 'frozen' | 'sent' | 'dead';
   hold: Alert['hold'];
   dueAt: number;
-  /** When an operator discarded the alert. */
   discardedAt: number | null;
   warnings: Warning[];
   /** `alerts`: how many it contains; `together`: how many of the same transaction, unless it is a digest. */
@@ -69,7 +67,6 @@ export interface RecordedAlert {
     together: number;
   } | null;
   channel: { state: ChannelState; dueAt: number; reason: string | null } | null;
-  /** null: the channel's alerts are posted one by one. */
   collectingUntil: number | null;
   dead: { reason: string; at: number } | null;
 }
@@ -77,7 +74,6 @@ export interface RecordedAlert {
 export interface MessageTransaction {
   network: number;
   txHash: string;
-  /** How many the message shows. */
   transfers: number;
   /** A significant one, if there is any. */
   transfer: Transfer;
@@ -92,7 +88,6 @@ export interface DryRun {
   posted: number;
   hidden: Partial<Record<HiddenReason, number>>;
   examples: { network: number; transfer: Transfer; perspective: Perspective; seenAt: number }[];
-  /** When the oldest examined transfer arrived; null: there was none. */
   since: number | null;
   /** How many were examined, if there were more; otherwise null. */
   cut: number | null;
@@ -104,10 +99,7 @@ export interface RecentQuery {
   network: number | null;
   since: number;
   until: number;
-  /**
-   * Only transfers decided for the guild's subscriptions in these channels; null: all of the project. Other guilds'
-   * transfers would reveal what they watch.
-   */
+  /** Only what was decided for these channels: the rest would reveal what other guilds watch. null: all. */
   channelIds: readonly string[] | null;
 }
 
@@ -124,10 +116,7 @@ const PAGE_SIZE = 5_000;
 
 const ACTIVE = { id: 0, channelId: '', paused: false, mutedUntil: null } satisfies Partial<Subscription>;
 
-/**
- * Examines about the latest `max` transfers; ignores mutes. `read` returns the latest transfers until a time, including
- * all of the oldest moment.
- */
+/** Ignores mutes. `read` returns the latest transfers until a time, including all of the oldest moment. */
 export async function dryRun(
   proposal: Proposal,
   { since, until, max, channelIds }: Omit<RecentQuery, 'guildId' | 'address' | 'network'> & { max: number },

@@ -2,9 +2,7 @@ import { hash } from 'node:crypto';
 import type { NewDelivery } from './inbox.ts';
 import type { Transfer } from './transfer.ts';
 
-/**
- * Equal deliveries to one run of a process within this are as many transfers: a retry comes after 15 s at the earliest.
- */
+/** Equal bodies within this, at one process, are several transfers: a retry comes after 15 s at the earliest. */
 const WINDOW_MS = 10_000;
 
 export interface SeenTransfer {
@@ -27,13 +25,10 @@ export interface SeenTransfer {
 export interface SeenDelivery {
   key: string;
   transferKey: string;
-  /** How many equal transfers it stands for. */
   count: number;
   received: number;
   seenAt: number;
-  /**
-   * The run, and the time in it, of the first body of the latest ten seconds; `inWindow`: how many bodies these had.
-   */
+  /** Run and time of the latest window's first body; `inWindow`: how many bodies the window had. */
   run: string;
   windowMs: number;
   inWindow: number;
@@ -42,10 +37,7 @@ export interface SeenDelivery {
   places: string[];
 }
 
-/**
- * `new`: not seen before. `twin`: another body of a known transfer. `second`: an equal transfer in the same
- * transaction. `repeat`: the same delivery again.
- */
+/** `twin`: another body of a known transfer. `second`: an equal transfer in the same transaction. */
 export type Verdict = 'new' | 'twin' | 'second' | 'repeat';
 
 export type Receipt = Pick<NewDelivery, 'receivedAt' | 'run' | 'runMs' | 'identity'>;
@@ -53,10 +45,7 @@ export type Receipt = Pick<NewDelivery, 'receivedAt' | 'run' | 'runMs' | 'identi
 /** Longer names are stored as their hash. */
 const MAX_NAME_LENGTH = 60;
 
-/**
- * A signed body is identified by its ID and its place: each place counts as one transfer. Others are judged by when
- * they arrived.
- */
+/** A signed body is identified by its ID and place, each place being a transfer; others by when they arrived. */
 export function judge(
   known: SeenDelivery | undefined,
   transferKnown: boolean,
@@ -87,8 +76,8 @@ export function judge(
 const shortName = (name: string): string => (name.length > MAX_NAME_LENGTH ? hash('sha256', name) : name);
 
 /**
- * Never counts more transfers than there are: within ten seconds each of them is delivered once at most. It counts
- * fewer when equal transfers arrive further apart, or at different processes.
+ * Each transfer is delivered once at most within ten seconds, so this never counts too many. It counts too few when
+ * equal transfers arrive further apart, or at different processes.
  */
 function judgeByTime(
   known: SeenDelivery | undefined,

@@ -54,7 +54,6 @@ export interface InboxRow extends Omit<NewDelivery, 'body'> {
 
 /** The seam from the receiver to the router. */
 export interface Inbox {
-  /** Deliveries were stored. */
   wake(): void;
 }
 
@@ -70,16 +69,12 @@ export interface Quarantined {
   receivedAt: number;
   reason: string;
   bytes: number;
-  /** As received; null: it gave its bytes up to newer ones. */
+  /** null: it gave its bytes up to newer ones; `hash` is their SHA-256. */
   body: Uint8Array | null;
-  /** The SHA-256 of a body that was given up. */
   hash: string | null;
 }
 
-/**
- * Takes the oldest of each scope, then the second of each, and so on. Stops at `limit`, and once their sizes reach
- * `bytes`, but not before each scope had its turn.
- */
+/** The oldest of each scope, then the second of each, and so on. Each scope has its turn before `bytes` matters. */
 export function takenInTurn<Delivery extends { size: number }>(
   scopes: readonly (readonly Delivery[])[],
   limit: number,
@@ -100,7 +95,7 @@ export function takenInTurn<Delivery extends { size: number }>(
   return taken;
 }
 
-/** Why a receiver URL takes no delivery now although others do; also the metrics' label. */
+/** Also the metrics' label. */
 export const QUOTA_REASONS = ['rate', 'backlog', 'daily', 'disk-reserve'] as const;
 export type QuotaReason = (typeof QUOTA_REASONS)[number];
 
@@ -112,32 +107,25 @@ export interface QuotaLimits {
   waitingBytes: number;
   /** Per day (UTC). */
   dayBytes: number;
-  /** Deliveries per second at the operator's URL; null: without limit. */
+  /** null: without limit. */
   operatorRate: number | null;
 }
 
 export interface ScopeQuota {
   waiting: number;
-  /** Bytes. */
   storedToday: number;
-  /** Since the start; `reason` and `at` are of the last one. */
+  /** Since the start. */
   refused: { reason: QuotaReason; count: number; at: number } | null;
   limits: QuotaLimits;
 }
 
-/**
- * `unlisted`: neither a source nor a trusted proxy. `no-sender`: behind the trusted proxies there was no other address;
- * `source` is the last of them. `unreadable`: what the proxy sent is not an IP address.
- */
+/** `no-sender`: there were only trusted proxies; `source` is the last of them. */
 export type RefusedSource =
   | { reason: 'unlisted'; source: string }
   | { reason: 'no-sender'; source: string }
   | { reason: 'unreadable'; source: null };
 
-/**
- * `untrusted`, `expired`, `wrong-name`: its certificate. `no-tls`: the server does not support TLS. `away`: any other
- * reason.
- */
+/** `untrusted`, `expired`, `wrong-name`: the certificate. `no-tls`: no support for TLS. `away`: any other reason. */
 export const UNREACHABLE = [
   'dns',
   'refused',

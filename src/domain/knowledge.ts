@@ -11,7 +11,6 @@ export interface GuildParty {
   outerDigits: string;
 }
 
-/** A party of a transfer, for a guild that watches `address`. */
 export interface Party extends GuildParty {
   address: AddressText;
 }
@@ -19,9 +18,9 @@ export interface Party extends GuildParty {
 export interface KnowledgeQuery {
   tokens: { network: number; token: AddressText }[];
   skeletons: { network: number; skeleton: string }[];
-  /** For their look-alikes among the counterparties of the watched address. */
+  /** Their look-alikes among the counterparties of the watched address. */
   parties: Party[];
-  /** For them and the tokens, and their look-alikes, among the addresses that the guild has named or watches. */
+  /** Parties and tokens, and their look-alikes, among the addresses that the guild has named or watches. */
   guildParties: GuildParty[];
 }
 

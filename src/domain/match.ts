@@ -56,16 +56,12 @@ const RULES = {
     perspective === 'incoming' && isStray(transfer, context) && isLure(transfer) && !asksFor(subscription, transfer),
 } satisfies Record<string, (given: Case) => boolean>;
 
-/** `/why` explains each word. */
 export type HiddenReason = keyof typeof RULES;
 
 /** In the order of checking: a later reason means that no earlier one applied. */
 export const REASONS = Object.keys(RULES) as HiddenReason[];
 
-/**
- * A transfer that cannot be judged (an amount without decimals, a token whose catalog entry is not known) is posted.
- * `isSenderWatched`: the guild watches the sender.
- */
+/** What cannot be judged is posted: an amount without decimals, a token whose catalog entry is not known. */
 export function matchTransfer(
   subscription: Watcher,
   transfer: Transfer,

@@ -12,7 +12,6 @@ export interface StoredProject {
   signed: boolean;
 }
 
-/** By default on the first network, and not `signed`. */
 export type NewProject = Omit<StoredProject, 'scope' | 'network' | 'signed'> &
   Partial<Pick<StoredProject, 'network' | 'signed'>>;
 
@@ -24,9 +23,7 @@ export interface ReceiverToken {
   retiring: boolean;
 }
 
-/**
- * Zero or less: for every guild without a project of its own there. Other scopes are the IDs of guilds' own projects.
- */
+/** Zero or less, for every guild without a project. Other scopes are the IDs of guilds' own projects. */
 export const operatorScope = (network: number): number => 0 - network;
 export const networkOfOperator = (scope: number): number => 0 - scope;
 export const isOperatorScope = (scope: number): boolean => scope <= 0;

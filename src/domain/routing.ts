@@ -13,10 +13,8 @@ export interface Decision {
   guildId: string;
   channelId: string;
   subscription: number;
-  /** The watched address. */
   address: AddressText;
   outcome: 'matched' | HiddenReason;
-  /** When the transfer arrived. */
   at: number;
 }
 
@@ -28,15 +26,10 @@ export interface SubscriptionStats extends ActivityStats {
   subscription: number;
 }
 
-/**
- * Subscriptions that one commit's new transfers may concern. Each costs lookups, a decision and usually an alert, while
- * deliveries wait to be stored. Every guild may watch the same address.
- */
+/** Each subscription costs a decision while deliveries wait to be stored, and every guild may watch one address. */
 const MAX_REACHED = 5_000;
 
-/** Stored in one commit. */
 export interface RoutingResult {
-  /** Inbox ids. */
   done: number[];
   transfers: SeenTransfer[];
   deliveries: StoredDelivery[];
@@ -58,17 +51,13 @@ export interface RoutingQuery extends ObservedTransfer {
   deliveryKey: string;
   scope: number;
   at: number;
-  /** This bot found it on the chain. */
   isFound?: boolean;
 }
 
 export const watchableAddresses = ({ transfer: { from, to, token } }: ObservedTransfer): AddressText[] =>
   [...new Set([from, to, token])].filter((address) => address !== null);
 
-/**
- * One query for each new transfer that somebody watches, until they concern too many subscriptions. `covered`: how many
- * queries were considered. `reachOf`: how many subscriptions a query's transfer concerns.
- */
+/** `covered`: how many queries were considered. `reachOf`: how many subscriptions a query's transfer concerns. */
 export function watchedQueries(
   queries: readonly RoutingQuery[],
   isKnown: (transferKey: string) => boolean,
@@ -96,7 +85,7 @@ export interface WatchedTransfer {
 }
 
 export interface RoutingContext {
-  /** The number of queries, from the first one on: at least one, not all if very many subscriptions watch. */
+  /** How many of the first queries: at least one, not all if very many subscriptions watch. */
   covered: number;
   transfers: SeenTransfer[];
   /** The key of the known transfer that a query's transfer is in another form, by the query's transfer key. */
@@ -108,7 +97,6 @@ export interface RoutingContext {
   timezones: { guildId: string; timezone: string | null }[];
   knowledge: TokenKnowledge;
   compared: ReadonlyMap<number, CheckProgress>;
-  /** `projectId`: of a guild's own project. */
   scopes: { scope: number; network: number; projectId: string | null }[];
   /** Only of subscriptions with an earlier event. */
   stats: SubscriptionStats[];
@@ -134,7 +122,6 @@ export interface TokenKnowledge {
   catalog: CatalogEntry[];
   /** Cataloged tokens whose symbols look like those of the transfers' tokens. */
   genuine: { network: number; skeleton: string; token: AddressText }[];
-  /** As the events call the coins. */
   nativeSymbols: ReadonlyMap<number, string>;
   /** Addresses that a guild has labeled or watches and that begin and end like one of the parties. */
   named: { guildId: string; address: AddressText; label: string | null }[];
@@ -172,17 +159,13 @@ export const HEADS_MS = 3 * DAY;
 /** One or two retries are normal; the third is sent after eleven minutes. */
 const LATE_MS = 10 * MINUTE;
 
-/** Milliseconds; null: it is not late, as far as is known. */
 export function latenessOf(passedAt: readonly number[], at: number): number | null {
   const [first, second] = passedAt;
   if (first === undefined || second === undefined || Math.max(first, second) > at - LATE_MS) return null;
   return at - Math.min(first, second);
 }
 
-/**
- * Samples are a minute apart and show progress. One absurd block number must not count as progress, so the middle one
- * of the latest three, newest first, does.
- */
+/** One sample a minute. One absurd block must not count as progress, so the middle of the latest three does. */
 export function isNextHead(latest: readonly Head[], { block, at }: Head): boolean {
   const middle = latest.map((head) => head.block).sort((a, b) => a - b)[(latest.length - 1) >> 1];
   return middle === undefined || (at >= latest[0]!.at + MINUTE && block > middle);

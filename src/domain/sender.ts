@@ -21,7 +21,6 @@ export type FindOutcome = { status: 'found'; messageId: string } | { status: 'ab
 export interface Sender {
   /** Posts a frozen message. For some minutes Discord ignores a repeat with the same nonce. */
   create(channelId: string, payload: object, nonce: string, csv?: string | null): Promise<SendOutcome>;
-  /** Edits only what the payload names; a `csv` replaces the message's file. */
   edit(channelId: string, messageId: string, payload: object, csv?: string | null): Promise<SendOutcome>;
   /** null: no response shows it. */
   isMember(guildId: string): Promise<boolean | null>;
@@ -37,9 +36,7 @@ export interface Sender {
 /** All channels of a guild wait together, because Discord refused too many of its messages. */
 export interface GuildPause {
   since: number;
-  /** When one of the channels is tried again. */
   probeAt: number;
-  /** In the last 10 minutes. */
   refusals: number;
 }
 
@@ -47,21 +44,16 @@ export interface SendingPause {
   /** null: nothing is sent anywhere. */
   channelId: string | null;
   /**
-   * `token`: Discord rejects the bot's token. `breaker`: Discord or a proxy before it refuses everything. `rate`: Discord's
-   * rate limit. `retry`: the last attempt failed. `burst`: there were too many alerts, and they are collected for a digest.
+   * `token`: Discord rejects it. `breaker`: Discord or a proxy refuses everything. `retry`: the last attempt failed.
+   * `burst`: alerts are collected for a digest.
    */
   reason: 'token' | 'breaker' | 'rate' | 'retry' | 'burst';
-  /** When sending goes on or is tried again. */
   until: number;
 }
 
-/**
- * The seam from what stores messages to the deliverer, which posts them. A call is only a hint: whatever is stored is found
- * a minute later without it.
- */
+/** The seam to the deliverer. Calls are only hints: whatever is stored is found a minute later without them. */
 export interface Outbox {
-  /** The store has new alerts, edits or notices for these channels. */
   wake(targets: readonly AlertTarget[]): void;
-  /** As `wake` for channels that cannot be named; resolves once they are known. */
+  /** For channels that cannot be named; resolves once they are known. */
   rescan(): Promise<void>;
 }

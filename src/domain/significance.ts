@@ -6,14 +6,10 @@ import { isLessThan, isWorthLess, isZero, type Transfer, worthOf } from './trans
 export interface TokenTrust {
   /** null: not known. */
   cataloged(token: AddressText): boolean | null;
-  /** Whether the guild has labeled the contract or watches it. */
   isNamed(guildId: string, token: AddressText): boolean;
 }
 
-/**
- * Whether nobody could have made up the asset to deceive the guild. If no explorer can tell, a contract that the guild
- * has named counts as known.
- */
+/** Whether nobody made up the asset. If no explorer can tell, a contract that the guild has named counts as known. */
 export function isKnownAsset(watcher: Watcher, transfer: Transfer, trust: TokenTrust): boolean {
   const { token } = transfer;
   if (token === null) return transfer.kind === 'native';
@@ -27,10 +23,7 @@ export const minimumFor = ({ minimum, filters }: Watcher, { kind, token }: Trans
   return (asset && filters.minimums[asset]) ?? minimum;
 };
 
-/**
- * A known asset leaves a watched address of the guild (`isLeaving`), or it arrives and reaches the minimum that the
- * subscription sets. A stranger can cause neither without paying for it.
- */
+/** A known asset leaves, or arrives and reaches a minimum. A stranger can cause neither without paying for it. */
 export function isSignificant(watcher: Watcher, transfer: Transfer, isLeaving: boolean, trust: TokenTrust): boolean {
   if (isZero(transfer) || !isKnownAsset(watcher, transfer, trust)) return false;
   if (isLeaving) return true;
@@ -43,10 +36,7 @@ export function isSignificant(watcher: Watcher, transfer: Transfer, isLeaving: b
   );
 }
 
-/**
- * Significant alerts, and others where the subscription asks for just this: it names the token, or narrows down what of
- * known assets it posts.
- */
+/** Others may mention only if the subscription asks for just this: it names the token, or its filters are narrow. */
 export function mayMention(watcher: Watcher, transfer: Transfer, isSignificant: boolean, trust: TokenTrust): boolean {
   if (isSignificant || asksFor(watcher, transfer)) return true;
   const { direction, kind, mentionMinimum, mentionMinimumUsd, filters } = watcher;
@@ -80,11 +70,10 @@ interface MentioningAlert {
 
 export interface Mentioning {
   subscription: number;
-  /** Begins the cool-down of significant alerts, otherwise that of all others. */
   isSignificant: boolean;
 }
 
-/** An amount that cannot be compared with the minimum counts as large enough, and so does one without a known price. */
+/** An amount that cannot be compared with the minimum, or has no price, counts as large enough. */
 export function mentionsOf(alerts: MentioningAlert[], now: number): { roles: string[]; mentioning: Mentioning[] } {
   const due = alerts.flatMap(({ transfer, count, matches, isSignificant }) =>
     matches.flatMap(({ mention, subscription, ...match }) =>

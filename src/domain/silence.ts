@@ -33,9 +33,7 @@ export const isFeedSilent = ({ gapMs, feedAt }: Pick<Silence, 'gapMs' | 'feedAt'
 /** Events closer together than this count as one movement, such as the transfers of one transaction. */
 const MOVEMENT_MS = 10_000;
 
-/** A subscription without events has no stats. */
 export interface ActivityStats {
-  /** Hidden transfers included. */
   events: number;
   lastEventAt: number;
   /** Between two movements, in milliseconds; the latest count most. Null before the second movement. */

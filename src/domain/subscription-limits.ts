@@ -21,7 +21,6 @@ export type AdditionRefusal =
 export interface AdditionFacts {
   /** The channel's subscription to the same address on the same network, or on any like this one. */
   existing: Subscription | null;
-  /** How many the guild has; `channels`: how many of its channels watch the address. */
   subscriptions: number;
   channels: number;
   /** May be empty for a subscription without a label. */
@@ -50,16 +49,12 @@ export function changeRefusal(
   return label === null ? null : labelRefusal(book, new Map([[address, label]]));
 }
 
-/**
- * `stale`: the guild changed since the file was checked. `full`: of subscriptions. `crowded`: an address in too many
- * channels.
- */
+/** `stale`: the guild changed since the file was checked. `crowded`: an address in too many channels. */
 export type ImportRefusal = 'stale' | 'full' | 'crowded' | 'labels-full';
 
 export interface ImportFacts {
   /** Those that the file names by address and channel, in whatever guild. */
   existing: readonly Pick<Subscription, 'guildId' | 'address' | 'channelId' | 'network'>[];
-  /** In how many of the guild's channels each address is watched. */
   channels: ReadonlyMap<AddressText, number>;
   book: readonly Label[];
 }
@@ -79,7 +74,6 @@ export function importRefusal(
   return unnamed && 'labels-full';
 }
 
-/** Whether a file adds a subscription twice or one that exists, or changes one that is not the guild's. */
 function isStale({ guildId, added, changed }: SubscriptionImport, existing: ImportFacts['existing']): boolean {
   const owners = new Map(existing.map((one) => [subscriptionKey(one), one.guildId]));
   const keys = new Set(added.map(subscriptionKey));
@@ -90,7 +84,6 @@ function isStale({ guildId, added, changed }: SubscriptionImport, existing: Impo
   );
 }
 
-/** There is at most one subscription with the same key. */
 export const subscriptionKey = ({
   address,
   channelId,

@@ -10,7 +10,6 @@ export interface Filters {
   internal: boolean;
   zero: boolean;
   self: boolean;
-  /** Only tokens that the explorer's catalog lists. */
   cataloged: boolean;
   /** Decimal text by asset, in its units; overrides the subscription's own minimum. */
   minimums: Partial<Record<Asset, string>>;
@@ -22,7 +21,6 @@ export interface Filters {
   deniedCounterparties: AddressText[];
 }
 
-/** Hides only what is mostly noise. */
 export const DEFAULT_FILTERS: Filters = {
   internal: true,
   zero: false,
@@ -47,7 +45,6 @@ export const sharedStyle = (styles: readonly AlertStyle[]): AlertStyle =>
   styles.includes('full') ? 'full' : 'compact';
 
 export interface Choices {
-  /** The same in all channels of the guild. */
   label: string | null;
   direction: DirectionFilter;
   kind: KindFilter;
@@ -56,7 +53,6 @@ export interface Choices {
   /** Decimal text in US dollars. What has no price is posted. */
   minimumUsd: string | null;
   token: AddressText | null;
-  /** A role. */
   mention: string | null;
   filters: Filters;
   digest: 'hourly' | 'daily' | null;
@@ -68,7 +64,6 @@ export interface Choices {
   mentionMinimumUsd: string | null;
   /** Minutes. */
   mentionCooldown: number;
-  /** Posts a notice in the channel after unusual silence. */
   watchSilence: boolean;
   /** null: as the guild chose. */
   style: AlertStyle | null;
@@ -88,7 +83,6 @@ export interface Subscription extends Choices {
   mutedUntil: number | null;
   createdBy: string;
   createdAt: number;
-  /** null: no matching event yet. */
   lastEventAt: number | null;
   /** By a significant alert. */
   mentionedAt: number | null;
@@ -108,7 +102,6 @@ export const addressesOf = (all: readonly Pick<Subscription, 'address'>[]): Addr
 export const isMuted = ({ mutedUntil }: Pick<Subscription, 'mutedUntil'>, now: number): boolean =>
   mutedUntil !== null && mutedUntil > now;
 
-/** The fields that decide about a transfer. */
 export type Watcher = Pick<
   Subscription,
   | 'id'

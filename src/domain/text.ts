@@ -23,10 +23,7 @@ const LINK_LIKE =
 
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 
-/**
- * Makes third-party text harmless: NFKC, no invisible characters, one line, at most `max` graphemes. Null: nothing
- * readable is left.
- */
+/** Makes third-party text harmless: one line of at most `max` visible graphemes. Null: nothing readable is left. */
 export function plainText(text: string | null | undefined, max = MAX_GRAPHEMES): string | null {
   if (!text) return null;
   const visible = text.slice(0, MAX_READ).normalize('NFKC').replace(/\s+/gu, ' ').replace(INVISIBLE, '');
@@ -60,7 +57,6 @@ const seenIn = (text: string): string =>
 /** An ENS name, such as `pay.treasury.eth`. `eth` is no top-level domain, so that nothing links it. */
 const ENS_NAME = /(?<![^\s(])[\p{L}\p{N}_-]+(\.[\p{L}\p{N}_-]+)*\.eth(?![^\s),;])/giu;
 
-/** For a name that the guild chose: it may be an ENS name. */
 export function labelLooksLikeLink(label: string): boolean {
   return LINK_LIKE.test(seenIn(label).replace(ENS_NAME, (name) => name.replaceAll('.', ' ')));
 }
@@ -84,7 +80,7 @@ export function cutTo(text: string, max: number): string {
   return `${short}…${short.split('`').length % 2 === 0 ? '`' : ''}${isIsolated ? '\u2069' : ''}`;
 }
 
-/** The only form in which text from the chain or from third parties is shown. `fallback` stands for a missing name. */
+/** The only form in which third parties' text is shown. `fallback` stands for a missing name. */
 export function inCode(
   text: string | null | undefined,
   fallback: string,
@@ -100,16 +96,11 @@ export function inCode(
 /** What an address bar would run or open. */
 const SCHEME = /\b(data|file|javascript|vbscript):/iu;
 
-/**
- * Characters that are never Markdown, a mention or a link, anywhere in a line. The first one is a letter, a digit or
- * `$`; a number followed by a dot would begin a list.
- */
+/** Characters that are never Markdown, a mention or a link. A number followed by a dot would begin a list. */
 const NAME_LIKE =
   /^(?!\d+[.)])[\p{L}\p{N}\p{Extended_Pictographic}$][\p{L}\p{M}\p{N}\p{Extended_Pictographic}\p{Regional_Indicator}\p{Emoji_Modifier}\p{Join_Control} $%&+',;"“”#.!?()’–—…/:-]*$/u;
 
-/**
- * A trusted name (a cataloged symbol) as plain text if nothing in it could be Markdown, otherwise like {@link inCode}.
- */
+/** As plain text if nothing in it could be Markdown; for trusted names, such as a cataloged symbol. */
 export function asName(
   text: string | null | undefined,
   fallback: string,

@@ -11,15 +11,15 @@ export interface KnownToken {
   seen: boolean;
 }
 
-/** Their names may be trusted. `only`: on one network. */
+/** Tokens whose names may be trusted. `only`: a network. */
 export function catalogedAmong(known: readonly KnownToken[], only: number | null = null): ReadonlySet<AddressText> {
   const here = known.filter(({ network }) => only === null || network === only);
   return new Set(here.flatMap(({ token, cataloged }) => (cataloged && token !== 'native' ? [token] : [])));
 }
 
-/** A guild's latest decisions that are read to find the tokens that it may mean. */
+/** Latest decisions that are read to find tokens. */
 export const MAX_TOKEN_DECISIONS = 2_000;
-/** Cataloged tokens in addition to these. */
+/** Cataloged tokens in addition. */
 export const MAX_LISTED = 1_000;
 
 export interface Token {

@@ -11,19 +11,16 @@ export interface GroupedAlert {
   warnings: readonly Warning[];
 }
 
-/** What a transfer is, as the channel's subscriptions together see it. */
 export type View = 'incoming' | 'outgoing' | 'internal' | 'self' | 'mint' | 'burn' | 'token';
 
 export type Part<T> =
   | { kind: 'line'; view: View; alerts: [T] }
-  /** NFTs of one collection, out of or into one wallet. */
   | { kind: 'sweep'; view: View; alerts: T[] }
-  /** A watched wallet gave one asset and got another. */
   | { kind: 'swap'; wallet: AddressText; gave: T[]; got: T[]; alerts: T[] };
 
 const MIN_SWEEP = 3;
 
-/** Self-transfers, mints and burns take precedence over the direction. */
+/** Self-transfers, mints and burns come before the direction. */
 export function viewOf({ matches, transfer }: GroupedAlert): View {
   const seen = new Set(matches.map((match) => match.perspective));
   if (seen.has('self')) return 'self';
@@ -102,7 +99,6 @@ function swapsOf<T extends GroupedAlert>(alerts: readonly T[]): Extract<Part<T>,
   });
 }
 
-/** null: several, or an unknown one. */
 function onlyAsset(alerts: readonly GroupedAlert[]): Asset | null {
   const assets = new Set(alerts.map(({ transfer }) => (transfer.kind === 'native' ? 'native' : transfer.token)));
   const [asset] = assets;

@@ -16,9 +16,8 @@ export interface Transfer {
   token: AddressText | null;
   /** In the smallest unit; null: the event had no amount. */
   value: string | null;
-  /** Decimal text, or as the sender printed it when `tokenIdExact` is false. */
+  /** Decimal text; not `tokenIdExact`: as the sender rounded it (`5.7e+76`). */
   tokenId: string | null;
-  /** False when the sender had already rounded the id (`5.7e+76`). */
   tokenIdExact: boolean;
   /** `tokenType` as sent: `ERC-20`, or the native coin's brand. */
   tokenType: string | null;
@@ -73,7 +72,6 @@ export function isItem({ kind, tokenId }: Pick<Transfer, 'kind' | 'tokenId'>): b
   }
 }
 
-/** False for NFTs and for an unknown amount. */
 export function isZero(transfer: Transfer): boolean {
   return transfer.value === '0' && !isItem(transfer);
 }
@@ -103,13 +101,9 @@ export function isLessThan(
   return isBelow(value, decimals, minimum);
 }
 
-/** Sixteen bytes as hex. */
 const digest = (parts: (string | number | boolean | null)[]) => hash('sha256', JSON.stringify(parts)).slice(0, 32);
 
-/**
- * Equal for every body about the same movement within one scope. Gas, names, symbols, decimals and the block are not
- * part of it, and the kind is the merged one.
- */
+/** Equal for every body about the same movement. Names, decimals, gas and the block may differ. */
 export function transferKey(scope: number, t: Transfer): string {
   const amount = t.tokenId === null ? t.value : `${t.tokenId}/${t.value ?? ''}`;
   return digest([scope, mergedKind(t.kind), t.txHash, t.token, t.from, t.to, amount]);
@@ -126,7 +120,6 @@ const PLACES = 18;
 export interface ChainPrices {
   /** Dollars for one unit, as decimal text; null: not known. Needs no request. */
   of(asset: Asset, decimals: number | null): string | null;
-  /** Resolves with the answers, or after `waitMs`. */
   ask(assets: readonly Asset[], waitMs?: number): Promise<void>;
 }
 
@@ -158,7 +151,6 @@ export const byWorth = (a: bigint | null, b: bigint | null): number =>
 
 export const inDollars = (worth: bigint): string => inUnits(worth.toString(), PLACES);
 
-/** False if the worth is not known. */
 export function isWorthLess(minimum: string | null, transfer: Priced): boolean {
   const worth = minimum === null ? null : worthOf(transfer);
   return worth !== null && isBelow(worth.toString(), PLACES, minimum!);
