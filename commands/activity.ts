@@ -26,18 +26,15 @@ const PERIOD_NAMES: Record<PeriodName, string> = {
   '30d': 'last 30 days',
 };
 
-/** Maximum number of transfers read, latest first: somebody waits for the reply. */
+/** The latest ones: somebody waits for the reply. */
 const MAX_TRANSFERS = 100_000;
 
-/** What somebody asks about. */
 interface Asked {
   address: string;
   period: PeriodName;
-  /** null: every network. */
   network: number | null;
 }
 
-/** `<period>:<address>:<network>`, the arguments of the buttons. */
 const askedBy = ([period, address = '', network = '']: string[]): Asked => ({
   address,
   period: periodOf(period),
@@ -69,7 +66,6 @@ const csvButton: Button<Context> = {
   },
 };
 
-/** `/activity`: a watched address's chart, sums and largest transfers, as far as the person may see them. */
 export const activity = {
   section: 'understand',
   data: define('activity', 'Show what an address did: chart, totals, largest transfers', [
@@ -140,7 +136,6 @@ async function requestFor(asked: Asked, context: Context): Promise<NamedRequest>
   };
 }
 
-/** The addresses watched in channels that the person can see, with the guild's names for them; null: no name. */
 async function watched(context: Context): Promise<Map<AddressText, string | null>> {
   return new Map((await visibleTo(context)).map(({ address, label }) => [address, label]));
 }

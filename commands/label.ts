@@ -14,10 +14,8 @@ import type { Context } from './shared/services.ts';
 import { addressChoice, choicesWith } from './shared/suggestions.ts';
 
 const PER_PAGE = 12;
-/** How many recent decisions are searched for addresses to suggest. */
 const LATEST_DECISIONS = 300;
 
-/** `/label`: the guild's address book, with its own names for addresses in alerts and replies. */
 export const label = {
   section: 'understand',
   ...withSubcommands('label', 'Names for addresses, shown in this server’s alerts', {
@@ -44,7 +42,6 @@ export const label = {
     list: {
       press: (_, [page], context) => list(context, Number(page)),
     },
-    /** `label:drop:<address>:<fingerprint of the name>` */
     drop: { press: confirmRemove },
     keep: {
       press: async (_, __, { t }) => embedReply('info', t('label.kept'), [t('label.unchanged')]),
@@ -107,7 +104,6 @@ async function confirmRemove(interaction: ButtonUse, [text, expected]: string[],
   return embedReply('good', t('label.removed', { name: titleName(name) }), [fullAddress(address, settings), changing]);
 }
 
-/** A page of the names, counted from 0. */
 async function list({ guildId, labels, settings, t }: Context, wanted: number): Promise<Reply> {
   const all = await labels.list(guildId);
   if (all.length === 0) return embedReply('info', t('label.listNone'), [t('label.listStart')]);
@@ -120,7 +116,6 @@ async function list({ guildId, labels, settings, t }: Context, wanted: number): 
   });
 }
 
-/** For `remove` labeled addresses; for `set` also watched ones and their recent counterparties. */
 async function offer(interaction: AutocompleteUse, context: Context): Promise<Choice[]> {
   const { guildId, options } = interaction;
   const names = new Map<AddressText, string | null>(await namesByAddress(guildId, context));

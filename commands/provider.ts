@@ -25,17 +25,16 @@ import { choicesWith, suggestionError } from './shared/suggestions.ts';
 const NETWORK_OPTION = networkOption('The network whose directory is searched (default: the first)');
 
 const PER_PAGE = 5;
-/** How long choices wait for the service. After that, the last known or the specified categories are offered. */
+/** After this, the last known or the specified categories are offered. */
 const CHOICES_MS = 1_000;
 const KEYS_PER_LINE = 20;
 const CATEGORY = /^[\w-]{1,50}$/;
-/** Maximum characters of a provider's name in a custom ID, which has at most 100. */
+/** Characters in a custom ID, which has at most 100. */
 const MAX_NAME = 24;
 
 const keyOf = (typed: string | null, keys: readonly string[]): string =>
   keys.find((key) => key.toLowerCase() === typed?.trim().toLowerCase()) ?? typed?.trim() ?? '';
 
-/** `/provider`: the directory of infrastructure providers. */
 export const provider = perNetwork<Command<Context>>({
   section: 'lookUp',
   ...withSubcommands('provider', 'Find infrastructure providers: RPC, oracles, wallets and more', {
@@ -74,7 +73,6 @@ export const provider = perNetwork<Command<Context>>({
     return choicesWith(interaction.options.getFocused(), same(...keys));
   },
   buttons: {
-    /** `provider:page:<category>:<page>:<search>:<provider>`; options that were not set are empty. */
     page: {
       access: 'all',
       anywhere: true,
@@ -90,7 +88,7 @@ export const provider = perNetwork<Command<Context>>({
   },
 });
 
-/** The network's directory; for the first network, which is the default, the first one that there is. */
+/** Without a chosen network, the first directory that there is. */
 const ofNetwork = ({ discovery, network, networks }: Pick<Context, 'discovery' | 'network' | 'networks'>) =>
   discovery ?? (network === networks[0]!.network ? networks.slice(1).find((one) => one.discovery)?.discovery : null);
 
@@ -109,7 +107,7 @@ async function categories(discovery: Discovery, t: Translate): Promise<Reply> {
   ]);
 }
 
-/** The categories, several in a line: of a list that is too long, only its last lines are left out. */
+/** Several in a line, because a reply that is too long loses whole lines. */
 const keyLines = (keys: readonly string[]): string[] =>
   Array.from({ length: Math.ceil(keys.length / KEYS_PER_LINE) }, (_, line) =>
     keys
@@ -137,7 +135,7 @@ async function search(interaction: CommandUse, context: Context): Promise<Reply>
   return results(query, (options.getInteger('page') ?? 1) - 1, discovery, context, count);
 }
 
-/** A page of the providers, counted from 0. `count` counts a lookup; turning pages is none. */
+/** `count` counts a lookup, which turning a page is not. */
 async function results(
   query: ProviderQuery,
   wanted: number,

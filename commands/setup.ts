@@ -8,7 +8,6 @@ import { channel, choice, role, same, text, withSubcommands } from './shared/def
 import { networkOption, perNetwork } from './shared/networks.ts';
 import type { Context } from './shared/services.ts';
 
-/** `/setup`: a guild's settings, its own project, the check of everything, and the erasure of its data. */
 const parts = withSubcommands('setup', 'Set up this server and check that everything works', {
   server: {
     description: 'Set alert channel, manager role, time zone, language and style, or show them',

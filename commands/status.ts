@@ -29,7 +29,6 @@ import { completenessLines, pauseLines, quotaLine, refusedFor, usageLine } from 
 
 const MAX_SILENCES = 5;
 
-/** `/status`: whether the bot works for this guild, and what waits. */
 export const status = {
   section: 'server',
   data: define('status', 'Show the last event, waiting alerts and blocked channels'),
@@ -46,7 +45,7 @@ export const status = {
     ]);
     const pauses = context.sendingPauses(guildId);
     const dead = overview.lastDeadLetter ? [overview.lastDeadLetter] : [];
-    // Only what was found on the chain has these channels.
+    // Missed transfers, which only a node finds, are shown to people who see their subscriptions' channels.
     const watching = context.completeness().length > 0 ? subscriptions : [];
     const places = [...watching, ...silences, ...overview.blocked, ...pauses, ...dead];
     const isSeen = await sightOf(places, context);
@@ -139,7 +138,6 @@ function blockedLines(blocked: GuildOverview['blocked'], hold: GuildPause | null
   return [...together, ...lines];
 }
 
-/** Where there are several: each network, with what of it is away. */
 function networkLines(context: Context): string[] {
   const { t, settings } = context;
   if (!hasSeveral(settings)) return [];
@@ -183,7 +181,6 @@ function deadLetterLine(last: NonNullable<GuildOverview['lastDeadLetter']>, { t 
   });
 }
 
-/** What went wrong at the receiver URL of one network, as far as the guild may know about it. */
 function receiverErrors(
   access: ProjectAccess,
   sizes: Awaited<ReturnType<Context['quarantine']['sizes']>>,

@@ -19,7 +19,6 @@ import { sample } from './subscription/sample.ts';
 
 const WHICH = lookedUp('subscription', 'Which one: label, address or number');
 
-/** `/subscription`: which addresses the guild watches, and what is posted where. */
 export const subscription = {
   section: 'watch',
   ...withSubcommands('subscription', 'Watch addresses and choose which alerts go where', {

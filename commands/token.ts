@@ -32,7 +32,6 @@ import { watch } from './subscription/add.ts';
 
 const MAX_NETWORKS = 3;
 
-/** `/token`: what the explorer knows about a token. */
 export const token = {
   section: 'lookUp',
   data: define('token', 'Look up a token by its contract address', [
@@ -98,7 +97,6 @@ export const token = {
     ]);
   },
   buttons: {
-    /** `token:watch:<address>` */
     watch: {
       response: 'reply',
       async press(interaction, [text = ''], context) {
@@ -111,7 +109,7 @@ export const token = {
   },
 } satisfies Command<Context>;
 
-/** The names that this person may know, and whether they see every channel that watches something. */
+/** Only the names that this person may know. */
 async function namesFor(context: Context) {
   if (context.isOutside) return { visible: [], names: new Map<AddressText, string>(), seesAll: false };
   const { visible, unseen } = await seenBy(context);
@@ -127,7 +125,6 @@ async function namesFor(context: Context) {
   return { visible, names, seesAll: secret.size === 0 };
 }
 
-/** The contract that somebody typed as an address, as the name of one, or as a token's symbol; throws a {@link UserError}. */
 async function contractOf(typed: string, context: Context, network: number | null): Promise<Asset> {
   const { own } = context;
   const { names, seesAll } = await namesFor(context);
@@ -141,7 +138,6 @@ async function contractOf(typed: string, context: Context, network: number | nul
   return readTyped(() => tokens.find(typed), typed, own);
 }
 
-/** A warning, as in alerts, if the token copies the symbol of a cataloged one or of the native coin; null: none. */
 async function warningOf(found: Token, guildId: string, context: Context): Promise<string | null> {
   const { t, isOutside } = context;
   if (found.cataloged === true) return null;

@@ -6,7 +6,6 @@ import { withNetworkLine } from './shared/networks.ts';
 import type { Context } from './shared/services.ts';
 import { offerGroup } from './subscription/group.ts';
 
-/** `Watch addresses in this message`, in a message's menu: offers to watch them in the message's channel. */
 export const watchMessage: MessageCommand<Context> = {
   kind: 'message',
   data: { name: 'Watch addresses in this message', type: ApplicationCommandType.Message },

@@ -8,7 +8,6 @@ import { preview, removalButtons, removeAddressButton } from './webhook/remove.t
 
 const NETWORK_OPTION = networkOption('The network of the webhooks (default: the first)');
 
-/** `/webhook`: the webhooks of the project at the notification service. */
 export const webhook = perNetwork<Command<Context>>({
   section: 'service',
   ...withSubcommands('webhook', 'Manage the webhooks of the notification project', {

@@ -18,7 +18,6 @@ import { renderingOn } from './shared/tokens.ts';
 import { muteRow } from './subscription/mute.ts';
 import { describeTransfer, type ShownHistory } from './why/transfer.ts';
 
-/** Maximum number of a transaction's transfers on a page. */
 const MAX_TRANSFERS = 5;
 /** Maximum characters of all embeds (Discord allows 6,000 in one message). */
 const MAX_CHARACTERS = 5_400;
@@ -27,7 +26,7 @@ const MAX_MUTES = 3;
 /** The rows that a menu and its pages leave. */
 const MAX_ROWS = 3;
 
-/** `/why`: what arrived about a transaction, what was posted or hidden, and why, from recorded decisions only. */
+/** Explains from recorded decisions only. */
 export const why = {
   section: 'understand',
   data: define('why', 'Find out why an alert was posted or hidden', [
@@ -44,18 +43,17 @@ export const why = {
     return explain(context, `0x${digits.toLowerCase()}`, NO_MESSAGE);
   },
   buttons: {
-    /** `why:show:<reference>`, on the messages with alerts. */
+    /** On the messages with alerts. */
     show: {
       access: 'all',
       response: 'reply',
       press: (_, [reference = ''], context) => explainMessage(context, reference, 0, null),
     },
-    /** `why:page:<reference>:<page>`, in the reply. */
     page: {
       access: 'all',
       press: (_, [reference = '', page], context) => explainMessage(context, reference, pageOf(page), null),
     },
-    /** `why:part:<reference>:<page>:<key>:<part>`, in the reply; the reference is empty in a command's reply. */
+    /** The reference is empty in a command's reply. */
     part: {
       access: 'all',
       press(_, [reference = '', page, key = '', part], context) {
@@ -66,7 +64,6 @@ export const why = {
     },
   },
   menus: {
-    /** `why:pick:<reference>:<page>`; the value is of `keyOf`. */
     pick: {
       access: 'all',
       choose: (_, [reference = '', page], context, [hash = null]) =>
@@ -78,7 +75,6 @@ export const why = {
 /** A page's number in a custom ID; 0 in those of earlier messages. */
 const pageOf = (text = '0'): number => (/^\d{1,6}$/.test(text) ? Number(text) : 0);
 
-/** The message whose transaction is explained, and which page of its transfers. */
 interface Place {
   reference: string | null;
   network: number | null;
@@ -151,7 +147,6 @@ function headlines(
   });
 }
 
-/** Buttons that mute what posted an alert in a channel: a row for each subscription. */
 function muteRows(histories: readonly TransferHistory[], channelId: string, context: Context) {
   const posted = histories
     .flatMap(({ decisions }) => decisions)
@@ -162,7 +157,6 @@ function muteRows(histories: readonly TransferHistory[], channelId: string, cont
   return [...new Map(known).values()].slice(0, MAX_MUTES).map((one) => muteRow(one, context));
 }
 
-/** Explains the transaction of one message; of several, the chosen one, with a menu of all, in pages. */
 async function explainMessage(
   context: Context,
   reference: string,
@@ -204,7 +198,6 @@ async function explainMessage(
 const keyOf = ({ txHash, network }: Pick<MessageTransaction, 'txHash' | 'network'>, { settings }: Context): string =>
   hasSeveral(settings) ? `${txHash}@${network}` : txHash;
 
-/** A transaction in the menu: its direction and what moved, then whose it was and its hash. */
 function rowOf(
   { network, txHash, transfers, transfer, perspectives }: MessageTransaction,
   tokens: readonly KnownToken[],
@@ -234,7 +227,7 @@ function onlyHere(history: TransferHistory, channelId: string): ShownHistory[] {
   return alerts.length === 0 ? [] : [{ ...history, alerts, decisions, deliveries: [], own: false, hidden: 0 }];
 }
 
-/** The parts of histories that a person may know: nothing about channels that they cannot see. */
+/** Nothing about channels that the person cannot see. */
 async function visibleParts(context: Context, histories: readonly TransferHistory[]): Promise<ShownHistory[]> {
   const placesOf = ({ decisions, alerts }: TransferHistory) => [...decisions, ...alerts];
   // For all histories at once: they concern the same channels, and some require a request to Discord.

@@ -34,13 +34,12 @@ import { knownIn, renderingOn } from '../shared/tokens.ts';
 const MAX_BALANCE_WAIT_MS = 20 * SECOND;
 const MAX_BALANCE_ASSETS = 6;
 
-/** A request for an address's activity; beyond `max` transfers only the latest count. */
+/** Beyond `max` transfers only the latest count. */
 export interface ActivityRequest extends ActivityQuery {
   timezone: string;
   max: number;
 }
 
-/** An address's activity, with the messages that show its largest transfers. */
 export interface ActivityReport extends Activity {
   messages: Map<number, PostedIn>;
   /** How many transfers were summed up, if there were more; null: all of them. */
@@ -52,7 +51,6 @@ export interface NetworkBalances {
   outcome: StatementOutcome;
 }
 
-/** Sums up an address's activity. `known`: tokens that may have moved. */
 export async function readActivity(
   store: Pick<Store, 'history'>,
   request: ActivityRequest,
@@ -68,7 +66,7 @@ export async function readActivity(
   return { ...activity, messages: new Map(messages.map((one) => [one.transferId, one])), cut: cut() };
 }
 
-/** Writes an address's transfers to a CSV file; `left`: how many of the oldest ones do not fit. */
+/** `left`: how many of the oldest transfers do not fit. */
 export async function readActivityFile(
   store: Pick<Store, 'history' | 'labels'>,
   request: ActivityRequest,
@@ -110,7 +108,7 @@ export const readBalances = (
     return found;
   });
 
-/** How far back each period goes, in days. */
+/** In days. */
 export const PERIODS = { '24h': 1, '7d': 7, '30d': 30 };
 export type PeriodName = keyof typeof PERIODS;
 
@@ -215,7 +213,6 @@ function totalsOf({ totals, assets }: Activity, context: ReportContext): string[
 const iconOf = (direction: Direction, { imitation }: { imitation: boolean }): string =>
   `${imitation ? '⚠️ ' : ''}${ICONS[direction]}`;
 
-/** Names a network where the request is about several. */
 const networkIn = (id: number, { request, settings }: ReportContext): string =>
   request.network === null && hasSeveral(settings) ? ` · ${titleOf(id, settings)}` : '';
 
@@ -249,7 +246,7 @@ function largestOf({ largest, messages }: ActivityReport, context: ReportContext
   });
 }
 
-/** What there was and what is left. The coin counts under the operator's name for it. */
+/** The coin has the operator's name here, unlike in `context.known`. */
 async function balanceLines(all: readonly NetworkBalances[], context: ReportContext): Promise<string[]> {
   const { t, settings, request } = context;
   const known = await knownIn(request.guildId, context);

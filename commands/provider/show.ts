@@ -8,7 +8,6 @@ import { fingerprint, linkButton } from '../shared/components.ts';
 import { thirdPartyName, thirdPartyText } from '../shared/reply.ts';
 import { choicesWith, closestMatch } from '../shared/suggestions.ts';
 
-/** One provider with all its rows, one per plan. */
 export interface Provider {
   name: string;
   rows: ProviderRow[];
@@ -20,10 +19,8 @@ const PLACED = new Set(
 );
 /** Maximum characters of a provider's section: about a fifth of what fits into an embed. */
 const MAX_SECTION = 740;
-/** Maximum number of links that are read, and maximum characters of each. */
 const MAX_ACTIONS = 50;
 const MAX_ACTION = 2_000;
-/** `[label](target)` */
 const LINK = /\[([^\]]{0,200})\]\(([^)]{1,700})\)/g;
 
 export function groupProviders(rows: readonly ProviderRow[]): Provider[] {
@@ -69,13 +66,9 @@ function plansOf(t: Translate, rows: readonly ProviderRow[]): string | null {
   return t('provider.plans', { count: distinct.length, list: `${distinct.slice(0, 5).join(' · ')}${more}` });
 }
 
-/** Maximum number of plans for which a column's values are shown. */
 const MAX_PLANS = 3;
 
-/**
- * At most four columns that only this category has, with their names made readable: one value where all plans have the
- * same one, else one for each plan.
- */
+/** At most four columns that only this category has: one value if all plans agree, else one per plan. */
 function extrasOf(t: Translate, rows: readonly ProviderRow[]): string[] {
   const names = new Set(rows.flatMap(({ columns }) => Object.keys(columns)));
   const shown = [...names].filter((name) => !PLACED.has(name) && /^[A-Za-z]\w{0,30}$/.test(name)).slice(0, 4);
@@ -106,7 +99,7 @@ function words(name: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** At most `max` of the provider's links. Only https, and each label ends in the host. */
+/** Only https, and each label ends in the host. */
 export function linksOf(t: Translate, { rows }: Provider, number: number, max: number): APIButtonComponent[] {
   const found = new Map<string, string>();
   for (const action of rows.flatMap(({ actions }) => actions).slice(0, MAX_ACTIONS)) {
@@ -159,7 +152,6 @@ export async function decodeNames(
   return found.length > 0 ? found : null;
 }
 
-/** The provider of the category whose name is closest to that of a query without results; null: none is close. */
 export async function closestProvider(query: ProviderQuery, discovery: Discovery): Promise<string | null> {
   const { category, providers } = query;
   if (providers.length !== 1) return null;
@@ -177,7 +169,7 @@ function choiceName(names: string, t: Translate): string {
   return isolate(plainText(names, MAX_VALUE) ?? t('provider.unnamed'));
 }
 
-/** The providers of the chosen category that match the last typed name, each after the names before it. */
+/** Each choice repeats the names that were typed before it. */
 export async function offerProviders(
   interaction: AutocompleteUse,
   category: string,

@@ -17,10 +17,8 @@ import { fieldOf, labelOf } from '../subscription/fields.ts';
 
 const PER_PAGE = 8;
 const MAX_DETAIL = 350;
-/** Actions whose details name watched addresses. */
 const ABOUT_ADDRESSES = /^(subscription|webhook)\./;
 
-/** `/setup audit`: who changed what, latest first, in pages counted from 0. */
 export async function audit(interaction: Use, context: Context, page = 0): Promise<Reply> {
   const { t } = context;
   const index = Math.max(0, Math.trunc(page) || 0);
@@ -89,7 +87,7 @@ function asManyAsFitIn(phrases: string[], max: number): string {
   return text;
 }
 
-/** An entry's detail in the reader's words; everything in it is hostile, and what this version does not know is left out. */
+/** Everything in a detail is hostile; what this version does not know is left out. */
 function phrasesOf(action: string, detail: Detail, book: Book, context: Context): string[] {
   const { filters, ...rest } = detail;
   const isPlain = action === 'subscription.edit' || action === 'setup.server';
@@ -101,7 +99,7 @@ function phrasesOf(action: string, detail: Detail, book: Book, context: Context)
   });
 }
 
-/** A phrase for what details of several actions name; undefined: this is not one of them. */
+/** undefined: not a key that several actions share. */
 function namedPhrase(
   key: string,
   value: unknown,
@@ -166,7 +164,6 @@ function namedPhrase(
   }
 }
 
-/** The names of the server's settings as options. */
 const SETTINGS = new Map([
   ['defaultChannel', 'channel'],
   ['managerRole', 'manager'],

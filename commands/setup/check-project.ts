@@ -36,9 +36,9 @@ export async function checkProject(context: Context, subscriptions: readonly Sub
   return [...byNetwork(checked), ...checkEvents(context, subscriptions, lacking)];
 }
 
-/** What a check of one network found; `lacking`: the addresses that its webhooks lack; null: that is not known. */
 interface Checked {
   findings: Finding[];
+  /** null: it is not known which addresses the webhooks lack. */
   lacking: AddressText[] | null;
 }
 
@@ -113,7 +113,6 @@ function refused(context: Context, access: ProjectAccess): Finding[] {
   return [fault(t(`setup.check.refused.${last.reason === 'unlisted' ? unlisted : last.reason}`, values))];
 }
 
-/** Whether deliveries must be signed, and the last one that was refused for its signature. */
 function signatures({ t, network, projects, lastBadSignature }: Context, { own, scope }: ProjectAccess): Finding[] {
   // If no guild manages the operator's project, its URL concerns every guild.
   const about = scope ?? (projects.hasOperators ? null : operatorScope(network.id));
@@ -168,10 +167,7 @@ function overlap(types: readonly string[]): boolean {
   return types.length > 1 && (types.includes(EVERY_TYPE) || new Set(types).size < types.length);
 }
 
-/**
- * The last event, and addresses without any event. That is often normal, so it is a hint. Those that are `lacking` in
- * the webhooks have their own fault; null: it is unknown which are.
- */
+/** Addresses without events are a hint, as that is often normal; `lacking` ones have a fault. null: unknown which. */
 function checkEvents(
   context: Context,
   subscriptions: readonly Subscription[],

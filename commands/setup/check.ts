@@ -15,7 +15,6 @@ import { byNetwork, type Finding, fault, fine, hint, note } from './finding.ts';
 
 const MARKS: Record<Finding['tone'], string> = { fault: '❌', hint: '⏳', fine: '✅', note: '-#' };
 
-/** `/setup check`: everything that an admin may have to fix, with the fix; faults first. */
 export async function check(interaction: Use, context: Context): Promise<Reply> {
   const { t, settings } = context;
   const findings = await findingsOf(context);

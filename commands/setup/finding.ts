@@ -7,7 +7,6 @@ import type { Context } from '../shared/services.ts';
 export interface Finding {
   tone: 'fault' | 'hint' | 'fine' | 'note';
   text: string;
-  /** A button that fixes it. */
   action?: APIButtonComponent | APIButtonComponent[];
 }
 

@@ -8,7 +8,7 @@ import { OPEN_MS } from '../shared/records.ts';
 import { embedReply } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
 
-/** `/setup forget`: shows what is stored and asks. Stores no question, because that would have to be erased too. */
+/** Stores no question, because that would have to be erased, too. */
 export async function askToErase(interaction: CommandUse, { t, metrics, now }: Context): Promise<Reply> {
   requireManageServer(interaction, t);
   const { guildId } = interaction;
@@ -33,7 +33,6 @@ function listed(t: Translate, stored: StoredCounts): string[] {
 }
 
 export const eraseButtons: Record<string, Button<Context>> = {
-  /** `setup:erase:<time of the question>` */
   erase: {
     async press(interaction, [askedAt], { t, metrics, guildQueue, eraseGuild, now }) {
       requireManageServer(interaction, t);

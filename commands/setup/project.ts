@@ -41,7 +41,6 @@ export async function projectForm({ guildId, t, storedProjects, projects, networ
   };
 }
 
-/** `setup:project`: checks the keys, stores them sealed, and shows where events must be sent. */
 export const projectFormSubmit: Form<Context> = {
   secrets: ['apiKey', 'apiSecret', 'signingSecrets'],
   async submit(interaction, _, context) {
@@ -86,7 +85,7 @@ function readSigningSecrets(typed: string, kept: readonly string[], t: Translate
   return secrets;
 }
 
-/** The project that a guild manages: its receiver URLs, and the buttons to change them. Only shown in private. */
+/** Shown in private only: it has the receiver URLs. */
 async function panel(context: Context, title?: string): Promise<Reply> {
   const { guildId, interaction, t, storedProjects, projects, receiver } = context;
   const access = await projects.of(guildId);
@@ -159,7 +158,6 @@ export const panelButtons: Record<string, Button<Context>> = {
   revoke: {
     press: async (_, __, context) => askToRevoke(await managedScope(context), context),
   },
-  /** `setup:revoked:<fingerprint of the URL>` */
   revoked: {
     async press(_, [expected], context) {
       const { t, receiver } = context;
@@ -173,7 +171,6 @@ export const panelButtons: Record<string, Button<Context>> = {
     },
   },
   remove: { press: async (_, __, context) => askToRemove(await storedBy(context), context) },
-  /** `setup:removed:<fingerprint of the project>` */
   removed: {
     async press(interaction, [expected], context) {
       const { t, projects } = context;
@@ -187,7 +184,6 @@ export const panelButtons: Record<string, Button<Context>> = {
   },
 };
 
-/** The scope of the project whose URL a button may change, checked at each press. */
 async function managedScope({ interaction, t, projects }: Context): Promise<number> {
   requireManageServer(interaction, t);
   const { scope } = await projects.of(interaction.guildId);

@@ -13,7 +13,6 @@ import { embedReply, withInput } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
 import { readChoice } from '../shared/suggestions.ts';
 
-/** How many characters a suggested time zone has in common with the typed text. */
 const MIN_SHARED_CHARACTERS = 4;
 
 export const LANGUAGE_CHOICES = Object.entries(LANGUAGES).map(([value, name]) => ({ name, value }));
@@ -58,7 +57,6 @@ async function save(context: Context, changed: Partial<GuildSettings>): Promise<
   return settingsNote(after, 'good', context);
 }
 
-/** The guild's settings; `good`: they were just changed. */
 function settingsNote(
   { defaultChannel, managerRole, timezone, language, style, statement }: GuildSettings,
   tone: 'good' | 'info',
@@ -123,10 +121,7 @@ const RENAMED: Readonly<Record<string, string>> = {
   'Pacific/Truk': 'Pacific/Chuuk',
 };
 
-/**
- * A time zone by the name that was typed, or null if there is none. Refuses offsets like `+02:00`, which have no
- * daylight saving time.
- */
+/** Refuses offsets like `+02:00`, which have no daylight saving time. null: no such zone. */
 function readTimezone(text: string): string | null {
   try {
     const { timeZoneId } = Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(searched(text));
@@ -136,7 +131,6 @@ function readTimezone(text: string): string | null {
   }
 }
 
-/** A name as zones have it: without accents, `_` for spaces. */
 const searched = (text: string): string =>
   text.trim().normalize('NFD').replace(/\p{M}/gu, '').replaceAll(' ', '_').toLowerCase();
 
@@ -158,7 +152,6 @@ function readLanguage(typed: string, context: Context): Language {
   return readChoice('setup server language', typed, Object.keys(LANGUAGES) as Language[], context);
 }
 
-/** Time zones that match the typed text, by today's name. */
 export function timezones(typed: string): Choice[] {
   const wanted = searched(typed);
   const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')].map((name) => ({

@@ -22,15 +22,11 @@ export const TARGET_TYPES = [
   ChannelType.AnnouncementThread,
 ] as const;
 
-/** A channel that an option names; null: none does. */
 export type PickedChannel = APIInteractionDataResolvedChannel | GuildBasedChannel | null;
 
 const NO_MESSAGES: ChannelType[] = [ChannelType.GuildCategory, ChannelType.GuildForum, ChannelType.GuildMedia];
 
-/**
- * Checks that alerts can go to a channel and that the person may see it; throws a {@link UserError} with the fix. Asks
- * Discord about channels that the gateway does not report, such as private threads without the bot.
- */
+/** Throws a {@link UserError} with the fix. Asks Discord about what the gateway does not report: private threads. */
 export async function checkTarget(
   channelId: string,
   picked: PickedChannel,
@@ -75,15 +71,13 @@ export function checkKnown(channelId: string, picked: PickedChannel, context: Co
   }
 }
 
-/**
- * Refuses a channel that the person is not known to see, with the fault that {@link checkKnown} finds if there is one.
- */
+/** Throws, with the fault that {@link checkKnown} finds if there is one. */
 export function refuseUnseen(channelId: string, picked: PickedChannel, context: Context): never {
   checkKnown(channelId, picked, context);
   throw new UserError(context.t('channel.unsure', { channel: `<#${channelId}>` }));
 }
 
-/** The error for a guild that has the bot's commands but not the bot, with the invitation link. */
+/** For a guild that has the bot's commands but not the bot. */
 export function outsideLine({ interaction, t }: Context): string {
   return t('channel.notMember', { url: invitation(interaction.applicationId, interaction.guildId) });
 }
@@ -135,10 +129,7 @@ export interface Asker {
   channelId: string | null;
 }
 
-/**
- * The channels that the person is not known to see; with Manage Server, none. A deleted channel is shown to those who
- * manage the bot, because they can fix its subscriptions.
- */
+/** Empty with Manage Server. People who manage the bot see deleted channels, too, to fix their subscriptions. */
 export async function hiddenFrom(
   asker: Asker,
   channelIds: Iterable<string>,
@@ -155,7 +146,7 @@ export async function hiddenFrom(
   return new Set([...unseen, ...ids.filter((id) => isHidden(guild, asker, id))]);
 }
 
-/** Tells of each of these places whether the person may know of it; one without a channel is everybody's. */
+/** A place without a channel is everybody's. */
 export async function sightOf<Place extends { channelId: string | null }>(
   places: Iterable<Place>,
   context: Context,
@@ -165,7 +156,6 @@ export async function sightOf<Place extends { channelId: string | null }>(
   return ({ channelId }) => channelId === null || !hidden.has(channelId);
 }
 
-/** Whether the person is known not to see a channel, or not known to be in a private thread. */
 function isHidden(guild: Guild, { member, channelId: here }: Asker, channelId: string): boolean {
   // Announced but not loaded yet, as just after a start: nothing is known about it.
   if (!guild.available && (guild.name as string | undefined) === undefined) return true;
@@ -183,7 +173,6 @@ export function isGone({ guild, channelId: here }: Pick<Asker, 'guild' | 'channe
   return guild !== null && hasRoles(guild) && channelId !== here && !guild.channels.cache.has(channelId);
 }
 
-/** A person's permissions in the interaction's channel; null outside a guild. */
 interface Permitted {
   memberPermissions: Readonly<PermissionsBitField> | null;
 }
@@ -192,19 +181,16 @@ interface Permitted {
 export const hasManageServer = ({ memberPermissions }: Permitted): boolean =>
   memberPermissions?.has(PermissionFlagsBits.ManageGuild) === true;
 
-/** Throws a {@link UserError} unless the person has Manage Server: the manager role is not enough for everything. */
 export function requireManageServer(person: Permitted, t: Translate): void {
   if (!hasManageServer(person)) throw new UserError(t('reply.manageServerOnly'));
 }
 
-/** The guild's subscriptions: those in channels that the person is known to see, and the others. */
 export async function seenBy(context: Context): Promise<{ visible: Subscription[]; unseen: Subscription[] }> {
   const all = await context.subscriptions.list(context.guildId);
   const isSeen = await sightOf(all, context);
   return { visible: all.filter(isSeen), unseen: all.filter((one) => !isSeen(one)) };
 }
 
-/** A line about subscriptions that are omitted because the person does not see their channels; null: none. */
 export function unseenLine({ length: count }: readonly Subscription[], t: Translate): string | null {
   return count === 0 ? null : t('subscription.unseen', { count });
 }

@@ -19,11 +19,10 @@ import { embedReply } from './reply.ts';
 export type ButtonRow = APIActionRowComponent<APIButtonComponent>;
 export type MenuRow = APIActionRowComponent<APIStringSelectComponent>;
 
-/** Discord's limit of the options of a menu. */
+/** Discord's limits. */
 export const MAX_MENU_OPTIONS = 25;
-/** Discord's limit of the buttons of a row. */
 export const MAX_ROW_BUTTONS = 5;
-/** Discord's limit of an option's label and description, in characters. */
+/** Of an option's label and description, in characters. */
 const MAX_OPTION = 100;
 
 type PressStyle = ButtonStyle.Primary | ButtonStyle.Secondary | ButtonStyle.Success | ButtonStyle.Danger;
@@ -46,12 +45,10 @@ export function row(...buttons: APIButtonComponent[]): ButtonRow {
   return { type: ComponentType.ActionRow, components: buttons };
 }
 
-/** One row for each list of buttons that is not empty. */
 export function rows(...lists: APIButtonComponent[][]): ButtonRow[] {
   return lists.filter(({ length }) => length > 0).map((buttons) => row(...buttons));
 }
 
-/** A row with a menu that the named command's `menus` handle; texts that are too long for Discord are cut. */
 export function menuRow(
   customId: string,
   placeholder: string,
@@ -67,7 +64,7 @@ export function menuRow(
   return { type: ComponentType.ActionRow, components: [menu] };
 }
 
-/** Buttons to turn pages (counted from 0); none if there is only one page. `idOf` returns the custom ID for a page. */
+/** Pages are counted from 0. */
 export function pager(t: Translate, page: number, pages: number, idOf: (page: number) => string): APIButtonComponent[] {
   if (pages < 2 || idOf(page + 1).length > 100) return [];
   return [
@@ -76,7 +73,6 @@ export function pager(t: Translate, page: number, pages: number, idOf: (page: nu
   ];
 }
 
-/** A one-line text field of a form, required unless `input` says otherwise. */
 export function textField(
   customId: string,
   label: string,
@@ -94,7 +90,6 @@ export function textField(
 /** A short hash for custom IDs: shows whether the value is still the one in the question, without revealing it. */
 export const fingerprint = (text: string): string => hash('sha256', text).slice(0, 16);
 
-/** A question with two buttons, each by its label and custom ID: the first one destroys something. */
 export function question(
   title: string,
   lines: readonly (string | null)[],

@@ -14,10 +14,7 @@ type Option = APIApplicationCommandBasicOption;
 type Definition = Command['data'];
 type TextLimits = Pick<APIApplicationCommandStringOption, 'required' | 'max_length'> & { autocomplete?: boolean };
 
-/**
- * A command's definition. No default permission is set: Discord would hide the command from the manager role. Access is
- * checked when a command is used.
- */
+/** Without default permissions: Discord would hide the command from the manager role. Access is checked at use. */
 export function define(name: string, description: string, options: Definition['options'] = []): Definition {
   return { type: ApplicationCommandType.ChatInput, name, description, options };
 }
@@ -28,7 +25,6 @@ interface Subcommand {
   /** Default: people who may configure the bot. */
   access?: 'all';
   execute?: (interaction: CommandUse, context: Context) => Promise<Reply>;
-  /** The form that it opens instead of being executed. */
   opens?: (interaction: CommandUse, context: Context) => Promise<FormData>;
 }
 

@@ -14,12 +14,10 @@ export function explain(t: Translate, failure: UpstreamFailure, service: Interfa
   return text + rootHint(t, failure, service);
 }
 
-/** A line for a failure that a wrong root may cause and a retry cannot fix; empty for others. */
 export function rootHint(t: Translate, { status }: UpstreamFailure, service: Interface): string {
   return PERHAPS_ROOT.includes(status) ? `\n-# ${t('failure.lasting', { variable: ROOTS[service] })}` : '';
 }
 
-/** The HTTP status for the text; empty: there is none. */
 export const codeOf = (failure: UpstreamFailure): number | '' => (failure.status === 'broken' ? failure.code : '');
 
 export function notConfigured(t: Translate, service: Exclude<Interface, 'prices'>, ...variables: string[]): UserError {

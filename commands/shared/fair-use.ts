@@ -4,7 +4,6 @@ import type { Interface } from '../../src/domain/upstream.ts';
 import { UserError } from '../../src/errors.ts';
 import { relativeTime } from './reply.ts';
 
-/** How many lookups a person, a server and everybody together can make at once, and how often one more. */
 const LIMITS = {
   /** Scam checks need the rest of what it accepts. */
   explorer: {
@@ -25,9 +24,7 @@ const LIMITED_MS = MINUTE;
 type Queried = Extract<Interface, 'explorer' | 'discovery'>;
 
 export interface Cooldown {
-  /** Counts a lookup; returns who must wait and until when, or null. */
   take(service: Queried, guildId: string, userId: string): { who: 'person' | 'server' | 'all'; until: number } | null;
-  /** Records that the service rate-limits requests: nobody queries it for a minute. */
   limited(service: Queried): void;
 }
 
@@ -53,7 +50,7 @@ export function createCooldown(now: () => number): Cooldown {
   };
 }
 
-/** Counts a lookup that no cache answers; throws a {@link UserError} when the person or the server has to wait. */
+/** Throws a {@link UserError} when the person or the server has to wait. */
 export function countLookUp(service: Queried, context: InteractionContext & { cooldown: Cooldown }): void {
   const { guildId, interaction, cooldown, own, isOutside } = context;
   const { user } = interaction;
@@ -64,10 +61,7 @@ export function countLookUp(service: Queried, context: InteractionContext & { co
   throw new UserError(own(hold.who === 'person' ? 'failure.cooldown' : 'failure.cooldownServer', { due }));
 }
 
-/**
- * Runs one guild's slow jobs of one kind one at a time. One thread does them for all guilds, so a guild that asks
- * repeatedly must not make the others wait.
- */
+/** One guild's slow jobs of one kind run one at a time: one thread does them for all guilds. */
 export interface GuildQueue {
   run<Result>(
     guildId: string,

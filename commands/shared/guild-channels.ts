@@ -7,14 +7,12 @@ import { relativeTime } from './reply.ts';
 /** What Discord's response shows about a channel; undefined: nothing. */
 export type FoundChannel = GuildBasedChannel | 'gone' | 'hidden' | undefined;
 
-/** Maximum simultaneous requests about channels that the gateway did not report. */
 const MAX_REQUESTS = 10;
 
 /** Maximum refused requests of one guild's commands per period: Discord bans bots for too many. */
 const MAX_REFUSED = 20;
 const REFUSED_MS = 2 * MINUTE;
 
-/** What Discord's responses showed about a guild's channels: nothing yet. */
 const noResponses = () => ({
   /** Deleted channels. IDs are never reused, so they stay deleted. */
   gone: new Set<string>(),
@@ -30,10 +28,7 @@ const noResponses = () => ({
 
 /** Requests of commands that Discord may refuse. The refusals of each guild are limited. */
 export interface GuildChannels {
-  /**
-   * Finds channels. Asks Discord, ten at a time, about those that the gateway does not report (closed threads), and
-   * about private threads, because the library does not report that the bot was removed from one.
-   */
+  /** Asks Discord about closed threads, and about private ones: the library does not report the bot's removal there. */
   find(guild: Guild, ids: readonly string[]): Promise<Map<string, FoundChannel>>;
   /** Makes a request that Discord may refuse. If it refused too many of this guild, calls `otherwise` instead. */
   request<Result>(guild: Guild, make: () => Promise<Result>, otherwise: () => Result): Promise<Result>;
@@ -103,14 +98,12 @@ export function createGuildChannels(now: () => number): GuildChannels {
   };
 }
 
-/** What Discord's refusal shows about a channel; null: nothing. */
 export function readFailure(error: unknown): 'gone' | 'hidden' | null {
   if (!(error instanceof DiscordAPIError)) return null;
   if (error.code === RESTJSONErrorCodes.UnknownChannel) return 'gone';
   return error.code === RESTJSONErrorCodes.MissingAccess ? 'hidden' : null;
 }
 
-/** Throws the {@link UserError} for a guild whose requests Discord refused too often. */
 export function tooManyRefusals({ t, now }: { t: Translate; now(): number }): never {
   throw new UserError(t('failure.refused', { due: relativeTime(now() + REFUSED_MS) }));
 }

@@ -37,7 +37,6 @@ export async function impostorsAmong(
   );
 }
 
-/** The addresses that could be mistaken for another one that this guild knows, each with that one. */
 export async function lookAlikes(addresses: readonly AddressText[], context: Context): Promise<Alike> {
   const byEnds = await knownByEnds(context);
   return new Map(

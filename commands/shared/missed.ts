@@ -37,15 +37,14 @@ export interface Gap {
 }
 
 const SHOWN_MS = 30 * DAY;
-/** Most missed transfers, the latest ones, whose cause is looked for. */
 const MAX_MISSED = 200;
-/** A service that delivers nothing for so long while something moves is silent. */
+/** A service that delivers nothing for this long while something moves is silent. */
 const SILENT_MS = 10 * MINUTE;
-/** How many of the latest changes are searched for addresses that were added to a webhook. */
+/** Of the audit log, the latest ones. */
 const MAX_ENTRIES = 500;
 const MAX_ADDRESSES = 3;
 
-/** What a guild missed of what it watches, if more than once for a cause, latest first; `isSeen`: it may be shown. */
+/** Causes of more than one missed transfer, the latest first. */
 export async function gapsOf(
   guildId: string,
   services: CommandServices,
@@ -110,7 +109,6 @@ function delivers(eventType: string, { kind }: Transfer): boolean {
   return { native: 'NATIVE', erc20: 'ERC20', nft: 'ERC721', unknown: type }[mergedKind(kind)] === type;
 }
 
-/** What was missed and why. `isSeveral`: its network is named. */
 export function missedLine(t: Translate, { on, cause, addresses, names, found }: Gap, isSeveral: boolean): string {
   const shown = firstOf(t, addresses, MAX_ADDRESSES, (address) =>
     namedAddress(names.get(address), address, on.settings),
@@ -131,7 +129,7 @@ function whyOf(t: Translate, cause: Gap['cause'], addresses: string): string {
   return t('chain.why.silent', { addresses, from, to: relativeTime(cause.to) });
 }
 
-/** The buttons that fix the causes of these; `withCheck`: where no button can, one that shows what else is wrong. */
+/** `withCheck`: also a button for the whole check, if no other one fixes the cause. */
 export function missedButtons(
   context: CommandServices & { t: Translate },
   gaps: readonly Gap[],

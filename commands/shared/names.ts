@@ -22,10 +22,8 @@ export async function namesByAddress(guildId: string, { labels }: Pick<CommandSe
   return new Map((await labels.list(guildId)).map(({ address, name }) => [address, name]));
 }
 
-/** A name of the server's address book for titles and bold lines, as alerts show it. */
 export const titleName = (name: string | null | undefined, fallback = ''): string => asLabel(name, fallback, MAX_NAME);
 
-/** A name in bold, for the middle of a sentence; the fallback stays as it is. */
 export function boldName(name: string | null | undefined, fallback = ''): string {
   const shown = titleName(name);
   return shown === '' ? fallback : `**${shown}**`;
@@ -38,7 +36,6 @@ export function nameOf({ label, address }: Pick<Subscription, 'label' | 'address
   return titleName(label, `\`${shortAddress(address)}\``);
 }
 
-/** A name as the server's address book takes it; throws a {@link UserError}. */
 export function readName(text: string, t: Translate): string {
   if (labelLooksLikeLink(text)) throw new UserError(t('label.link'));
   const name = plainText(text, MAX_NAME);
@@ -49,7 +46,6 @@ export function readName(text: string, t: Translate): string {
   return name;
 }
 
-/** A name as the server's address book takes it; null: it does not take this one. */
 export const nameOrNull = (label: string, t: Translate): string | null =>
   ifRefused<string | null>(
     () => readName(label, t),
@@ -63,20 +59,16 @@ export function notNamed(refusal: LabelRefusal, { settings, t }: Context): UserE
   return new UserError(t('label.taken', shown));
 }
 
-/** Addresses with the names by which people may type them, such as those of a guild's address book. */
+/** The names by which people may type addresses. */
 export type Names = ReadonlyMap<AddressText, string>;
 
-/** How to read a typed address, and the reason to show if it is neither an address nor one of the names. */
 interface Rules {
   parse?: typeof parseAddress;
   names?: Names;
   noName?: string;
 }
 
-/**
- * The address that a person typed, or the one with the typed name; throws a {@link UserError}. An address is never taken
- * for a name, which anybody who may configure the bot could have chosen to look like it.
- */
+/** An address is never taken for a name, which somebody could have chosen to look like it. */
 export function readAddress(typed: string, t: Translate, rules: Rules = {}): AddressText {
   const { parse = parseAddress, names = new Map(), noName = t('address.form') } = rules;
   const parsed = parse(typed);
@@ -95,27 +87,25 @@ export const addressesNamed = (typed: string, names: Names): AddressText[] => {
   return [...names].flatMap(([address, name]) => (name.toLowerCase() === wanted ? address : []));
 };
 
-/** Why a text is not an address, with the address that it probably means. */
 export function faultText(fault: AddressFault, typed: string, t: Translate): string {
   const reason = t(`address.${fault}`);
   const digits = fault === 'bare' ? bareDigits(typed) : null;
   return digits === null ? reason : `${reason} ${t('reply.suggestion', { text: `\`0x${digits}\`` })}`;
 }
 
-/** The entries of a typed list: names as a whole, although they may contain blanks, and all other words. */
+/** Names stay whole, although they may contain blanks. */
 export function entriesOf(text: string, names: Names): string[] {
   const parts = text.split(/[,;，；、|\r\n]+/u).map((part) => part.trim());
   const isName = (part: string) => addressesIn(part).length === 0 && addressesNamed(part, names).length > 0;
   return parts.flatMap((part) => (isName(part) ? [part] : part.split(/\s+/u))).filter(Boolean);
 }
 
-/** The addresses in a pasted text, each once, and its other words, each with why it is not an address. */
 export interface Pasted {
   addresses: AddressText[];
   wrong: { text: string; fault: AddressFault }[];
 }
 
-/** Reads a pasted list of addresses and names. Words beside an address, such as what it is called, are ignored. */
+/** Words beside an address, such as what it is called, are ignored. */
 export function readAddresses(text: string, names: Names = new Map()): Pasted {
   const addresses = new Set<AddressText>();
   const wrong = new Map<string, AddressFault>();

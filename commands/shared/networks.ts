@@ -16,40 +16,36 @@ type Typed = Pick<CommandUse | AutocompleteUse, 'options'>;
 
 /** The commands that act on one network, by default the first; their buttons carry it. */
 const PER_NETWORK = ['webhook', 'setup', 'provider'];
-/** The option that commands have where there are several networks. */
 export const NETWORK = 'network';
 export const networkOption = (description: string) =>
   text(NETWORK, description, { autocomplete: true, max_length: 100 });
 
-/** Whether people have to be told which network something is about. */
 export const hasSeveral = ({ networks }: Pick<CommandSettings, 'networks'>): boolean => networks.length > 1;
 
-/** Whether a subscription's chain can be asked; null: that of any network. */
+/** `network`: null means any. */
 export const hasNode = ({ networks }: Pick<CommandSettings, 'networks'>, network: number | null): boolean =>
   networks.some((one) => one.hasNode && (network === null || one.id === network));
 
-/** What people call a network, also one that is no longer configured. */
+/** Also of one that is no longer configured. */
 export const titleOf = (id: number, { networks }: Pick<CommandSettings, 'networks'>): string =>
   networks.find((one) => one.id === id)?.title ?? `#${id}`;
 
-/** The context on each network, or on the one with this ID: none, if that is no longer configured. */
+/** Empty if that network is no longer configured. */
 export function eachNetwork<Given extends Context>(context: Given, only: number | null = null): Given[] {
   if (!hasSeveral(context.settings)) return [context];
   const those = context.networks.filter(({ network }) => only === null || network.id === only);
   return those.map((own) => ({ ...context, ...own }));
 }
 
-/** The subscriptions that count on the context's network. */
 export const watchedHere = <Watched extends Pick<Subscription, 'network'>>(
   all: readonly Watched[],
   { network }: Pick<NetworkServices, 'network'>,
 ): Watched[] => all.filter((one) => one.network === null || one.network === network.id);
 
-/** The context on the network with this ID; as it is, if there is none. */
 export const onNetwork = <Given extends Context>(context: Given, id: number | null): Given =>
   id === null ? context : (eachNetwork(context, id)[0] ?? context);
 
-/** The ID of the network that somebody typed as its name, title or chain; null: none, or any. Throws a `UserError`. */
+/** Reads a name, title or chain ID. null: none, or any. Throws a {@link UserError}. */
 export function typedNetwork(typed: string | null, { settings, t }: Context): number | null {
   const { networks: all } = settings;
   const wanted = typed?.trim().toLowerCase() ?? '';
@@ -63,7 +59,6 @@ export function typedNetwork(typed: string | null, { settings, t }: Context): nu
 export const pickedNetwork = ({ options }: Typed, context: Context): number | null =>
   typedNetwork(options.getString(NETWORK), context);
 
-/** The networks that match the typed text; `any` is offered where it is the default. */
 function offerNetworks({ commandName, options }: AutocompleteUse, { settings, t }: Context): Choice[] {
   const any = PER_NETWORK.includes(commandName) ? [] : [{ name: t('chain.anyNetwork'), value: 'any' }];
   return choicesWith(options.getFocused(), [
@@ -72,7 +67,7 @@ function offerNetworks({ commandName, options }: AutocompleteUse, { settings, t 
   ]);
 }
 
-/** A line about the context's network, which names it where there are several, and what describes it in their file. */
+/** Where there are several networks: names this one, and settings as in their file. */
 export const ofNetwork = (
   line: string,
   { settings, network }: Pick<NetworkServices, 'settings' | 'network'>,
@@ -82,12 +77,10 @@ export const ofNetwork = (
 const marked = (customId: string, { network, networks }: OnNetwork): string =>
   network.id === networks[0]!.network.id || /:@\d+$/.test(customId) ? customId : `${customId}:@${network.id}`;
 
-/** Discord's limit. */
+/** Discord's limits. */
 const MAX_CUSTOM_ID = 100;
-/** Discord's limit of a button's label, in characters. */
 const MAX_LABEL = 80;
 
-/** Buttons and menus that act on the context's network; those whose custom ID would be too long are left out. */
 export function marking<Row extends NonNullable<Reply['components']>[number]>(
   rows: readonly Row[],
   context: OnNetwork,
@@ -102,7 +95,7 @@ export function marking<Row extends NonNullable<Reply['components']>[number]>(
     .filter(({ components }) => components.length > 0);
 }
 
-/** A button that acts on the context's network, and names it; none if its custom ID would be too long. */
+/** Empty if the custom ID would be too long. */
 export function namedButton(one: APIButtonComponent, context: OnNetwork): APIButtonComponent[] {
   if (!hasSeveral(context.settings) || !('label' in one)) return [one];
   const label = cutTo(`${one.label} · ${context.network.title}`, MAX_LABEL);
@@ -110,7 +103,6 @@ export function namedButton(one: APIButtonComponent, context: OnNetwork): APIBut
   return own ? own.components : [];
 }
 
-/** The reply, with the network that it is about above its title, where there are several. */
 export function naming(reply: Reply, context: OnNetwork): Reply {
   const [first, ...others] = reply.embeds ?? [];
   if (!first || !hasSeveral(context.settings)) return reply;
@@ -135,9 +127,7 @@ async function onOne<Result extends Reply | FormData>(
 const mapValues = <Value, Result>(values: Record<string, Value>, change: (value: Value) => Result) =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));
 
-/**
- * The parts of a command that act on one network: the one that the option or the pressed button names, or else the first.
- */
+/** The network is the one that the option or the pressed button names, or else the first. */
 export function perNetwork<Parts extends Partial<Command<Context>>>(parts: Parts): Parts {
   const picked = (interaction: Typed, given: Context) => onNetwork(given, pickedNetwork(interaction, given));
   const typed =
@@ -177,10 +167,7 @@ const MAX_NAMED = 5;
 export const isElsewhere = (chainId: number, { networks }: Context['settings']): boolean =>
   networks.every((one) => one.chainId !== null && one.chainId !== chainId);
 
-/**
- * A line about the networks that typed addresses name, such as `matic:0x…`, and that are not this bot's; null: there are
- * none.
- */
+/** Names the networks of typed addresses, such as `matic:0x…`, that are not this bot's; null: there are none. */
 export function networkLine(chains: readonly number[], { settings, t }: Context, show = chainTitle): string | null {
   const others = chains.filter((one) => settings.networks.every(({ chainId }) => chainId !== one)).slice(0, MAX_NAMED);
   if (others.length === 0) return null;
@@ -190,7 +177,6 @@ export function networkLine(chains: readonly number[], { settings, t }: Context,
   return `⚠️ ${isKnown ? t('address.otherChain', { networks, own: titles }) : t('address.chain', { networks })}`;
 }
 
-/** A reply with that line about these texts. */
 export function withNetworkLine(reply: Reply, texts: readonly string[], context: Context): Reply {
   const line = networkLine(chainsIn(texts.join('\n')), context);
   const [first, ...others] = reply.embeds ?? [];
@@ -201,7 +187,6 @@ export function withNetworkLine(reply: Reply, texts: readonly string[], context:
   };
 }
 
-/** Does something with these texts; a reply or a refusal ends with that line. */
 async function withChains(texts: readonly string[], context: Context, run: () => Promise<Reply>): Promise<Reply> {
   try {
     return withNetworkLine(await run(), texts, context);
@@ -211,10 +196,7 @@ async function withChains(texts: readonly string[], context: Context, run: () =>
   }
 }
 
-/**
- * A command whose replies and refusals say so of everything that was typed into it and its forms, and whose option
- * suggests networks.
- */
+/** Replies and refusals name the foreign networks of everything that was typed; the option suggests networks. */
 export function namingNetworks({ execute, autocomplete, forms = {}, ...command }: Command<Context>): Command<Context> {
   const named = ({ submit, ...form }: Form<Context>): Form<Context> => ({
     ...form,

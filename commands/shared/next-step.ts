@@ -25,7 +25,6 @@ import {
 /** One more button fits beside these. */
 const MAX_BUTTONS = MAX_ROW_BUTTONS - 1;
 
-/** What remains to do before some addresses get alerts, as a field and the buttons that do it. */
 interface NextStep {
   isDone: boolean;
   field: APIEmbedField;
@@ -33,26 +32,22 @@ interface NextStep {
 }
 
 interface NetworkStep extends NextStep {
-  /** The addresses that none of its webhooks has. */
   lacking: ReadonlySet<AddressText>;
   /** The webhooks that post here, and what they may lack; null: they cannot be filled, or have everything. */
   fill: { project: ReadyProject; here: Webhook[]; missing: AddressText[] } | null;
 }
 
-/** Stands in a button for what it adds. */
+/** The part of a button's custom ID that stands for what it adds. */
 type What = (lacking: ReadonlySet<AddressText>) => string;
 
 type Watched = readonly Pick<Subscription, 'address' | 'network'>[];
 
-/**
- * What remains to do before what is watched gets alerts, on each of its networks; `what` stands for it in a button, see
- * `webhook:fill`.
- */
+/** `what` stands for what is watched in a button, see `webhook:fill`. */
 export function nextStep(watched: Watched, what: string, context: Context): Promise<NextStep> {
   return together(watched, what, context, (addresses, on) => stepOn(addresses, () => what, on));
 }
 
-/** Adds what a webhook lacks to it, where it is clear which one gets it; otherwise like {@link nextStep}. */
+/** Adds what a webhook lacks, where it is clear which one gets it; otherwise like {@link nextStep}. */
 export function fillOrNextStep(watched: Watched, what: string, context: Context): Promise<NextStep> {
   const { guildId, t, storedProjects } = context;
   return together(watched, what, context, async (addresses, on): Promise<NextStep> => {
@@ -80,7 +75,6 @@ function onEach<Step extends NextStep>(
   return Promise.all(steps);
 }
 
-/** The steps on all networks as one: first those where nothing is left to do. */
 async function together(
   watched: Watched,
   what: string,
@@ -112,7 +106,6 @@ async function together(
   };
 }
 
-/** The buttons of several networks: one that fills every webhook, and one for each webhook that has to be created. */
 function buttonsOf(
   steps: readonly { on: Context; buttons: APIButtonComponent[] }[],
   what: string,
@@ -130,7 +123,7 @@ interface Warning {
   on(address: AddressText): string[];
 }
 
-/** A warning that no alerts come for some of these addresses because no webhook has them; null: that is not known. */
+/** null: no address is known to lack a webhook. */
 export async function coverageWarning(watched: Watched, what: What, context: Context): Promise<Warning | null> {
   const steps = await onEach(watched, context, (addresses, on) => stepOn(addresses, what, on));
   const open = steps.filter(({ lacking }) => lacking.size > 0);
@@ -149,7 +142,6 @@ export async function coverageWarning(watched: Watched, what: What, context: Con
   };
 }
 
-/** Whether the webhooks that post here have these addresses, and otherwise what to do. */
 async function stepOn(addresses: readonly AddressText[], what: What, context: Context): Promise<NetworkStep> {
   const { guildId, t, projects, receiver } = context;
   const step = (value: string, ...buttons: APIButtonComponent[]): NetworkStep => ({

@@ -4,10 +4,8 @@ import { UserError } from '../../src/errors.ts';
 import { hasSeveral } from './networks.ts';
 import type { Context } from './services.ts';
 
-/** Actions on one network's project. */
 const OF_NETWORK = /^(webhook|setup\.(project|receiver))\b/;
 
-/** Adds an entry about what a person did in a guild to the audit log, with the network where there are several. */
 export function record(context: Context, action: string, detail: object): Promise<void> {
   const { interaction, guildId, audit, now, network, settings } = context;
   const isNamed = hasSeveral(settings) && OF_NETWORK.test(action);
@@ -20,7 +18,6 @@ export const OPEN_MS = 15 * MINUTE;
 /** Maximum number of open questions of one kind per guild: each may contain megabytes. */
 const MAX_OPEN = 10;
 
-/** The text for a question that is too old or was already answered. */
 const LATE = {
   'webhook.remove': 'webhook.remove.late',
   'webhook.forget': 'webhook.remove.late',
@@ -30,7 +27,7 @@ const LATE = {
   'subscription.panel': 'subscription.panel.late',
 } as const satisfies Record<Action, string>;
 
-/** Stores what somebody is asked to confirm; returns the ID for the question's buttons. */
+/** Returns the ID for the question's buttons. */
 export function ask<Kind extends Action>(
   { interaction, guildId, confirmations, now }: Context,
   action: Kind,
@@ -39,10 +36,7 @@ export function ask<Kind extends Action>(
   return confirmations.ask({ guildId, userId: interaction.user.id, action, detail, askedAt: now() }, MAX_OPEN);
 }
 
-/**
- * Removes a question that the same person was asked, and returns what it is about; throws a {@link UserError} if it is
- * gone or too old.
- */
+/** Only the person who was asked may confirm. Throws a {@link UserError} if the question is gone or too old. */
 export async function takeConfirmation<Kind extends Action>(
   { interaction, guildId, confirmations, now, t }: Context,
   action: Kind,

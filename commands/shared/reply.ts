@@ -20,7 +20,6 @@ const MAX_INPUT_SHOWN = 100;
 /** Maximum characters of a project's or webhook's ID: people copy it, so it is always shown in full. */
 export const MAX_ID = 64;
 
-/** A reply of one embed; a description that is too long for Discord is cut at a line's end. */
 export function embedReply(
   tone: keyof typeof COLORS,
   title: string,
@@ -34,7 +33,6 @@ export function embedReply(
   return { embeds: [{ ...shown, ...embed }], components };
 }
 
-/** As many lines as fit into `max` characters (a field, unless given), and the number of omitted ones. */
 export function asManyAsFit(lines: readonly string[], max = MAX_FIELD_TEXT): string {
   const kept: string[] = [];
   let length = 0;
@@ -46,7 +44,6 @@ export function asManyAsFit(lines: readonly string[], max = MAX_FIELD_TEXT): str
   return kept.join('\n');
 }
 
-/** The first `max` entries, one line each, and the number of others. */
 export function firstOf<T>(t: Translate, all: readonly T[], max: number, show: (one: T) => string): string[] {
   const more = all.length > max ? [t('reply.more', { count: all.length - max })] : [];
   return [...all.slice(0, max).map(show), ...more];
@@ -64,7 +61,6 @@ export const listInCode = (values: readonly string[], t: Translate): string =>
 
 export const addressInCode = (address: AddressText): string => `\`${checksumAddress(address)}\``;
 
-/** A full checksum address, as a link where there is an explorer. */
 export const fullAddress = (
   address: AddressText,
   settings: ExplorerRoot,
@@ -81,7 +77,7 @@ export function absoluteTime(milliseconds: number): string {
   return time(Math.floor(milliseconds / 1000), TimestampStyles.LongDateShortTime);
 }
 
-/** A third party's name in inline code, the only form in which it is shown; `fallback` replaces a missing one. */
+/** In inline code, the only form in which a third party's name is shown. */
 export function thirdPartyName(t: Translate, text: string | null | undefined, fallback: string): string {
   return inCode(text, fallback, undefined, t('alert.hiddenName'));
 }
@@ -92,7 +88,7 @@ export function quoted(typed: string, fallback = '` `'): string {
   return plain ? isolate(`\`${plain}\``) : fallback;
 }
 
-/** The error with the typed text in its message, and the `option` that it is in, unless that already has them. */
+/** Adds the typed text, and the `option` that it is in, unless the message has them already. */
 export function withInput({ message, readings }: UserError, typed: string, t: Translate, option?: string): UserError {
   const shown = quoted(typed.slice(0, MAX_INPUT_SHOWN));
   const isPlace = option !== undefined && !message.includes(option);
@@ -101,7 +97,6 @@ export function withInput({ message, readings }: UserError, typed: string, t: Tr
   return new UserError(full, { readings });
 }
 
-/** Reads a typed text; a refusal shows it. */
 export function readTyped<Value>(read: () => Value, typed: string, t: Translate): Value {
   return ifRefused(read, (error) => {
     throw withInput(error, typed, t);

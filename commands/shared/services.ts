@@ -39,7 +39,6 @@ export interface CommandSettings extends ExplorerRoot {
   schema: number;
 }
 
-/** The groups of the store that commands use under their own names. */
 type StoreGroups = Pick<
   Store,
   | 'subscriptions'
@@ -57,15 +56,11 @@ type StoreGroups = Pick<
   | 'chainChecks'
 >;
 
-/** What differs between networks. */
 export interface NetworkServices {
   network: Network;
   projects: Projects;
-  /** null when the interface is off. */
   explorer: Pick<Explorer, 'token'> | null;
-  /** null when the interface is off. */
   discovery: Discovery | null;
-  /** null: no node is set up. */
   chain: ChainNode | null;
   /** The interfaces that are down; `check` probes them all first. */
   interfaces: Pick<InterfaceHealth, 'check' | 'outages'>;
@@ -75,7 +70,7 @@ export interface NetworkServices {
 
 /** What commands can use, on the first network. */
 export interface CommandServices extends StoreGroups, NetworkServices {
-  /** Of every network; a command that concerns several uses them by `eachNetwork`. */
+  /** Use them by `eachNetwork`. */
   networks: readonly NetworkServices[];
   storedProjects: Store['projects'];
   /** Where a project's events must be sent; only people who may manage the project may see it. */
@@ -89,23 +84,18 @@ export interface CommandServices extends StoreGroups, NetworkServices {
   chart(bars: Bars): Promise<Buffer>;
   /** Re-renders the messages affected by a label change; returns how many, and whether these are all of them. */
   relabel(guildId: string, addresses: readonly AddressText[]): Promise<{ messages: number; isAll: boolean }>;
-  /** Looks for alerts that a change made due. */
   wake: Outbox['wake'];
   eraseGuild(guildId: string): Promise<void>;
-  /** A sample alert of a subscription, in the guild's language. */
   sample(
     subscription: Subscription,
     server: { language: string | null; style: AlertStyle | null },
   ): RESTPostAPIChannelMessageJSONBody;
   readAttachment: ReadAttachment;
-  /** The last delivery since the start from an address that is not a source: at one scope's URL, or at any. */
+  /** The last one since the start from an address that is not a source: at one scope's URL, or at any. */
   lastRefused(scope: number | 'any'): (RefusedSource & { at: number }) | null;
-  /** The last delivery since the start that one scope's URL refused for its signature, and how many there were. */
+  /** Since the start. */
   lastBadSignature(scope: number): { fault: SignatureFault; at: number; count: number } | null;
-  /**
-   * The state of a guild whose channels all wait because Discord refused too many messages there; null: they do not
-   * wait.
-   */
+  /** null: the guild's channels do not all wait because of Discord's refusals. */
   guildPause(guildId: string): GuildPause | null;
   receiverQuota(scope: number): ScopeQuota;
   /** Why due alerts of a guild are not sent now: first what concerns every channel. */

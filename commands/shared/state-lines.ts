@@ -10,7 +10,6 @@ import type { CommandServices, Context } from './services.ts';
 
 const MAX_UNCHECKED = 3;
 
-/** How far a network was compared with its chain, and what could not be checked. */
 export function completenessLines(t: Translate, one: Completeness): { complete: string | null; open: string[] } {
   const { title, block, blockAt, trouble, unchecked, hasTraces } = one;
   const named = (line: string) => (title === '' ? line : `**${title}**: ${line}`);
@@ -30,7 +29,7 @@ export function completenessLines(t: Translate, one: Completeness): { complete: 
   };
 }
 
-/** Why due alerts are not sent now, one line each. What holds up all channels hides what holds up single ones. */
+/** What holds up all channels hides what holds up single ones. */
 export function pauseLines(pauses: readonly SendingPause[], t: Translate): string[] {
   const all = pauses.filter(({ channelId }) => channelId === null);
   return firstOf(t, all.length > 0 ? all : pauses, 5, ({ channelId, reason, until }) => {
@@ -39,10 +38,7 @@ export function pauseLines(pauses: readonly SendingPause[], t: Translate): strin
   });
 }
 
-/**
- * The latest delivery with a refused source that concerns a guild: of all if it manages the operator's project,
- * otherwise at its own URL; also at the operator's if no guild manages that.
- */
+/** At any URL if the guild manages the operator's project, else at its own, or the operator's if none manages it. */
 export function refusedFor(
   { own, scope }: ProjectAccess,
   { projects, lastRefused, network, settings }: Context,
@@ -51,7 +47,6 @@ export function refusedFor(
   return lastRefused(own || hasSeveral(settings) ? scope : 'any');
 }
 
-/** A sentence about what a server's own receiver URL refused; null: nothing. */
 export function quotaLine(scope: number, { t, receiverQuota }: Context): string | null {
   const { refused, limits } = receiverQuota(scope);
   if (!refused) return null;

@@ -18,13 +18,12 @@ export function suggestionError(reason: string, typed: string, known: Iterable<s
   return withInput(new UserError(withSuggestion(reason, typed, known, t)), typed, t);
 }
 
-/** The error for a text that is none of an option's choices; `option`: its name as the person sees it. */
 export function invalidChoiceError(option: string, typed: string, choices: readonly string[], t: Translate): UserError {
   const reason = t('subscription.filter.choice', { option, choices: listInCode(choices, t) });
   return new UserError(withSuggestion(reason, typed, choices, t));
 }
 
-/** The value of an option that has only these, such as `setup server style`; throws a {@link UserError} for any other. */
+/** `path` is the option's, such as `setup server style`. */
 export function readChoice<const Value extends string>(
   path: string,
   typed: string,
@@ -41,7 +40,6 @@ export function withSuggestion(reason: string, typed: string, known: Iterable<st
   return suggestion === null ? reason : `${reason} ${t('reply.suggestion', { text: quoted(suggestion) })}`;
 }
 
-/** The known text that differs from the typed one by the fewest typing errors; null: none is close. */
 export function closestMatch(typed: string, known: Iterable<string>): string | null {
   const wanted = folded(typed);
   if (wanted.length < MIN_BEGINNING) return null;
@@ -65,7 +63,6 @@ export function choicesWith(typed: string, choices: readonly Choice[]): Choice[]
   return choices.filter(({ name, value }) => [name, value].some((text) => text.toLowerCase().includes(wanted)));
 }
 
-/** An address as a choice: its name and the shortened address, or the full address if it has no name. */
 export function addressChoice(address: AddressText, name: string | null): Choice {
   const value = checksumAddress(address);
   return { name: name === null ? value : `${isolate(name)} · ${shortAddress(address)}`, value };

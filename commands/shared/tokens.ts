@@ -24,10 +24,7 @@ import { fullAddress, listInCode, quoted, thirdPartyName } from './reply.ts';
 import type { CommandServices, Context } from './services.ts';
 import { choicesWith, withSuggestion } from './suggestions.ts';
 
-/**
- * The tokens that a guild's people may mean, on one network or on each, with the operator's name for the native coin,
- * if there is one.
- */
+/** On one network or on each. The native coin has the operator's name for it, if there is one. */
 export async function knownIn(
   guildId: string | null,
   { tokens, settings }: Pick<CommandServices, 'tokens' | 'settings'>,
@@ -63,10 +60,7 @@ function imitationsAmong(known: readonly KnownToken[]): ReadonlySet<Asset> {
   return new Set(others.filter((one) => genuine.has(called(one))).map(({ token }) => token));
 }
 
-/**
- * Tokens as choices: the server's name if there is one, the symbol and the shortened address. Genuine ones are first,
- * imitations are last and say so.
- */
+/** Genuine ones are first; imitations are last and marked. */
 export function tokenChoices(
   known: readonly KnownToken[],
   t: Translate,
@@ -109,20 +103,15 @@ export function writeAsset(asset: Asset): string {
 /** Only this many unknown symbols get a suggestion: a file may name thousands. */
 const MAX_SUGGESTIONS = 10;
 
-/** The tokens that a symbol can mean in one guild, and how they are shown. */
 export interface TokenBook {
   /** Resolves a text to a token: an address, a symbol or `native`; throws a {@link UserError}. */
   find(text: string): Asset;
-  /** Symbol and full address, as far as they are known. */
   nameOf(asset: Asset): string;
   /** A short form; the full one must be shown elsewhere. */
   shortNameOf(asset: Asset): string;
 }
 
-/**
- * Reads a guild's book of tokens, of one network or of all. `names`: the guild's names of addresses, which stand for
- * tokens without such a symbol.
- */
+/** `names` of addresses count where no token has the typed symbol. */
 export async function tokenBook(
   context: Context,
   names: Names = new Map(),
@@ -179,10 +168,7 @@ export async function tokenBook(
   };
 }
 
-/**
- * The tokens that match the typed text: those that moved at this guild's addresses, unless some of its channels are
- * hidden from the person, and with a text those of the catalog.
- */
+/** What moved here only for people who see every channel; for a typed text also the catalog. */
 export async function offerTokens(interaction: AutocompleteUse, context: Context): Promise<Choice[]> {
   const isAll = (await seenBy(context)).unseen.length === 0;
   // A subscription selects the native coin by its kind; mute treats it as a token.
@@ -200,7 +186,6 @@ export async function offerTokens(interaction: AutocompleteUse, context: Context
 const MAX_LOOKUPS = 3;
 const WAIT_MS = 2_000;
 
-/** What is chosen in one subscription, on its network (null: on every one), or in several. */
 type Chosen = { token?: AddressText | null; filters?: Partial<Choices['filters']>; network?: number | null };
 
 /** Warnings of chosen tokens that no explorer knows, such as wallets; none while one of them does not respond. */

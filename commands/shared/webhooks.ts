@@ -17,7 +17,6 @@ import type { Context } from './services.ts';
 export const SOON_MS = 3_000;
 /** Only this many webhooks' addresses are read; a project with more is not checked for them. */
 export const MAX_WEBHOOKS = 10;
-/** The type of a webhook for every kind of event. */
 export const EVERY_TYPE = 'ALL';
 /** The audit log's word for addresses that were added to a webhook. */
 export const FILLED = 'webhook.fill';
@@ -26,7 +25,6 @@ const MAX_PER_REQUEST = 100;
 
 export type ReadyProject = Extract<ProjectAccess, { status: 'ready' }>;
 
-/** The project that a guild manages; if there is none, throws a {@link UserError} that explains how to add one. */
 export async function projectOf({ guildId, t, projects }: Context): Promise<ReadyProject> {
   const access = await projects.of(guildId);
   switch (access.status) {
@@ -44,7 +42,6 @@ export async function projectOf({ guildId, t, projects }: Context): Promise<Read
   }
 }
 
-/** Which of these receiver URLs a webhook posts to; null: neither. */
 export function pointsAt({ current, retiring }: ReceiverUrls, url: string | null): 'current' | 'retiring' | null {
   if (url === null) return null;
   const bare = (text: string | null) =>
@@ -53,7 +50,6 @@ export function pointsAt({ current, retiring }: ReceiverUrls, url: string | null
   return bare(url) === bare(retiring) ? 'retiring' : null;
 }
 
-/** The project's webhooks that post to its receiver URL; a failure if they cannot be read. */
 export async function postingHere(
   { notification, scope }: ReadyProject,
   { receiver }: Pick<Context, 'receiver'>,
@@ -72,7 +68,6 @@ export interface Posting {
   addresses: ReadonlySet<AddressText> | null;
 }
 
-/** What each of these webhooks watches, as far as the service shows it in time. */
 export function withAddresses({ notification }: ReadyProject, webhooks: readonly Webhook[]): Promise<Posting[]> {
   return Promise.all(
     webhooks.map(async ({ id, eventType }, index): Promise<Posting> => {
@@ -97,10 +92,7 @@ export function targetOf(here: readonly Webhook[], chosen: string | null): strin
   return complete.length === 1 || named.length === 1 ? only!.id! : named;
 }
 
-/**
- * Adds addresses to a webhook in batches; stops at the first batch that fails. `report` is called between batches. The
- * lines show the result.
- */
+/** Stops at the first batch that fails. `report` is called between batches; the lines show the result. */
 export async function fillWebhook(
   { notification }: ReadyProject,
   webhook: string,
@@ -145,13 +137,11 @@ export const addToWebhookButton = (t: Translate, count: number, what = 'all'): A
 export const everywhereButton = (t: Translate, what = 'all'): APIButtonComponent =>
   button(t('webhook.add.everywhereButton'), `webhook:everywhere:${what}`, ButtonStyle.Primary);
 
-/** These buttons, with one for all networks in place of several that add addresses to a webhook. */
 export function withOneFill(buttons: readonly APIButtonComponent[], t: Translate, what?: string): APIButtonComponent[] {
   const others = buttons.filter((one) => !('custom_id' in one && one.custom_id.startsWith('webhook:fill:')));
   return buttons.length - others.length > 1 ? [everywhereButton(t, what), ...others] : [...buttons];
 }
 
-/** The button that moves addresses of which events are missing to a webhook for all events. */
 export const moveToWholeButton = (t: Translate, count: number): APIButtonComponent =>
   button(t('webhook.move.button', { count }), 'webhook:move', ButtonStyle.Primary);
 

@@ -45,7 +45,6 @@ export async function add(interaction: CommandUse, context: Context): Promise<Re
   return watch(context, { ...wanted, channelId: place });
 }
 
-/** The default channel for alerts; throws a {@link UserError} if it is gone, or hidden from the person. */
 async function usualChannel(context: Context): Promise<string> {
   const { interaction, server, t } = context;
   const { defaultChannel } = server;
@@ -63,7 +62,7 @@ async function usualChannel(context: Context): Promise<string> {
   return defaultChannel;
 }
 
-/** Adds a subscription for any command or button; the caller has checked it. */
+/** The caller has checked the channel. */
 export async function watch(context: Context, wanted: NewChoices): Promise<Reply> {
   const { guildId, interaction, guilds, settings, now, t } = context;
   requireMention(interaction, wanted.mention, wanted.channelId, t);

@@ -47,7 +47,6 @@ export async function edit(interaction: CommandUse, context: Context): Promise<R
   );
 }
 
-/** `/subscription pause` and `resume`. */
 export const pausing =
   (paused: boolean) =>
   async (interaction: CommandUse, context: Context): Promise<Reply> => {

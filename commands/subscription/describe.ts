@@ -55,7 +55,6 @@ function minimumPhrase(minimum: string, { kind, token, filters }: Choices, { t, 
   return t(isAny && !isZeroText(minimum) ? 'subscription.what.minimumAny' : 'subscription.what.minimum', { amount });
 }
 
-/** What is not known to be worth less is posted. */
 function dollarPhrases(choices: Choices, { t, language, settings }: Context): string[] {
   if (!settings.hasPrices) return countsDollars(choices) ? [t('subscription.what.noPrices')] : [];
   const { minimumUsd } = choices;
@@ -64,7 +63,7 @@ function dollarPhrases(choices: Choices, { t, language, settings }: Context): st
 
 const isZeroText = (amount: string): boolean => !/[1-9]/.test(amount);
 
-/** A subscription's address in small text, which fits on a phone's line; with its only network's explorer, if it has one. */
+/** Small text fits on a phone's line. The link is to its only network's explorer, if it has one. */
 export function addressLine({ address, network }: Pick<Subscription, 'address' | 'network'>, context: Context): string {
   return `-# ${fullAddress(address, onNetwork(context, network).settings)}`;
 }

@@ -17,7 +17,7 @@ import type { Context } from '../shared/services.ts';
 import { knownIn, renderingOn } from '../shared/tokens.ts';
 
 const LOOK_BACK_MS = 7 * DAY;
-/** Maximum number of transfers read, latest first: somebody waits for the reply. */
+/** The latest ones: somebody waits for the reply. */
 const MAX_TRANSFERS = 50_000;
 
 /** Maximum characters of an amount: a token may claim 255 decimals. */
@@ -33,7 +33,6 @@ const OPTIONS: Partial<Record<HiddenReason, string>> = {
 
 const ARROWS: Record<Perspective, string> = { incoming: '📥', outgoing: '📤', self: '🔁', token: '🔁' };
 
-/** The dry run: what a subscription would have posted in the last days, with examples. */
 export async function dryRunField(proposal: Proposal, context: Context): Promise<APIEmbedField> {
   const { now, t } = context;
   const found = await (await dryRunner(MAX_TRANSFERS, context))(proposal);
@@ -57,7 +56,6 @@ export async function groupDryRunField(proposals: readonly Proposal[], context: 
   return { name: t('subscription.dryRun.title'), value };
 }
 
-/** Runs dry runs over the same period, each with at most `max` transfers. */
 async function dryRunner(max: number, context: Context) {
   const { history, now, guildQueue } = context;
   const period = { since: now() - LOOK_BACK_MS, until: now(), max, channelIds: await knownChannels(context) };
@@ -94,10 +92,7 @@ async function exampleLines({ examples }: DryRun, proposal: Proposal, context: C
   });
 }
 
-/**
- * The channels to whose transfers a dry run is limited; null: all transfers of the guild's project. Only people who see
- * every watching channel of a guild that manages its project may learn what else arrives there.
- */
+/** null: all transfers of the guild's project, for people who see every watching channel of a guild that manages it. */
 async function knownChannels(context: Context): Promise<string[] | null> {
   const [{ visible, unseen }, ...accesses] = await Promise.all([
     seenBy(context),

@@ -17,7 +17,6 @@ export interface Reading {
   names: Names;
   /** The name of the text's column, or of its option in the person's language. */
   called(option: string): string;
-  /** A kind of transfer as the text's file has it, or its name in the person's language. */
   kindName(kind: KindFilter): string;
   /** The language whose number format the text may use; null: a file, where a dot is always the decimal sign. */
   language: Language | null;
@@ -34,10 +33,9 @@ export function withCause<Value>(text: string, read: () => Value): Value {
   });
 }
 
-/** Reads a text that is not empty; `name`: what it is called. Throws a {@link UserError} for an invalid one. */
+/** The text is not empty; `name` is what it is called. Throws a {@link UserError}. */
 type Read<Value> = (text: string, reading: Reading, name: string) => Value;
 
-/** How a choice is written as text. */
 export interface Format<Value> {
   read: Read<Value>;
   /** In the form that `read` accepts. */
@@ -45,7 +43,7 @@ export interface Format<Value> {
 }
 
 const MAX_ENTRIES = 50;
-/** Maximum minutes between two pings: a week. */
+/** A week. */
 export const MAX_COOLDOWN = 10_080;
 const isNone = (text: string): boolean => /^(none|off)$/i.test(text);
 
@@ -71,7 +69,6 @@ export function oneOf<Value extends string>(values: readonly Value[]): Format<Va
   };
 }
 
-/** Of null, which `none` and the `word` mean, or one of these values. */
 export function oneOrNull<Value extends string>(word: string, values: readonly Value[]): Format<Value | null> {
   const all = oneOf<string>([word, ...values]);
   return {
@@ -92,7 +89,7 @@ export const YES_OR_NO: Format<boolean> = {
   write: (value) => (value ? 'yes' : 'no'),
 };
 
-/** Of several values, separated by blanks, commas or semicolons, each counted once; names may have blanks. */
+/** Separated by blanks, commas or semicolons; names may have blanks. */
 export function list<Value extends string>(
   read: (text: string, reading: Reading) => Value,
   write: (value: Value) => string,
@@ -118,7 +115,6 @@ function checkCount(option: string, count: number, { t, called }: Reading): void
 /** Writes a whole option with another amount; null: a click could not replace it alone. */
 type Rewrite = ((amount: string) => string) | null;
 
-/** An amount in the token's units, unless `rule` names others. Throws a {@link UserError}. */
 export function readAmount(
   text: string,
   reading: Reading,
@@ -139,7 +135,6 @@ export function readAmount(
   });
 }
 
-/** The amount and the token of a text such as `100 HUSD`. Throws a {@link UserError}. */
 export function readAmountOf({ amount, token }: { amount: string; token: string }, reading: Reading, name: string) {
   const asset = reading.tokens.find(token);
   return { amount: readAmount(amount, reading, name, (text) => `${text} ${token}`), asset };
@@ -151,7 +146,6 @@ export function withoutDollar(text: string): string | null {
   return behind ?? before ?? null;
 }
 
-/** An amount of US dollars, with or without their sign. Throws a {@link UserError}. */
 export const readDollars = (text: string, reading: Reading, name: string): string =>
   readAmount(withoutDollar(text) ?? text, reading, name, (amount) => `$${amount}`, 'dollarAmount');
 
@@ -174,7 +168,6 @@ function bothReadings(
   }));
 }
 
-/** The error for an amount of dollars where there are no prices, or where units are asked for. */
 function noPrices(text: string, { t, called, hasPrices }: Reading): UserError {
   const words = { text: quoted(text), option: called('minimum') };
   return new UserError(t(hasPrices ? 'subscription.filter.dollarsElsewhere' : 'subscription.filter.dollars', words));
@@ -202,7 +195,6 @@ function clearAmount(text: string, amount: string, reading: Reading, name: strin
 export const kindOption = (kind: KindFilter, { called, kindName }: Reading): string =>
   `${called('kind')}: ${kindName(kind)}`;
 
-/** The contract of a token that is typed as its symbol or address. Throws a {@link UserError}, also for the native coin. */
 export function readToken(text: string, reading: Reading): AddressText {
   const { tokens, t } = reading;
   const asset = tokens.find(text);
@@ -221,7 +213,7 @@ export function readRole(text: string, { guildId, t }: Reading): string {
 /** The first of several minimums whose comma may separate thousands or decimals, and no entries. */
 const UNCLEAR_MINIMUM = /=(\d{1,60}),(\d{1,60})(?=$|[ ,;、\r\n]+[^\s,;、]+=)/;
 
-/** Minimum amounts by token, like `USDC=100 native=0.5`. Throws a {@link UserError}. */
+/** Like `USDC=100 native=0.5`. */
 export function readMinimums(text: string, reading: Reading, name: string): Filters['minimums'] {
   const { tokens, t, called } = reading;
   if (isNone(text)) return {};
@@ -261,13 +253,13 @@ export function writeMinimums(minimums: Filters['minimums']): string {
     .join(' ');
 }
 
-/** An amount of the coin, or an amount and a token, like `100 HUSD`; 0: none. Throws a {@link UserError}. */
+/** An amount of the coin, or an amount and a token, like `100 HUSD`; 0: none. */
 export function readThreshold(text: string, reading: Reading, name: string): string | null {
   const pair = amountOfToken(text);
   const { amount, asset } = pair
     ? readAmountOf(pair, reading, name)
     : { amount: readAmount(text, reading, name), asset: 'native' as const };
-  // No balance is below.
+  // No balance is below zero.
   if (!/[1-9]/.test(amount)) return null;
   return asset === 'native' ? amount : `${amount} ${asset}`;
 }
@@ -295,7 +287,6 @@ function readTime(text: string): [hour: string, minute: string] {
   return [String((Number(hour) % 12) + (half.toLowerCase() === 'p' ? 12 : 0)), minute ?? '00'];
 }
 
-/** Quiet hours as `HH:MM-HH:MM`. Throws a {@link UserError}. */
 export function readQuiet(text: string, { t }: Reading): string {
   const times = text.split(/\s*[-–—−~〜]\s*|\s+to\s+/i).map(readTime);
   const [[startHour, startMinute] = NO_TIME, [endHour, endMinute] = NO_TIME] = times.length === 2 ? times : [];

@@ -47,7 +47,6 @@ import {
 } from './field-values.ts';
 
 type FormTexts = English['subscription']['form'];
-/** What a form has a label for. */
 type Labeled = Exclude<keyof FormTexts, 'long' | 'flags'>;
 type Flag = keyof FormTexts['flags'];
 type NamedValue<Value extends string = string> = APIApplicationCommandOptionChoice<Value>;
@@ -59,30 +58,24 @@ export interface Field {
   kind: 'text' | 'choice' | 'flag' | 'role';
   /** Its description as an option, in English; undefined: no command has it. */
   about?: string;
-  /** Maximum characters. */
   max?: number;
   /** As an option it is a number, up to this. */
   limit?: number;
-  /** What a text field shows as long as it is empty. */
   example?: string;
-  /** The values to choose from, with their English names. */
   choices?: NamedValue[];
 }
 type Option = Field['option'];
 
-/** What people choose about a subscription, and whether it is silent. */
 export type Kept = Choices & Pick<Subscription, 'paused' | 'mutedUntil'>;
 
-/** The defaults of missing columns. */
 export const DEFAULT_KEPT: Kept = { ...DEFAULT_CHOICES, paused: false, mutedUntil: null };
 
 type Flat = Omit<Kept, 'filters'> & Filters;
 
-/** Maximum characters of a list: Discord's limit of a text field. */
+/** Discord's limit of a text field. */
 export const MAX_LIST = 4_000;
 export const CLEARS = ' ("none" removes it)';
 
-/** The formats of several fields. */
 const AMOUNT = nullable(readAmount);
 const DOLLARS = nullable(readDollars);
 const TOKENS = list((typed, { tokens }) => tokens.find(typed), writeAsset);
@@ -168,10 +161,8 @@ export const FIELDS: { [Key in keyof Flat]: Field & Format<Flat[Key]> } = {
   mutedUntil: text('muted-until', MOMENT, 0, ''),
 };
 
-/** What one field of a form lets people switch on and off. */
 export const FLAGS = ['internal', 'zero', 'self', 'cataloged'] as const;
 
-/** What a form calls an option. */
 export const labelOf = (option: string, t: Translate): string =>
   FLAGS.some((flag) => flag === option)
     ? t(`subscription.form.flags.${option as Flag}`)
@@ -181,10 +172,7 @@ const KEYS = Object.keys(FIELDS) as (keyof Flat)[];
 const flat = ({ filters, ...kept }: Kept): Flat => ({ ...kept, ...filters });
 const DEFAULTS = flat(DEFAULT_KEPT);
 
-/**
- * Applies the chosen options to the previous choices; `input` returns the text of each option. Throws a {@link
- * UserError} for an invalid text.
- */
+/** Applies the typed options to the previous choices. Throws a {@link UserError}. */
 export function readChoices<Before extends Choices>(typed: Input, before: Before, reading: Reading): Before {
   const input = withDollars(typed, reading);
   const split = minimumOfToken(input, before, reading);
@@ -224,7 +212,7 @@ interface Pair {
   asset: Asset;
 }
 
-/** The amount and token of an option such as `100 HUSD`; null: it has no token. Throws a {@link UserError}. */
+/** For an option such as `100 HUSD`; null: it has no token. */
 function readPair(option: string, input: Input, reading: Reading): Pair | null {
   const text = input(option) ?? '';
   const pair = amountOfToken(halfWidth(text));
@@ -256,7 +244,6 @@ function readField<Key extends keyof Flat>(key: Key, input: Input, reading: Read
   return { [key]: bare === '' ? DEFAULTS[key] : withTyped(option, typed, reading, () => read(bare, reading, option)) };
 }
 
-/** Reads an option; a refusal says what was typed, and where. */
 function withTyped<Value>(option: string, typed: string, { t, language, called }: Reading, read: () => Value): Value {
   // For a file, each fault is shown once with its line numbers.
   if (language === null) return withCause(typed, read);
@@ -279,7 +266,6 @@ export function writeChoice(option: string, choices: Choices): string {
   return writeField(key, flat({ ...DEFAULT_KEPT, ...choices }));
 }
 
-/** The field of a subscription's property; null: people do not choose it. */
 export const fieldOf = (key: string): Field | null => (Object.hasOwn(FIELDS, key) ? FIELDS[key as keyof Flat] : null);
 
 const writeField = <Key extends keyof Flat>(key: Key, all: Flat): string => FIELDS[key].write(all[key]);

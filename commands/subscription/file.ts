@@ -18,7 +18,7 @@ export const COLUMNS = ['type', 'address', 'channel', ...KEPT_COLUMNS, NETWORK];
 
 type Settings = Pick<CommandSettings, 'networks' | 'hasPrices'>;
 
-/** One network is not named; amounts of dollars are only offered where there are prices, but `kept` where there are some. */
+/** Amounts of dollars are offered where there are prices, and `kept` where a subscription has some. */
 export const columnsFor = (settings: Settings, kept = false): string[] =>
   COLUMNS.filter(
     (column) =>
@@ -33,10 +33,7 @@ export const MAX_IMPORT_BYTES = 256 * KIB;
 /** This many files fit into a message, even if the rows do not fill each of them. */
 const MAX_FILES = 8;
 
-/**
- * CSV files of subscriptions and of the address book: usually one. Each can be imported, unless that would be too many
- * files for a message; then they are as large as Discord allows.
- */
+/** Usually one, and each can be imported; as large as Discord allows if there would be too many for a message. */
 export async function writeFiles(
   subscriptions: Subscription[],
   labels: { address: AddressText; name: string }[],
@@ -65,7 +62,7 @@ export const countsDollars = ({
 const nameOf = (network: number | null, { networks }: Pick<CommandSettings, 'networks'>): string =>
   network === null ? 'any' : (networks.find(({ id }) => id === network)?.name ?? String(network));
 
-/** Splits rows into files, each with the header line, which is the first. */
+/** The first row is the header, which each file gets. */
 function split([head = '', ...rows]: string[]): string[] {
   const sizes = rows.map((row) => Buffer.byteLength(row));
   const sum = sizes.reduce((all, size) => all + size, 0);
@@ -89,7 +86,6 @@ export function differing(one: Kept, other: Kept): string[] {
   return KEPT_COLUMNS.filter((_, index) => cells[index] !== others[index]);
 }
 
-/** `/subscription export`: every subscription that the person sees and the address book, as one or more files. */
 export async function exportFile(interaction: CommandUse, context: Context): Promise<Reply> {
   const { now, t } = context;
   const { visible: subscriptions, unseen } = await seenBy(context);

@@ -40,7 +40,6 @@ export async function seenOne(id: string | number | undefined, context: Context)
   return found;
 }
 
-/** What is done with one subscription, as a subcommand that names it and as a button with its ID. */
 export function onSubscription(act: (found: Subscription, context: Context) => Promise<Reply>) {
   const button: Button<Context> = {
     response: 'reply',

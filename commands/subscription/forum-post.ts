@@ -16,15 +16,11 @@ const MAX_TITLE = 100;
 /** Discord's error for a post without a tag in a forum that requires one. */
 const TAG_REQUIRED = 40_067;
 
-/** Checks that alerts can go to a channel, or in a forum to posts; throws a {@link UserError} with the fix. */
 export function checkPlace(channelId: string, picked: PickedChannel, context: Context): Promise<void> {
   return checkTarget(channelId, picked, context, forumOf(channelId, context) !== null);
 }
 
-/**
- * The channel for alerts about an address: in a forum the address's post, which is created if there is none, elsewhere
- * the channel itself. If the bot stops before the subscription is stored, the next try finds the post.
- */
+/** In a forum, the address's post. If the bot stops before the subscription is stored, the next try finds it. */
 export async function placeFor(
   channelId: string,
   { address, label }: { address: AddressText; label: string | null },

@@ -34,7 +34,6 @@ const MAX_POSTS = 25;
 
 type Entry = Questions[typeof GROUP]['entries'][number];
 
-/** The addresses in a pasted text: those that can be watched, with their names, and those that cannot. */
 export function findAddresses(text: string, isList: boolean, t: Translate) {
   const entries = new Map<AddressText, string | null>();
   const refused: { text: string; fault: AddressFault }[] = [];
@@ -53,7 +52,6 @@ export function findAddresses(text: string, isList: boolean, t: Translate) {
   return { entries: [...entries].map(([address, label]) => ({ address, label })), refused };
 }
 
-/** Offers to watch the addresses of a text in a channel, all of them preselected, with one dry run. */
 export async function offerGroup(
   text: string,
   channelId: string,

@@ -22,16 +22,13 @@ import { type CurrentState, type Plan, planImport } from './plan.ts';
 const MAX_ROWS = 6;
 const MAX_FAULTS = 12;
 const MAX_RUNS = 8;
-/** Maximum number of texts shown for one fault, and maximum characters of each. */
 const MAX_INPUTS = 3;
 const MAX_INPUT = 60;
 
-/** The action's name in confirmations and in the audit log. */
 const IMPORT = 'subscription.import';
 
 type ProposedImport = Questions[typeof IMPORT];
 
-/** `/subscription import`: shows what would change, and asks. */
 export async function importFile(interaction: CommandUse, context: Context): Promise<Reply> {
   const { t } = context;
   const text = await attached(interaction, context);
@@ -119,7 +116,6 @@ export const discardButton: Button<Context> = {
   },
 };
 
-/** What a file has that is not imported, and the networks that it names. */
 function notesOn({ foreign, chains, elsewhere, unnamed }: Plan, context: Context): string[] {
   const { t } = context;
   const columns = firstOf(t, foreign, MAX_FAULTS, (name) => quoted(name)).join(t('reply.comma'));
@@ -159,7 +155,6 @@ async function readCurrent(context: Context): Promise<CurrentState> {
   };
 }
 
-/** Each fault once, with its lines. */
 function faults(errors: Plan['errors'], t: Translate): string[] {
   const kinds = [...Map.groupBy(errors, ({ text }) => text)].slice(0, MAX_FAULTS);
   const rest = errors.length - kinds.reduce((sum, [, those]) => sum + those.length, 0);

@@ -20,16 +20,13 @@ import { panel } from './panel.ts';
 const PER_PAGE = 6;
 /** Maximum characters of a page, which must fit into one message. */
 const MAX_PAGE = 3_800;
-/** Maximum characters of one subscription's phrases, if there is room. */
 const MAX_PHRASES = 380;
 
-/** `/subscription list`: the subscriptions of a channel or of the guild, in pages, with a menu of quick actions. */
 export function list(interaction: CommandUse, context: Context): Promise<Reply> {
   const network = pickedNetwork(interaction, context);
   return page(context, interaction.options.getChannel('channel')?.id ?? 'all', 0, network);
 }
 
-/** `subscription:list:<channel or all>:<page>:<network>` */
 export const listButton: Button<Context> = {
   access: 'all',
   press: (_, [channel = 'all', number = '0', network], context) =>
@@ -91,7 +88,6 @@ function menuOf(listed: readonly Subscription[], { interaction, t }: Context): M
   return menuRow('subscription:act', t('subscription.list.menu'), options);
 }
 
-/** `subscription:act`: the panel of the picked subscription, with quick actions. */
 export const actMenu: Menu<Context> = {
   response: 'reply',
   async choose(_, __, context, [id]) {

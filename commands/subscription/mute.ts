@@ -28,7 +28,6 @@ export const MUTE_CHOICES = [
   { name: 'off', value: 'off' },
 ];
 
-/** `/subscription mute`: mutes or unmutes one subscription, all, or a token. */
 export async function mute(interaction: CommandUse, context: Context): Promise<Reply> {
   const { t } = context;
   const until = untilOf(interaction.options.getString('duration', true), context);
@@ -40,7 +39,6 @@ export async function mute(interaction: CommandUse, context: Context): Promise<R
   return muteOne(context, await named(interaction, context), until);
 }
 
-/** `subscription:mute:<id, all or token>[:<duration>]` */
 export const muteButton: Button<Context> = {
   response: 'reply',
   async press(_, [id, duration = PRESSED], context) {
@@ -51,7 +49,6 @@ export const muteButton: Button<Context> = {
   },
 };
 
-/** One row of buttons that mute a subscription, each for another time. */
 export function muteRow(
   { id, label, address }: Pick<Subscription, 'id' | 'label' | 'address'>,
   { t, language }: Context,
@@ -94,7 +91,6 @@ function titleOf(until: number | null, wasMuted: boolean, name: string, t: Trans
 const undoRow = (what: string, until: number | null, t: Translate) =>
   rows(until === null ? [] : [button(t('subscription.mute.undo'), `subscription:mute:${what}:off`)]);
 
-/** All subscriptions that the person sees. */
 async function muteAll(context: Context, until: number | null): Promise<Reply> {
   const { guildId, subscriptions, t } = context;
   const { visible, unseen } = await seenBy(context);

@@ -11,7 +11,6 @@ import type { Reading } from './field-values.ts';
 import { CLEARS, choiceName, FIELDS, type Field, readChoices } from './fields.ts';
 import { PLACE_TYPES } from './forum-post.ts';
 
-/** The options that a preset sets, as texts. */
 const PRESETS: Record<string, Record<string, string>> = {
   everything: { direction: 'any', kind: 'any', zero: 'yes', self: 'yes', internal: 'yes', cataloged: 'no' },
   large: { minimum: '1000', minimums: 'native=1' },
@@ -61,7 +60,6 @@ function optionOf({ kind, option, about, max, limit, choices }: Field, isEdit: b
   }
 }
 
-/** The context for reading one person's options about a subscription on one network, or on any. */
 export async function readingOf(network: number | null, context: Context): Promise<Reading> {
   const { guildId, t, language, settings } = context;
   const called = (name: string) => nameIn(language, `subscription edit ${name}`);
@@ -71,7 +69,6 @@ export async function readingOf(network: number | null, context: Context): Promi
   return { t, guildId, tokens, names, called, kindName, language, hasPrices: settings.hasPrices };
 }
 
-/** Applies the person's options to the previous choices; throws a {@link UserError} for an invalid one. */
 export function readOptions<Before extends Choices>(
   interaction: CommandUse,
   reading: Reading,

@@ -26,7 +26,6 @@ import { onlyChanged, save } from './save.ts';
 type Part = APIModalInteractionResponseCallbackData['components'][number];
 type Input = Extract<Part, { type: ComponentType.Label }>['component'];
 
-/** One field of a form for several switches. */
 const INCLUDE = { option: 'include', kind: 'flags', flags: FLAGS } as const;
 type Control = Field | typeof INCLUDE;
 
@@ -112,7 +111,6 @@ function inputOf(control: Control, now: string, choices: Choices, { t, language 
   }
 }
 
-/** The texts of the changed fields, by option. */
 function readForm(form: FormName, { fields, guildId }: FormUse, before: Choices): Map<string, string> {
   const inputs = new Map<string, string>();
   for (const { option, kind } of FORMS[form] as readonly Control[]) {
@@ -138,7 +136,6 @@ export function panelRow({ id, network }: Subscription, { t, settings }: Context
   return row(...offered.map((name) => button(t(`subscription.panel.${name}`), `subscription:${name}:${id}`)));
 }
 
-/** A subscription's address, a warning if no webhook has it, with the button that adds it, and what is posted. */
 export async function stateWith(subscription: Subscription, tokens: TokenBook, context: Context) {
   const warning = await coverageWarning([subscription], () => String(subscription.id), context);
   const address = addressLine(subscription, context);

@@ -18,7 +18,6 @@ export interface Fault {
   typed?: string;
 }
 
-/** What a file calls each address, and in which line first. */
 export type FileNames = Map<AddressText, { name: string; line: number }>;
 
 /** Adds the name of an address. It has one name in a server, so it must have the same in every line. */
@@ -39,7 +38,6 @@ export function keepNames(changed: readonly ImportedSubscription[], names: FileN
   return kept.filter(({ change }) => Object.keys(change).length > 0);
 }
 
-/** The faults of a file's names: one that two addresses would have, and too many of them. */
 export function findNameFaults(
   names: FileNames,
   changed: readonly ImportedSubscription[],
@@ -69,10 +67,7 @@ const MAX_SUGGESTIONS = 10;
 /** Reads the channel of a row: `<#id>`, an ID or a name; an empty text means the default channel. */
 type ReadChannel = (text: string) => { channelId: string; picked: GuildBasedChannel | null };
 
-/**
- * Creates the reader of a file's channels, which throws a {@link UserError}. Suggests no channel that is `hidden` from
- * the person.
- */
+/** Suggests no channel that is `hidden` from the person. */
 export function channelReader(hidden: ReadonlySet<string>, { interaction, server, t }: Context): ReadChannel {
   const { guild, channelId: here } = interaction;
   const channels = guild?.channels.cache;

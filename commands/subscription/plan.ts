@@ -19,7 +19,6 @@ import { addName, channelReader, type Fault, type FileNames, findNameFaults, kee
 import { type CsvRecord, fromHeader, PLAIN_COLUMNS, plainList, readColumns, readCsv } from './read-csv.ts';
 import { onlyChanged, PINGS, requireMention } from './save.ts';
 
-/** What a file would change, or its faults: nothing yet. */
 const emptyPlan = () => ({
   added: [] as ImportedSubscription[],
   changed: [] as ImportedSubscription[],
@@ -39,14 +38,11 @@ export type Plan = ReturnType<typeof emptyPlan>;
 export interface CurrentState {
   subscriptions: readonly Subscription[];
   labels: Label[];
-  /** The same by address. */
   names: Names;
   tokens: TokenBook;
-  /** Channels that the person is not known to see. */
   hidden: ReadonlySet<string>;
 }
 
-/** How a file calls its columns and values. */
 const AS_IN_FILE = {
   called: (column: string) => column,
   kindName: (kind: string) => kind,
@@ -56,7 +52,6 @@ const AS_IN_FILE = {
 /** Rows that are read before other events are handled. */
 const ROWS_PER_TURN = 500;
 
-/** Compares a file with the guild's state; changes nothing. */
 export async function planImport(text: string, current: CurrentState, context: Context): Promise<Plan> {
   const { t } = context;
   const parsed = readCsv(text);
@@ -84,7 +79,6 @@ export async function planImport(text: string, current: CurrentState, context: C
 
 const onlyFault = (line: number, text: string): Plan => ({ ...emptyPlan(), errors: [{ line, text }] });
 
-/** What every row of a file is compared with. */
 interface Baseline {
   readChannel: ReturnType<typeof channelReader>;
   current: CurrentState;
@@ -172,7 +166,7 @@ function inputOf({ cells }: CsvRecord, columns: readonly (string | null)[], t: T
   };
 }
 
-/** The network that a row names, by itself or by its chain; null: any. Throws a `UserError` for an unknown one. */
+/** By the row's network or chain; null: any. Throws a {@link UserError}. */
 function networkIn(input: Input, chain: number | null, context: Context): number | null {
   const { settings } = context;
   if (!hasSeveral(settings)) return null;
@@ -201,9 +195,7 @@ function chainIn(input: Input, context: Context): number | null {
   return chainOf(named) ?? before ?? null;
 }
 
-/**
- * The label of a row. One of another program that cannot be a name here, or that is another address's, is left out: null.
- */
+/** null: it cannot be a name here, or is another address's. */
 function otherLabel(
   text: string,
   address: AddressText,
@@ -217,7 +209,7 @@ function otherLabel(
   return book.some((one) => one.address !== address && nameKey(one.name) === nameKey(name)) ? null : name;
 }
 
-/** What a row is about. A file has at most one row about each. */
+/** A file has at most one row about each. */
 type Subject =
   | { type: 'label'; address: AddressText }
   | { type: 'subscription'; address: AddressText; channelId: string; picked: GuildBasedChannel | null };
@@ -237,7 +229,6 @@ function readSubject(input: Input, { readChannel, current, context: { t } }: Bas
   return type === 'label' ? { type, address } : { type, address, ...readChannel(input('channel') ?? '') };
 }
 
-/** What a row calls its address, and what it changes, if it does. */
 interface Row {
   name: string | null;
   label?: { address: AddressText; name: string };

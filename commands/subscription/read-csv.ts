@@ -12,13 +12,9 @@ export interface CsvRecord {
   cells: string[];
 }
 
-/** The records of a CSV text, or the line on which the first invalid one begins. */
 type ReadCsv = { ok: true; records: CsvRecord[] } | { ok: false; line: number; fault: 'quote' | 'unclosed' };
 
-/**
- * Reads a CSV text by RFC 4180, with lines that end as on any system. The first line with a separator shows whether
- * commas, tabs or semicolons separate the cells. Removes the apostrophes that `csvLine` added, a byte order mark, and empty lines.
- */
+/** By RFC 4180, with any line ends. Removes the apostrophes of `csvLine`, a byte order mark, and empty lines. */
 export function readCsv(text: string): ReadCsv {
   const records: CsvRecord[] = [];
   let line = 1;
@@ -90,22 +86,16 @@ const isTitle = ({ cells }: CsvRecord): boolean =>
   cells.filter(Boolean).length === 1 &&
   cells.every((cell) => !MEANT.test(cell) && cell.trim().toLowerCase() !== 'address');
 
-/** The records from the header on: a title above it is left out. */
 export const fromHeader = (records: readonly CsvRecord[]): CsvRecord[] =>
   records.slice(records[0] && isTitle(records[0]) ? Math.max(0, firstWithAddress(records) - 1) : 0);
 
-/** A file's columns by our names. */
 interface Columns {
   /** `chain`: the row's chain; null: a column that is not ours. */
   columns: readonly (string | null)[];
-  /** The columns that are left out, as the file names them. */
   foreign: string[];
 }
 
-/**
- * Reads a header, where these are our columns and these the rows below it; a text says why it is none. A column that is
- * nearly called like one of ours is an error, which names the `offered` ones: nobody wants to lose a minimum.
- */
+/** A text is the header's fault. A name close to a column of ours is one: nobody wants to lose a minimum. */
 export function readColumns(
   header: readonly string[],
   ours: readonly string[],
@@ -148,7 +138,6 @@ export function readColumns(
   return t('subscription.import.repeatedColumn', { column: `\`${repeated}\`` });
 }
 
-/** The columns of {@link plainList}. */
 export const PLAIN_COLUMNS = ['address', 'label', 'chain'];
 
 /** A cell of one of our own files, whose columns need their header. */

@@ -13,7 +13,6 @@ import { offerAddressRemoval } from '../webhook/remove.ts';
 import { addressLine, describe } from './describe.ts';
 import { onSubscription, seenOne } from './find.ts';
 
-/** `/subscription remove` and `subscription:remove:<id>`: asks first. */
 export const remove = onSubscription(async (found, context) => askToRemove(found, context));
 
 async function askToRemove(found: Subscription, context: Context): Promise<Reply> {
@@ -33,11 +32,8 @@ async function askToRemove(found: Subscription, context: Context): Promise<Reply
   );
 }
 
-/** The buttons below the question. */
 export const removalButtons: Record<string, Button<Context>> = {
-  /** `subscription:drop:<id>:<channel>` */
   drop: { press: drop },
-  /** `subscription:keep:<id>` */
   keep: {
     press: async (_, __, { t }) =>
       embedReply('info', t('subscription.remove.kept'), [t('subscription.remove.unchanged')]),

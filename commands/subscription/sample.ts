@@ -6,7 +6,6 @@ import { embedReply } from '../shared/reply.ts';
 import { stateOf } from './describe.ts';
 import { onSubscription } from './find.ts';
 
-/** `/subscription test` and `subscription:test:<id>`: posts an alert that is marked as a sample. */
 export const sample = onSubscription(async (found, context) => {
   const { interaction, t } = context;
   const channel = `<#${found.channelId}>`;
@@ -30,7 +29,6 @@ export const sample = onSubscription(async (found, context) => {
   ]);
 });
 
-/** The text for Discord's refusal to post; null: it is unexpected. */
 function refusal({ code }: DiscordAPIError, known: GuildBasedChannel | undefined) {
   switch (code) {
     case RESTJSONErrorCodes.MissingAccess:

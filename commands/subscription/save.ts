@@ -35,7 +35,6 @@ function differences<Settings extends object>(before: Settings, after: Settings)
 
 export type NewChoices = Choices & Pick<NewSubscription, 'address' | 'channelId' | 'network'>;
 
-/** Adds a subscription and records it in the audit log, if nothing is in its way. */
 export async function addSubscription(wanted: NewChoices, createdAt: number, context: Context) {
   const { interaction, subscriptions, settings } = context;
   const outcome = await subscriptions.add(
@@ -53,7 +52,6 @@ export async function addSubscription(wanted: NewChoices, createdAt: number, con
 /** The choices about pings and how often they are sent: changing these needs the right to ping. */
 export const PINGS = ['mention', 'mentionMinimum', 'mentionMinimumUsd', 'mentionCooldown'] as const;
 
-/** Changes a subscription and records it in the audit log; throws a {@link UserError} if that is impossible. */
 export async function save(
   context: Context,
   before: Subscription,
@@ -85,10 +83,7 @@ export async function save(
   }
 }
 
-/**
- * Throws a {@link UserError} unless the person could ping the role themselves where the alerts go: the bot must not
- * ping where Discord would not let the person ping.
- */
+/** The bot must not ping where Discord would not let the person ping. */
 export function requireMention(asker: Asker, roleId: string | null, channelId: string, t: Translate): void {
   if (roleId === null) return;
   const { guild, member, memberPermissions } = asker;

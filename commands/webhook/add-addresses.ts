@@ -34,16 +34,14 @@ import { panel } from '../subscription/panel.ts';
 const MAX_ROWS = 5;
 
 /**
- * Adds what is watched here to the webhook that posts here. `which` in custom IDs: `all` subscriptions, those with these
- * numbers (`12.13`), or those that the person added at one moment (`t1764201600000`).
+ * `which` in custom IDs: `all` subscriptions, those with these numbers (`12.13`), or those that the person added at
+ * one moment (`t1764201600000`).
  */
 export const adding = {
   buttons: {
-    /** `webhook:fill:<which>` */
     fill: { press: (_, [what = 'all'], context) => addWatched(what, context) },
-    /** `webhook:everywhere:<which>`: the same on every network, with a line about each. */
     everywhere: { press: (_, [what = 'all'], context) => fillEverywhere(what, context) },
-    /** `webhook:id:<which>`: opens the form for the ID of a webhook whose service does not show it. */
+    /** Asks for the ID of a webhook whose service does not show it. */
     id: {
       form: async (_, [what = 'all'], { t }) => ({
         custom_id: `webhook:id:${what}`,
@@ -51,18 +49,15 @@ export const adding = {
         components: [textField('id', t('webhook.add.idLabel'), t('webhook.add.idHint'), { max_length: MAX_ID })],
       }),
     },
-    /** `webhook:create`: creates the webhook that posts here, with every address that is watched here. */
     create: {
       // One at a time: two webhooks would deliver each transfer twice.
       press: (interaction, _, context) => context.guildQueue.run(interaction.guildId, 'webhook', () => create(context)),
     },
-    /** `webhook:move`: moves addresses whose webhooks leave out events to one for all events. */
     move: {
       press: (interaction, _, context) => context.guildQueue.run(interaction.guildId, 'webhook', () => move(context)),
     },
   },
   menus: {
-    /** `webhook:pick:<which>`: which of several webhooks gets new addresses, now and later. */
     pick: {
       async choose(_, [what = 'all'], context, [id = '']) {
         await storeChoice(id, context);
@@ -71,7 +66,6 @@ export const adding = {
     },
   },
   forms: {
-    /** `webhook:id:<which>` */
     id: {
       response: 'update',
       async submit(interaction, [what = 'all'], context) {
@@ -107,7 +101,7 @@ async function storeChoice(id: string, context: Context): Promise<void> {
   await record(context, 'webhook.choose', { webhook: id });
 }
 
-/** Adds the addresses; the panel of a single subscription stays, with the result below. */
+/** The panel of a single subscription stays, with the result below. */
 async function addWatched(what: string, context: Context): Promise<Reply> {
   const reply = await fill(what, context);
   const [result] = reply.embeds ?? [];
@@ -165,7 +159,6 @@ function chosenBy(what: string, userId: string): (one: Subscription) => boolean 
 
 const watchedNow = async (context: Context): Promise<Subscription[]> => watchedHere(await visibleTo(context), context);
 
-/** Adds addresses to a webhook and shows the progress. `before`: lines above the result. */
 export async function addAddresses(
   project: ReadyProject,
   webhook: string,
@@ -200,7 +193,7 @@ async function create(context: Context): Promise<Reply> {
   return addAddresses(project, created.id, addresses, context, [t('webhook.create.done')]);
 }
 
-/** Creates a webhook for all events, which gets new addresses from now on; `id`: null if the service does not return it. */
+/** `id`: null if the service does not return it. */
 async function createHere(
   project: ReadyProject,
   context: Context,

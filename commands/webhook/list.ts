@@ -13,7 +13,6 @@ import { createWebhookButton, isWebhookId, pointsAt, projectOf, receiverUrlButto
 const MAX_NAME = 32;
 const CHOICES_MS = 1_500;
 
-/** `/webhook list`: the project's webhooks and their targets, with this guild's names for them. */
 export async function list(context: Context): Promise<Reply> {
   const { guildId, t, receiver, storedProjects } = context;
   const { notification, scope } = await projectOf(context);
@@ -78,17 +77,13 @@ function nameRow(
   return unique.length === 0 ? [] : [menuRow('webhook:name', context.t('webhook.list.nameMenu'), unique)];
 }
 
-/** Events and target without Markdown, for menus and choices. */
 function wordsOf(one: Webhook, urls: ReceiverUrls, { t }: Context): string {
   const events = plainText(one.eventType) ?? t('webhook.list.unknownEvents');
   const host = plainText(hostOf(one)) ?? t('webhook.list.unknownHost');
   return t(pointsAt(urls, one.url) ? 'webhook.choice.here' : 'webhook.choice.elsewhere', { events, host });
 }
 
-/**
- * Choices of `webhook`: known ones whose ID or name matches the typed text; none if the service does not respond in
- * time.
- */
+/** Empty if the service does not respond in time. */
 export async function choices(focused: string, context: Context): Promise<Choice[]> {
   const { guildId, projects, receiver, storedProjects } = context;
   const access = await projects.of(guildId);
@@ -111,7 +106,6 @@ export async function choices(focused: string, context: Context): Promise<Choice
 
 export const namingOfWebhooks = {
   menus: {
-    /** `webhook:name`: opens the form for the picked webhook's name. */
     name: {
       async form({ guildId }, _, { t, network, storedProjects }, [id = '']) {
         const name = (await storedProjects.webhookNames(guildId, network.id)).get(id);
@@ -125,7 +119,6 @@ export const namingOfWebhooks = {
     },
   },
   forms: {
-    /** `webhook:name:<id>`: names it, or removes the name. */
     name: {
       async submit(interaction, [id = ''], context) {
         const { t, network, storedProjects } = context;

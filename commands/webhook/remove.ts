@@ -27,12 +27,10 @@ import {
 } from '../shared/webhooks.ts';
 import { addAddresses } from './add-addresses.ts';
 
-/** The actions' names in confirmations and in the audit log. */
 const REMOVE = 'webhook.remove';
 const REMOVE_SUBSCRIPTIONS = 'webhook.forget';
 const RESTORE = 'webhook.restore';
 
-/** `/webhook remove`: shows what would happen, and asks. */
 export async function preview(interaction: CommandUse, context: Context): Promise<Reply> {
   const { guildId, options } = interaction;
   const { t } = context;
@@ -66,7 +64,6 @@ export async function preview(interaction: CommandUse, context: Context): Promis
   );
 }
 
-/** The buttons below the question and the result; each has the ID of a stored question. */
 export const removalButtons: Record<string, Button<Context>> = {
   confirm: { press: confirm },
   cancel: {
@@ -88,7 +85,6 @@ export const removalButtons: Record<string, Button<Context>> = {
       return embedReply('good', title, silentNames(context.t, silent));
     },
   },
-  /** `webhook:restore:<entry>`: puts the removed addresses back into the webhook. */
   restore: {
     async press(_interaction, [entry], context) {
       const project = await projectOf(context);
@@ -140,15 +136,11 @@ async function confirm(_interaction: ButtonUse, [entry]: string[], context: Cont
   return embedReply('good', title, lines, { components: rows(offers) });
 }
 
-/** What removing addresses from a webhook would do. */
+/** `needed`: by other guilds. `silent`: left without alerts; `unseen` more are hidden from the person. */
 interface RemovalEffects {
-  /** The addresses that no other guild needs. */
   free: AddressText[];
-  /** Those that another guild needs. */
   needed: AddressText[];
-  /** The guild's subscriptions that would get no alerts, as far as the person sees them. */
   silent: Subscription[];
-  /** How many more of them there are. */
   unseen: number;
 }
 
@@ -168,10 +160,7 @@ async function removalEffects(addresses: AddressText[], scope: number, context: 
   };
 }
 
-/**
- * The scope of a webhook's events (two guilds may store the same project, each with its own webhook), and whether no
- * webhook has this ID: only a hint, because the service's list may lack IDs.
- */
+/** Two guilds may store the same project, each with its own webhook. A service's list may lack IDs. */
 async function scopeOf(
   webhook: string,
   { notification, scope }: ReadyProject,
@@ -193,7 +182,6 @@ async function shownAs(webhook: string, { guildId, network, storedProjects }: Co
   return name === undefined ? id : `${inCode(name, '')} (${id})`;
 }
 
-/** A title with the addresses below it; empty without addresses. */
 function listed(t: Translate, addresses: AddressText[], title: 'leaves' | 'needed' | 'asked'): string[] {
   if (addresses.length === 0) return [];
   const shown = firstOf(t, addresses, 20, addressInCode);
@@ -241,7 +229,6 @@ function outcomeOf(t: Translate, { message, deletedCount }: Done, asked: number)
   ];
 }
 
-/** The subscriptions to these addresses, of all guilds that get one scope's events. */
 async function watchersOf(addresses: AddressText[], scope: number, context: Context): Promise<Subscription[]> {
   const { subscriptions, storedProjects, network } = context;
   const [all, projects] = await Promise.all([subscriptions.watching(addresses), storedProjects.all()]);
@@ -263,17 +250,13 @@ export async function offerAddressRemoval(address: AddressText, context: Context
   return button(label, `webhook:drain:${checksumAddress(address)}`, ButtonStyle.Danger);
 }
 
-/**
- * The webhooks that are known to have an address. Where the service does not show it, this is the one that somebody
- * chose: removing an address that is not there is safe.
- */
+/** Where the service shows no addresses, the chosen webhook: removing an address that is not there is safe. */
 function holding(posting: readonly Posting[], address: AddressText, chosen: string | null): string[] {
   const known = posting.flatMap(({ id, addresses }) => (id !== null && addresses?.has(address) ? [id] : []));
   const mayHave = posting.some(({ id, addresses }) => addresses === null && (id === null || id === chosen));
   return known.length === 0 && mayHave && chosen !== null ? [chosen] : known;
 }
 
-/** `webhook:drain:<address>`: removes an address from the webhooks that post here, unless somebody watches it again. */
 export const removeAddressButton: Button<Context> = {
   async press(interaction, [typed = ''], context) {
     const { t } = context;

@@ -30,7 +30,7 @@ import type { Context } from '../shared/services.ts';
 /** What a person may know of a transfer; `hidden`: in how many channels more is known of it. */
 export type ShownHistory = TransferHistory & { hidden: number };
 
-/** What describing a transfer needs, on its network. `max`: how many characters it may have. */
+/** `max`: in characters. */
 interface TransferContext extends Context {
   guildId: string;
   /** The message to explain; null: the transaction in all channels. */
@@ -48,7 +48,6 @@ const MAX_FOOTER = 100;
 /** Maximum characters of a name that alerts shorten; longer ones are cut when they are read. */
 const MAX_WHOLE = 300;
 
-/** Describes one transfer's way through the bot as an embed: how it arrived, what was decided, and the result. */
 export async function describeTransfer(history: ShownHistory, context: TransferContext): Promise<APIEmbed> {
   const { t, settings, max } = context;
   const { transfer, count } = history;
@@ -124,7 +123,6 @@ function verdict({ alerts, decisions, transfer }: TransferHistory, { t, names, l
   return isToken ? t('why.postedToken', shown) : t('why.postedWallet', shown);
 }
 
-/** What it was worth when it was judged, the block, the fee and other facts from the chain, as in the tall card. */
 function chainFacts(transfer: Transfer, context: TransferContext): string[] {
   const { blockNumber, gasFee, internal, price } = transfer;
   const worth = worthOf(transfer);
@@ -137,7 +135,7 @@ function chainFacts(transfer: Transfer, context: TransferContext): string[] {
   return [...(facts.length > 0 ? [facts.join(' · ')] : []), ...(internal ? [`-# ${t('alert.internalTransfer')}`] : [])];
 }
 
-/** What a transfer left to the watched addresses, as lines; it is read once and kept. */
+/** What a transfer left to the watched addresses is read once and kept. */
 async function balanceLines({ id, transfer, decisions }: TransferHistory, context: TransferContext): Promise<string[]> {
   const { chain, t } = context;
   const watched = new Set(decisions.flatMap(({ address }) => address ?? []));
@@ -185,10 +183,7 @@ function party(
   return `${label ? `${titleName(label)} ` : ''}${fullAddress(address, settings)}`;
 }
 
-/**
- * How it arrived. The watchers that it was sent for, and the operator's project, are shown only to the project's own
- * guild.
- */
+/** Only the project's own guild sees the watchers, and the operator's project. */
 function received(
   { deliveries, seenAt, own, count, reorganized }: TransferHistory,
   context: TransferContext,
