@@ -102,7 +102,6 @@ async function show(asked: Asked, context: Context): Promise<Reply> {
   return asked.network === null ? reply : naming(reply, on);
 }
 
-/** Resolves the typed address to a request about a watched one, limited to channels that the person can see. */
 async function requestFor(asked: Asked, context: Context): Promise<NamedRequest> {
   const { interaction, t, settings, server, now } = context;
   const known = await watched(context);

@@ -43,7 +43,6 @@ export const why = {
     return explain(context, `0x${digits.toLowerCase()}`, NO_MESSAGE);
   },
   buttons: {
-    /** On the messages with alerts. */
     show: {
       access: 'all',
       response: 'reply',
@@ -129,7 +128,6 @@ async function explain(context: Context, txHash: string, { reference, network, p
   };
 }
 
-/** What several transfers of a transaction are together, such as a swap, on each network that has it. */
 function headlines(
   all: readonly TransferHistory[],
   labels: ReadonlyMap<AddressText, string>,

@@ -13,7 +13,6 @@ export interface Provider {
   rows: ProviderRow[];
 }
 
-/** Columns that are shown elsewhere or mean nothing to people. */
 const PLACED = new Set(
   'slug,provider,offer,actionButtons,starred,tag,price,planType,planName,description,name,category,id,_id'.split(','),
 );
@@ -118,7 +117,6 @@ export function linksOf(t: Translate, { rows }: Provider, number: number, max: n
   return [...found].slice(0, max).map(([url, label]) => linkButton(label, url));
 }
 
-/** Discord's limit of a choice's value. */
 const MAX_VALUE = 100;
 const DIGITS = 8;
 

@@ -84,7 +84,6 @@ async function checkNetwork(context: Context, subscriptions: readonly Subscripti
   };
 }
 
-/** Deliveries to this URL that name another network's chain, which were set aside. */
 async function misdirected({ t, quarantine }: Context, { scope }: ProjectAccess): Promise<Finding[]> {
   if (scope === null) return [];
   const reasons = await quarantine.reasons(scope, OTHER_CHAIN);

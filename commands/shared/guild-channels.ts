@@ -21,8 +21,7 @@ const noResponses = () => ({
   /** Private threads that the bot is in, and until when that is remembered. */
   inside: new Map<string, number>(),
   requests: new Map<string, Promise<void>>(),
-  /** How many other requests that Discord may refuse are in flight. */
-  others: 0,
+  otherRequests: 0,
   refusedAt: [] as number[],
 });
 
@@ -46,7 +45,7 @@ export function createGuildChannels(now: () => number): GuildChannels {
   function refusalsLeft(guild: Guild, at: number): number {
     const responses = responsesOf(guild);
     responses.refusedAt = responses.refusedAt.filter((refusedAt) => refusedAt > at - REFUSED_MS);
-    return MAX_REFUSED - responses.refusedAt.length - responses.requests.size - responses.others;
+    return MAX_REFUSED - responses.refusedAt.length - responses.requests.size - responses.otherRequests;
   }
 
   async function fetchChannel(guild: Guild, id: string, at: number): Promise<void> {
@@ -85,14 +84,14 @@ export function createGuildChannels(now: () => number): GuildChannels {
       const at = now();
       if (refusalsLeft(guild, at) <= 0) return otherwise();
       const responses = responsesOf(guild);
-      responses.others++;
+      responses.otherRequests++;
       try {
         return await make();
       } catch (error) {
         if (error instanceof DiscordAPIError && error.status === 403) responses.refusedAt.push(at);
         throw error;
       } finally {
-        responses.others--;
+        responses.otherRequests--;
       }
     },
   };

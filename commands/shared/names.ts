@@ -59,7 +59,6 @@ export function notNamed(refusal: LabelRefusal, { settings, t }: Context): UserE
   return new UserError(t('label.taken', shown));
 }
 
-/** The names by which people may type addresses. */
 export type Names = ReadonlyMap<AddressText, string>;
 
 interface Rules {

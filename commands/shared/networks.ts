@@ -22,7 +22,6 @@ export const networkOption = (description: string) =>
 
 export const hasSeveral = ({ networks }: Pick<CommandSettings, 'networks'>): boolean => networks.length > 1;
 
-/** `network`: null means any. */
 export const hasNode = ({ networks }: Pick<CommandSettings, 'networks'>, network: number | null): boolean =>
   networks.some((one) => one.hasNode && (network === null || one.id === network));
 

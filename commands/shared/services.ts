@@ -28,14 +28,12 @@ export interface CommandSettings extends ExplorerRoot {
   maxChannelsPerAddress: number;
   discoveryUrl: string | undefined;
   publicUrl: string;
-  /** At least one. */
   networks: readonly Network[];
   /** The native coin's symbol; undefined: the one in its events. */
   nativeSymbol: string | undefined;
   operatorGuildIds: readonly string[];
   hasPrices: boolean;
   version: string;
-  /** Version of the database's schema. */
   schema: number;
 }
 

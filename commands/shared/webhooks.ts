@@ -130,7 +130,6 @@ export function isUnknownCall(failure: UpstreamFailure): boolean {
 export const createWebhookButton = (t: Translate): APIButtonComponent =>
   button(t('webhook.create.button'), 'webhook:create', ButtonStyle.Primary);
 
-/** The button that adds watched addresses to the webhook; `what`: a subscription's number, or `all`. */
 export const addToWebhookButton = (t: Translate, count: number, what = 'all'): APIButtonComponent =>
   button(t('webhook.add.button', { count }), `webhook:fill:${what}`, ButtonStyle.Primary);
 

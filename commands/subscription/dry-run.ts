@@ -22,7 +22,6 @@ const MAX_TRANSFERS = 50_000;
 
 /** Maximum characters of an amount: a token may claim 255 decimals. */
 const MAX_AMOUNT = 120;
-/** The options of rules that have a different name. */
 const OPTIONS: Partial<Record<HiddenReason, string>> = {
   'denied-token': 'exclude-tokens',
   'token-list': 'tokens',

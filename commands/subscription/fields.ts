@@ -53,7 +53,6 @@ type NamedValue<Value extends string = string> = APIApplicationCommandOptionChoi
 
 /** How people set one choice: as an option of a command, in a form of the panel and in a file. */
 export interface Field {
-  /** As an option and as a column. */
   option: Labeled | Flag | 'label' | 'paused' | 'muted-until';
   kind: 'text' | 'choice' | 'flag' | 'role';
   /** Its description as an option, in English; undefined: no command has it. */

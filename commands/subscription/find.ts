@@ -10,7 +10,6 @@ import { withInput } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
 import { suggestionError } from '../shared/suggestions.ts';
 
-/** The subscription with this number, address or label, among those of this guild that the person sees. */
 export async function named(interaction: CommandUse, context: Context): Promise<Subscription> {
   const { t } = context;
   const text = interaction.options.getString('subscription', true).trim();

@@ -11,7 +11,6 @@ import type { Context } from '../shared/services.ts';
 /** Where a subscription's alerts can go: in a forum to a post of its own. */
 export const PLACE_TYPES = [...TARGET_TYPES, ChannelType.GuildForum] as const;
 
-/** Discord's limit of a post's title. */
 const MAX_TITLE = 100;
 /** Discord's error for a post without a tag in a forum that requires one. */
 const TAG_REQUIRED = 40_067;

@@ -25,7 +25,6 @@ const emptyPlan = () => ({
   labels: [] as { address: AddressText; name: string }[],
   unchanged: 0,
   errors: [] as Fault[],
-  /** The columns of another program, which are left out. */
   foreign: [] as string[],
   /** How many rows name each chain; those of a chain that this bot is known not to watch are left out. */
   chains: new Map<number, number>(),

@@ -30,7 +30,6 @@ import type { Context } from '../shared/services.ts';
 /** What a person may know of a transfer; `hidden`: in how many channels more is known of it. */
 export type ShownHistory = TransferHistory & { hidden: number };
 
-/** `max`: in characters. */
 interface TransferContext extends Context {
   guildId: string;
   /** The message to explain; null: the transaction in all channels. */
@@ -83,7 +82,6 @@ export async function describeTransfer(history: ShownHistory, context: TransferC
   };
 }
 
-/** What an alert and the title shorten: a long token ID, amount, name or symbol. */
 function wholeFacts(
   { tokenId, value, tokenName, tokenSymbol }: Transfer,
   title: string,
