@@ -54,19 +54,15 @@ function isRunnable(path: string): boolean {
 }
 
 /** @throws with its output when it exits before it listens. */
-export async function startAnvil(binary: string, chainId?: number) {
+export async function startAnvil(binary: string, chainId = 31_337) {
   // Anvil would outlive its parent. The shell between them reads a pipe from this process. When this process dies,
   // however it does, the pipe closes and the shell kills anvil.
   const guard =
     'exec 3<&0; "$@" </dev/null 3<&- & child=$!; (cat <&3 >/dev/null; kill -9 $child) 2>/dev/null & wait $child';
-  const shell = spawn(
-    'sh',
-    ['-c', guard, 'anvil', binary, ...FLAGS, ...(chainId === undefined ? [] : ['--chain-id', String(chainId)])],
-    {
-      stdio: ['pipe', 'pipe', 'pipe'],
-      detached: true,
-    },
-  );
+  const shell = spawn('sh', ['-c', guard, 'anvil', binary, ...FLAGS, '--chain-id', String(chainId)], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    detached: true,
+  });
   const rpcUrl = await listening(shell);
   const rpc = rpcOf(rpcUrl);
   const accounts = (await rpc<Address[]>('eth_accounts')).map((address) => getAddress(address));

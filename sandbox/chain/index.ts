@@ -61,7 +61,7 @@ function actionsOn(anvil: Anvil, world: World): Omit<Chain, 'rpcUrl' | 'wallets'
   return {
     transfer: (request) => mineOne(() => plans.transfer(request)),
     burst: (count, between) => mine(() => plans.burst(count, between)),
-    swap: (who, amount) => mineOne(() => plans.swap(who, amount)),
+    swap: (who) => mineOne(() => plans.swap(who)),
     sweep: (request) => mineOne(() => plans.sweep(request)),
     async lookalike({ like, to }) {
       const address = plans.lookalike(like);

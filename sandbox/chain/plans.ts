@@ -124,9 +124,10 @@ export function createPlans(world: World, holdings: Holdings) {
     return planned;
   }
 
-  async function swap(who: Party, amount = parseUnits('150', 6)): Promise<Planned> {
+  async function swap(who: Party): Promise<Planned> {
     const from = addressOf(who);
-    const bought = (amount * 10n ** 12n * 8n) / 10n;
+    const amount = parseUnits('150', tokens.dollar.decimals);
+    const bought = parseUnits('120', tokens.bell.decimals);
     await holdings.ensureCoins(from);
     await holdings.ensureErc20('dollar', from, amount);
     await holdings.ensureErc20('bell', contracts.swap, bought);

@@ -13,7 +13,7 @@ export type Party = WalletName | Address;
  * `hostile` attacks the reader by its name and symbol, `fake` copies those of `dollar`, `names` has ids far beyond
  * 2^53.
  */
-export type TokenName = 'dollar' | 'bell' | 'hostile' | 'fake' | 'keys' | 'names' | 'supplies';
+export type TokenName = Erc20Name | Erc721Name | 'supplies';
 
 export interface Token {
   address: Address;
@@ -57,7 +57,7 @@ export interface Chain {
   transfer(request: TransferRequest): Promise<Mined>;
   /** Sends 1 to 500 transfers of all kinds in one block, by default between everybody and Treasury. */
   burst(count: number, between?: { from: Party; to: Party }): Promise<Mined[]>;
-  swap(who: Party, amount?: bigint): Promise<Mined>;
+  swap(who: Party): Promise<Mined>;
   sweep(request: { from: Party; to: Party; count: number }): Promise<Mined>;
   /** Address poisoning: sends dust from an address with the same first and last four hex digits as `like`. */
   lookalike(request: { like: Party; to: Party }): Promise<Mined & { address: Address }>;

@@ -68,10 +68,7 @@ async function controlRoutes(app: FastifyInstance, core: Core): Promise<void> {
   app.options('/*', async () => undefined);
   app.get('/state', async () => wholeState(core));
   app.get('/events', (_request, reply) => sendEvents(core, reply));
-  app.get('/messages', async (request) => {
-    const { channelId } = request.query as { channelId?: string };
-    return core.messages.all().filter((state) => channelId === undefined || state.channelId === channelId);
-  });
+  app.get('/messages', async (request) => core.messages.all((request.query as { channelId?: string }).channelId));
   app.get('/requests', async (request) => core.log.list(Number((request.query as { after?: string }).after ?? 0)));
   app.post('/interactions', async (request) => {
     const wanted = request.body as InteractionRequest;

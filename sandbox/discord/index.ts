@@ -169,8 +169,7 @@ function handle(core: Core, close: () => Promise<void>): Discord {
       return wholeState(core);
     },
     messages: (channelId) => core.messages.in(channelId),
-    history: (channelId) =>
-      core.messages.all().filter((state) => channelId === undefined || state.channelId === channelId),
+    history: (channelId) => core.messages.all(channelId),
     requests: (after) => core.log.list(after),
     on: (listener) => core.events.on(listener),
     next: (condition: (event: ControlEvent) => boolean) =>

@@ -117,7 +117,8 @@ export function createMessages({ world, clock, events, nextId }: Base, files: Fi
     get: (id: string): MessageState | undefined => states.get(id),
     /** Oldest first, without deleted messages. */
     in: (channelId: string): MessageState[] => (byChannel.get(channelId) ?? []).filter(({ deleted }) => !deleted),
-    all: (): MessageState[] => [...states.values()],
+    all: (channelId?: string): MessageState[] =>
+      [...states.values()].filter((state) => channelId === undefined || state.channelId === channelId),
     repeated,
     create,
     edit,
