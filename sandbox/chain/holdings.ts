@@ -1,8 +1,8 @@
 /** Tracks who owns what, and mints what an action lacks. */
-import { formatUnits, type Hex, parseEther } from 'viem';
+import { type Hex, parseEther } from 'viem';
 import type { Anvil, Call } from './anvil.ts';
 import { callResult } from './contracts.ts';
-import { contractOf, nameId, nameOf, shortId, tokenCall, type World } from './setup.ts';
+import { amountOf, contractOf, nameId, nameOf, shortId, tokenCall, type World } from './setup.ts';
 import type { Address, Erc20Name, Erc721Name, Mined } from './types.ts';
 
 /** More than the payments and fees of one address in the largest burst. */
@@ -34,15 +34,9 @@ export function createHoldings(anvil: Anvil, world: World, onMinted: (mined: Min
     onMinted({ hash, blockNumber, summary: `${what} minted to ${nameOf(world, owner)} for the next transfer` });
   }
 
-  async function balance(token: keyof World['tokens'], owner: Address, id?: bigint): Promise<bigint> {
-    const call = tokenCall(world, owner, token, 'balanceOf', id === undefined ? [owner] : [owner, id]);
+  async function balance(token: keyof World['tokens'], owner: Address, ids: readonly bigint[]): Promise<bigint> {
+    const call = tokenCall(world, owner, token, 'balanceOf', [owner, ...ids]);
     return callResult(contractOf(token), 'balanceOf', await anvil.rpc<Hex>('eth_call', [call, 'latest'])) as bigint;
-  }
-
-  /** @throws RangeError when a wallet holds less: an unrequested mint would appear as an alert. */
-  function refuseWallet(owner: Address, has: string): void {
-    if (wallets.has(owner))
-      throw new RangeError(`${nameOf(world, owner)} holds only ${has}. Send less, or mint some first.`);
   }
 
   function freshId(token: Erc721Name): bigint {
@@ -57,20 +51,16 @@ export function createHoldings(anvil: Anvil, world: World, onMinted: (mined: Min
       if (BigInt(await anvil.rpc<Hex>('eth_getBalance', [owner, 'latest'])) < needed)
         await anvil.setCoins(owner, needed + 10n * COINS_FOR_A_BURST);
     },
-    async ensureErc20(token: Erc20Name, owner: Address, amount: bigint): Promise<void> {
-      const has = await balance(token, owner);
+    /** Makes sure that `owner` holds `amount` of an ERC-20, or of the ERC-1155's `id`. */
+    async ensure(token: Erc20Name | 'supplies', owner: Address, amount: bigint, ...id: bigint[]): Promise<void> {
+      const has = await balance(token, owner, id);
       if (has >= amount) return;
-      const { decimals, symbol } = world.tokens[token];
-      const text = (value: bigint): string => (token === 'hostile' ? '' : `${formatUnits(value, decimals)} ${symbol}`);
-      refuseWallet(owner, text(has));
-      await mintNow(mint(token, 'mint', [owner, amount - has]), `${text(amount - has)} is`, owner);
-    },
-    async ensureErc1155(owner: Address, id: bigint, amount: bigint): Promise<void> {
-      const has = await balance('supplies', owner, id);
-      if (has >= amount) return;
-      const text = (value: bigint): string => `${value} × ${world.tokens.supplies.symbol} #${id}`;
-      refuseWallet(owner, text(has));
-      await mintNow(mint('supplies', 'mint', [owner, id, amount - has]), `${text(amount - has)} is`, owner);
+      const text = (value: bigint): string => amountOf(world, token, value, id);
+      // An unrequested mint to a wallet would appear as an alert.
+      if (wallets.has(owner))
+        throw new RangeError(`${nameOf(world, owner)} holds only ${text(has)}. Send less, or mint some first.`);
+      const missing = amount - has;
+      await mintNow(mint(token, 'mint', [owner, ...id, missing]), `${text(missing)} is`, owner);
     },
     /** Takes `count` NFTs, or the wanted one. Mints what is missing first. */
     async takeNfts(token: Erc721Name, owner: Address, count: number, wanted?: bigint): Promise<bigint[]> {

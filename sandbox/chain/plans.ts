@@ -1,8 +1,8 @@
-import { formatEther, formatUnits, getAddress, keccak256, parseEther, parseUnits, toBytes } from 'viem';
+import { formatEther, getAddress, keccak256, parseEther, parseUnits, toBytes } from 'viem';
 import type { Call } from './anvil.ts';
 import { callData } from './contracts.ts';
 import type { Holdings, MovedNfts } from './holdings.ts';
-import { nameOf, SUPPLY_IDS, shortId, tokenCall, type World } from './setup.ts';
+import { amountOf, nameOf, SUPPLY_IDS, tokenCall, type World } from './setup.ts';
 import {
   type Address,
   type Chain,
@@ -17,7 +17,14 @@ import {
 
 const MAX_SWEEP = 50;
 const MAX_BURST = 500;
-const BURST_KINDS = ['dollar', 'native', 'bell', 'internal', 'supplies', 'keys'] as const;
+const BURST = [
+  { kind: 'erc20', token: 'dollar' },
+  { kind: 'native' },
+  { kind: 'erc20', token: 'bell' },
+  { kind: 'internal' },
+  { kind: 'erc1155' },
+  { kind: 'erc721' },
+] as const;
 
 export interface Planned {
   call: Call;
@@ -33,6 +40,8 @@ export function createPlans(world: World, holdings: Holdings) {
   const addressOf = (party: Party): Address =>
     party.startsWith('0x') ? getAddress(party) : world.wallets[party as WalletName];
   const name = (party: Party): string => nameOf(world, party);
+  const what = (token: TokenName, amount: bigint, ids?: readonly bigint[]): string =>
+    amountOf(world, token, amount, ids);
 
   /** Makes default amounts differ from one transfer to the next. */
   function step(): bigint {
@@ -43,15 +52,6 @@ export function createPlans(world: World, holdings: Holdings) {
   function smallAmount(token: Erc20Name): bigint {
     const { decimals } = tokens[token];
     return parseUnits('12.5', decimals) + step() * parseUnits('0.75', decimals);
-  }
-
-  function what(token: TokenName, amount: bigint, ids: readonly bigint[] = []): string {
-    const { symbol, decimals } = tokens[token];
-    const listed = ids.map((id) => `#${shortId(id)}`).join(', ');
-    if (token === 'keys' || token === 'names') return `${symbol} ${listed}`;
-    if (token === 'supplies') return `${amount} × ${symbol} ${listed}`;
-    const called = token === 'hostile' ? 'of a hostile token' : token === 'fake' ? `of a fake ${symbol}` : symbol;
-    return `${formatUnits(amount, decimals)} ${called}`;
   }
 
   async function transfer(request: TransferRequest): Promise<Planned> {
@@ -72,7 +72,7 @@ export function createPlans(world: World, holdings: Holdings) {
       case 'erc20': {
         const token = request.token ?? 'dollar';
         const amount = request.amount ?? smallAmount(token);
-        await holdings.ensureErc20(token, from, amount);
+        await holdings.ensure(token, from, amount);
         const call = tokenCall(world, from, token, 'transfer', [to, amount]);
         return { call, summary: sends(what(token, amount)) };
       }
@@ -85,7 +85,7 @@ export function createPlans(world: World, holdings: Holdings) {
       case 'erc1155': {
         const amount = request.amount ?? 1n + (step() % 5n);
         const ids = request.batch === true ? SUPPLY_IDS : [request.id ?? SUPPLY_IDS[0]];
-        for (const id of ids) await holdings.ensureErc1155(from, id, amount);
+        for (const id of ids) await holdings.ensure('supplies', from, amount, id);
         const call =
           request.batch === true
             ? tokenCall(world, from, 'supplies', 'safeBatchTransferFrom', [from, to, ids, ids.map(() => amount), '0x'])
@@ -95,20 +95,11 @@ export function createPlans(world: World, holdings: Holdings) {
     }
   }
 
-  function requestOf(kind: (typeof BURST_KINDS)[number], pair: Pair): TransferRequest {
-    switch (kind) {
-      case 'native':
-      case 'internal':
-        return { kind, ...pair };
-      case 'dollar':
-      case 'bell':
-        return { kind: 'erc20', token: kind, ...pair };
-      case 'supplies':
-        return { kind: 'erc1155', ...pair };
-      case 'keys':
-        // An NFT that has to be minted first would be one more transaction.
-        return { kind: holdings.hasNft('keys', addressOf(pair.from)) ? 'erc721' : 'native', ...pair };
-    }
+  function burstRequest(index: number, pair: Pair): TransferRequest {
+    const next = BURST[index % BURST.length]!;
+    // An NFT that has to be minted first would be one more transaction.
+    if (next.kind === 'erc721' && !holdings.hasNft('keys', addressOf(pair.from))) return { kind: 'native', ...pair };
+    return { ...next, ...pair };
   }
 
   async function burst(size: number, between?: Pair): Promise<Planned[]> {
@@ -119,7 +110,7 @@ export function createPlans(world: World, holdings: Holdings) {
     for (let index = 0; index < size; index++) {
       const other = others[index % others.length]!;
       const pair = between ?? (index % 3 === 2 ? { from: 'Treasury', to: other } : { from: other, to: 'Treasury' });
-      planned.push(await transfer(requestOf(BURST_KINDS[index % BURST_KINDS.length]!, pair)));
+      planned.push(await transfer(burstRequest(index, pair)));
     }
     return planned;
   }
@@ -129,8 +120,8 @@ export function createPlans(world: World, holdings: Holdings) {
     const amount = parseUnits('150', tokens.dollar.decimals);
     const bought = parseUnits('120', tokens.bell.decimals);
     await holdings.ensureCoins(from);
-    await holdings.ensureErc20('dollar', from, amount);
-    await holdings.ensureErc20('bell', contracts.swap, bought);
+    await holdings.ensure('dollar', from, amount);
+    await holdings.ensure('bell', contracts.swap, bought);
     const data = callData('Swap', 'swap', [tokens.dollar.address, amount, tokens.bell.address, bought]);
     return {
       call: { from, to: contracts.swap, data },
@@ -178,11 +169,11 @@ export function createPlans(world: World, holdings: Holdings) {
     }
     if (token === 'supplies') {
       const [id] = SUPPLY_IDS;
-      await holdings.ensureErc1155(from, id, 2n);
+      await holdings.ensure('supplies', from, 2n, id);
       return { call: call(id, 2n), summary: summary(what(token, 2n, [id])) };
     }
     const amount = parseUnits('20', tokens[token].decimals);
-    await holdings.ensureErc20(token, from, amount);
+    await holdings.ensure(token, from, amount);
     return { call: call(amount), summary: summary(what(token, amount)) };
   }
 
@@ -190,7 +181,7 @@ export function createPlans(world: World, holdings: Holdings) {
     const { from: party, to, amount = parseUnits('40', 6) } = request;
     const from = addressOf(party);
     await holdings.ensureCoins(from);
-    await holdings.ensureErc20('dollar', from, amount * 2n);
+    await holdings.ensure('dollar', from, amount * 2n);
     const data = callData('Mover', 'identicalTransfers', [tokens.dollar.address, addressOf(to), amount]);
     return {
       call: { from, to: contracts.mover, data },

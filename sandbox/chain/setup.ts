@@ -1,4 +1,4 @@
-import { parseUnits } from 'viem';
+import { formatUnits, parseUnits } from 'viem';
 import type { Anvil, Call } from './anvil.ts';
 import { type ContractName, callData, deployData } from './contracts.ts';
 import {
@@ -54,6 +54,21 @@ export function nameOf({ wallets }: Pick<World, 'wallets'>, party: Party): strin
 export function shortId(id: bigint): string {
   const text = id.toString();
   return text.length > 12 ? `${text.slice(0, 4)}…${text.slice(-4)}` : text;
+}
+
+/** Of an ERC-20, or of the items with these ids: `12.5 HUSD`, `3 × HSUP #1`. The hostile token is not named. */
+export function amountOf(
+  { tokens }: Pick<World, 'tokens'>,
+  token: TokenName,
+  amount: bigint,
+  ids: readonly bigint[] = [],
+): string {
+  const { symbol, decimals } = tokens[token];
+  const listed = ids.map((id) => `#${shortId(id)}`).join(', ');
+  if (token === 'keys' || token === 'names') return `${symbol} ${listed}`;
+  if (token === 'supplies') return `${amount} × ${symbol} ${listed}`;
+  const called = token === 'hostile' ? 'of a hostile token' : token === 'fake' ? `of a fake ${symbol}` : symbol;
+  return `${formatUnits(amount, decimals)} ${called}`;
 }
 
 export function contractOf(token: TokenName): ContractName {
