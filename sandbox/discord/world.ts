@@ -20,7 +20,7 @@ export interface Member extends Readonly<Omit<MemberState, 'permissions'>> {
 
 /** Also a category, a thread or a direct message. */
 export interface Channel extends Readonly<Omit<ChannelState, 'botMaySend' | 'visibleTo'>> {
-  /** Of a thread. */
+  /** Who opened a thread. */
   readonly ownerId: string | null;
   /** The bot was added to this private thread. */
   readonly joined: boolean;
@@ -41,7 +41,7 @@ type Changes<T> = { [Name in keyof T]?: T[Name] | undefined };
 
 export type World = ReturnType<typeof createWorld>;
 
-/** With nothing but the bot. */
+/** The new world has only the bot. */
 export function createWorld(bot: { id: string; username: string }) {
   const botId = bot.id;
   const users = new Map<string, User>();
@@ -62,7 +62,7 @@ export function createWorld(bot: { id: string; username: string }) {
     return guild?.roles.get(id);
   }
 
-  /** Created the first time. */
+  /** Creates the channel the first time. */
   function directMessage(recipientId: string, nextId: () => string): Channel {
     const known = [...channels.values()].find((channel) => channel.recipientId === recipientId);
     return known ?? addChannel({ id: nextId(), type: ChannelType.DM, name: '', guildId: null, recipientId });
@@ -112,7 +112,7 @@ export function createWorld(bot: { id: string; username: string }) {
     return added;
   }
 
-  /** Undefined fields stay as they are. */
+  /** Leaves undefined fields as they are. */
   function update<T extends User | Guild | Role | Member | Channel>(target: T, fields: Changes<T>): void {
     for (const [name, value] of Object.entries(fields))
       if (value !== undefined) Object.assign(target, { [name]: value });
