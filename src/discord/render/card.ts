@@ -8,13 +8,16 @@ import { compactLines } from './compact.ts';
 import {
   type AlertPart,
   type Alerts,
+  counterpartyOf,
   countOf,
   idsOf,
   inTransfers,
+  legsOf,
   partiesOn,
   partWords,
   type Shown,
   type Side,
+  type Swap,
   shownOf,
   swapWords,
   totalMoved,
@@ -26,10 +29,10 @@ import {
   code,
   feeText,
   hash,
-  labelOf,
   linked,
   MAX_TOKEN_ID,
   named,
+  nameOf,
   number,
   type RenderContext,
   transactionUrl,
@@ -133,20 +136,16 @@ function contentOf(part: AlertPart, sides: readonly Side[], context: RenderConte
   ];
 }
 
-function swapLines(part: Extract<AlertPart, { kind: 'swap' }>, context: RenderContext): string[] {
-  const { wallet, gave, got, alerts } = part;
-  const others = [...new Set([...partiesOn(gave, 'to'), ...partiesOn(got, 'from')])];
-  const lines = partyLines('wallet', [wallet], alerts, context);
-  if (others.length === 1 && alerts.length === 2 && swapWords(part, context) !== null)
-    return [...lines, ...partyLines('with', others, alerts, context)];
-  const leg = (alert: Alert, view: 'incoming' | 'outgoing', side: Side) => [
-    ...partTitle({ kind: 'line', view, alerts: [alert] }, context),
-    ...sideLines(side, [alert], context),
-  ];
+function swapLines(part: Swap, context: RenderContext): string[] {
+  const lines = partyLines('wallet', [part.wallet], part.alerts, context);
+  const other = counterpartyOf(part, context);
+  if (other !== undefined) return [...lines, ...partyLines('with', [other], part.alerts, context)];
   return [
     ...lines,
-    ...gave.flatMap((alert) => leg(alert, 'outgoing', 'to')),
-    ...got.flatMap((alert) => leg(alert, 'incoming', 'from')),
+    ...legsOf(part).flatMap((leg) => [
+      ...partTitle(leg, context),
+      ...sideLines(leg.view === 'outgoing' ? 'to' : 'from', leg.alerts, context),
+    ]),
   ];
 }
 
@@ -182,15 +181,6 @@ function addressLine(address: AddressText, alerts: readonly Alert[], context: Re
   return `-# ${linked(address, 'address', isFake(address, alerts) ? { ...context, unlinked: true } : context)}`;
 }
 
-function nameOf(address: AddressText, alerts: readonly Alert[], context: RenderContext): string {
-  const label = labelOf(address, alerts);
-  return label === null ? '' : named(label, context);
-}
-
-function inOrder(parts: AlertPart[]): Alert[] {
-  return parts.flatMap((part) => (part.kind === 'swap' ? [...part.gave, ...part.got] : part.alerts));
-}
-
 /** `what` replaces amounts that are too long for a title. */
 function heading(shown: Shown, what?: string): { title: string; color: number } {
   const { alerts, parts, context } = shown;
@@ -220,7 +210,8 @@ function headline({ alerts, parts, context }: Shown, what: string | undefined): 
 function details({ alerts, parts, context }: Shown): APIEmbedField[] {
   const { t } = context;
   const fields: APIEmbedField[] = [];
-  for (const [token, list] of Map.groupBy(inOrder(parts), ({ transfer }) => transfer.token)) {
+  const inOrder = parts.flatMap((part) => part.alerts);
+  for (const [token, list] of Map.groupBy(inOrder, ({ transfer }) => transfer.token)) {
     if (token === null) continue;
     const { transfer, labels } = list[0]!;
     const write = context.cataloged.has(token) ? asName : inCode;

@@ -4,14 +4,17 @@ import { isDifference } from '../../domain/completeness.ts';
 import { addressPage } from '../../domain/explorer.ts';
 import { seenFrom } from '../../domain/match.ts';
 import { linkText } from '../../domain/text.ts';
-import { isKnown, isWorthless, partsOf, type View } from '../../domain/transaction-parts.ts';
+import { isKnown, isWorthless, partsOf, type View, viewOf } from '../../domain/transaction-parts.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import {
   type AlertPart,
   type Alerts,
+  counterpartyOf,
   countOf,
   idsOf,
   inTransfers,
+  type Line,
+  legsOf,
   partiesOn,
   partWords,
   type Shown,
@@ -24,11 +27,11 @@ import {
 } from './transaction.ts';
 import { chainRemarks, differingDigits, likeOf, remarksOf, warnedTitle } from './warnings.ts';
 import {
+  assetKey,
   assetName,
   counted,
   hash,
-  labelOf,
-  named,
+  nameOf,
   number,
   onNetwork,
   type RenderContext,
@@ -56,7 +59,7 @@ const SIGNS: Record<View, string> = {
 /** Characters of the second line, without the link to the transaction. */
 const MAX_FACTS = 2_000;
 
-type Line = Extract<AlertPart, { kind: 'line' | 'sweep' }>;
+type Way = { view: View; alerts: readonly Alert[] };
 
 /**
  * Two lines: the wallet, what and how much; then the counterparties and the transaction; a third one for remarks. The
@@ -253,7 +256,7 @@ function ownersOf(alerts: readonly Alert[], context: RenderContext): string {
 const signed = (sign: string, words: string): string =>
   `${sign}${sign !== '' && !/^\d/.test(words) ? ' ' : ''}${words}`;
 
-function signOf({ view, alerts }: Line): string {
+function signOf({ view, alerts }: Way): string {
   const isToken = alerts[0]!.matches.every(({ perspective }) => perspective === 'token');
   return isToken ? '' : SIGNS[view];
 }
@@ -267,13 +270,11 @@ function factsOf(shown: Shown): string[] {
   if (parts.length > MAX_LEGS) return [...own, ...sums(shown)];
   if (parts.length > 1) return [...own, ...parts.flatMap((one) => legs(one, context))];
   if (part.kind !== 'swap') return [...own, ...worthOfAll(part.alerts, context), ...lineFacts(part, context)];
-  const others = new Set([...partiesOn(part.gave, 'to'), ...partiesOn(part.got, 'from')]);
-  if (others.size > 1 || part.alerts.length > 2 || swapWords(part, context) === null)
-    return [...own, ...(part.alerts.length > MAX_LEGS ? sums(shown) : legs(part, context))];
-  const [other] = others;
+  const other = counterpartyOf(part, context);
+  if (other === undefined) return [...own, ...(part.alerts.length > MAX_LEGS ? sums(shown) : legs(part, context))];
   const worth = worthOfAll(part.gave, context);
   if (other === ZERO_ADDRESS) return [...own, ...worth, context.t('alert.withZero')];
-  return [...own, ...worth, context.t('alert.withParty', { party: sideName(other!, alerts, context) })];
+  return [...own, ...worth, context.t('alert.withParty', { party: sideName(other, alerts, context) })];
 }
 
 /** Where the title has no links, the watched addresses follow below. */
@@ -291,10 +292,7 @@ function lineFacts(part: Line, context: RenderContext): string[] {
   return [...ids, ...wayFacts(part, context)];
 }
 
-function wayFacts(
-  { alerts, view }: Pick<Line, 'view'> & { alerts: readonly Alert[] },
-  context: RenderContext,
-): string[] {
+function wayFacts({ view, alerts }: Way, context: RenderContext): string[] {
   const { t } = context;
   // Some languages inflect the zero address after a preposition.
   const party = (side: Side) =>
@@ -321,11 +319,7 @@ function wayFacts(
 }
 
 function legs(part: AlertPart, context: RenderContext): string[] {
-  if (part.kind === 'swap') {
-    const leg = (view: 'outgoing' | 'incoming') => (alert: Alert) =>
-      legs({ kind: 'line', view, alerts: [alert] }, context);
-    return [...part.gave.flatMap(leg('outgoing')), ...part.got.flatMap(leg('incoming'))];
-  }
+  if (part.kind === 'swap') return legsOf(part).flatMap((leg) => legs(leg, context));
   const [first, ...rest] = lineFacts(part, context);
   const names =
     part.view === 'internal'
@@ -338,21 +332,15 @@ function legs(part: AlertPart, context: RenderContext): string[] {
 /** A sum for each direction and asset. Without a sum, the asset's name and the count. */
 function sums(shown: Shown): string[] {
   const { alerts, context } = shown;
-  const lines = alerts.map((alert) => ({ alert, part: partsOf([alert])[0] as Line }));
-  const groups = Map.groupBy(lines, ({ alert: { transfer }, part: { view } }) => {
-    // Tokens without a known contract are distinguished by name.
-    const token = transfer.token ?? JSON.stringify([transfer.tokenName, transfer.tokenSymbol]);
-    return [view, transfer.kind, token, transfer.decimals].join(' ');
-  });
+  const groups = Map.groupBy(alerts, (alert) => `${viewOf(alert)} ${assetKey(alert.transfer)}`);
   const isInTitle = onlySum(shown) !== null;
   return [...groups.values()].flatMap((group) => {
-    const [{ part, alert }] = group as [(typeof group)[0]];
-    const together = group.map((one) => one.alert) as Alerts;
-    const facts = wayFacts({ view: part.view, alerts: together }, context);
-    const worth = worthOfAll(together, context);
-    if (isInTitle) return [...worth, ...facts];
-    const amount = totalMoved(together, context) ?? assetName(alert.transfer, context);
-    return [`**${signed(signOf(part), inTransfers(amount, together, context))}** ${[...worth, ...facts].join(' ')}`];
+    const [first] = group as Alerts;
+    const way: Way = { view: viewOf(first), alerts: group };
+    const facts = [...worthOfAll(group, context), ...wayFacts(way, context)];
+    if (isInTitle) return facts;
+    const amount = totalMoved(group, context) ?? assetName(first.transfer, context);
+    return [`**${signed(signOf(way), inTransfers(amount, group, context))}** ${facts.join(' ')}`];
   });
 }
 
@@ -363,10 +351,10 @@ function partiesOf(alerts: readonly Alert[], side: Side, context: RenderContext)
 function firstOf(
   addresses: readonly (AddressText | null)[],
   max: number,
-  nameOf: (address: AddressText | null) => string,
+  write: (address: AddressText | null) => string,
   context: RenderContext,
 ): string {
-  const names = addresses.slice(0, max).map(nameOf);
+  const names = addresses.slice(0, max).map(write);
   const rest = addresses.length - names.length;
   if (rest > 0) names.push(context.t('alert.more', { number: number(rest, context) }));
   return names.join(context.t('reply.comma'));
@@ -381,15 +369,15 @@ function sideName(address: AddressText | null, alerts: readonly Alert[], context
 /** The label or the shortened address; without an explorer also the full address. */
 function partyName(address: AddressText, alerts: readonly Alert[], context: RenderContext, own = false): string {
   const full = checksumAddress(address);
-  const label = labelOf(address, alerts);
+  const label = nameOf(address, alerts, context);
   const like = likeOf(address, alerts);
   const ends = like
     ? `${full.slice(0, 6)}${differingDigits(address, like).fake.slice(1, -1)}${full.slice(-4)}`
     : `${full.slice(0, 8)}…${full.slice(-6)}`;
-  const name = label === null ? ends : named(label, context);
-  // No link: it must not invite a click.
-  if (like && label === null && !context.plainNames) return `\`${ends}\``;
+  const name = label ?? ends;
   if (context.plainNames) return name;
+  // No link: it must not invite a click.
+  if (like && label === null) return `\`${ends}\``;
   const shown = own || label !== null ? `**${name}**` : name;
   if (isLinked(context)) return `[${linkText(shown)}](${addressPage(context, address, pageOf(address, alerts))})`;
   // The title shows the shortened address; the full one follows below.

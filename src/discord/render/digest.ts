@@ -12,14 +12,14 @@ import { alertsCsv } from './csv.ts';
 import { type Alerts, VIEW_STYLES } from './transaction.ts';
 import { otherProjectsOf, WARNING_COLOR, warningsOf } from './warnings.ts';
 import {
+  assetKey,
   assetName,
   counted,
   duration,
   hash,
-  labelOf,
   linked,
   MAX_SUM,
-  named,
+  nameOf,
   number,
   onNetwork,
   type RenderContext,
@@ -290,10 +290,9 @@ function totalsOf(alerts: Alert[]): Total[] {
     const { transfer, count } = alert;
     const direction = directionOf(alert);
     const suspect = isSuspect(alert);
-    // Tokens without a known contract are distinguished by name. Transfers without an amount are in no sum.
-    const token = transfer.token ?? JSON.stringify([transfer.tokenName, transfer.tokenSymbol]);
+    // Transfers without an amount are in no sum.
     const isSummed = isItem(transfer) || transfer.value !== null;
-    const key = `${alert.network} ${direction} ${transfer.kind} ${token} ${transfer.decimals} ${suspect} ${isSummed}`;
+    const key = `${alert.network} ${direction} ${assetKey(transfer)} ${suspect} ${isSummed}`;
     const total = totals.get(key) ?? { transfers: 0, amount: 0n, worth: 0n, direction, largest: alert, suspect };
     const worth = worthOf(transfer, count);
     total.worth = total.worth === null || worth === null ? null : total.worth + worth;
@@ -367,10 +366,9 @@ function largestLine({ largest, direction }: Total, given: RenderContext): strin
   const { transfer, createdAt } = largest;
   const short = `\`${hash(transfer).slice(0, 10)}\``;
   const url = transactionUrl(transfer, context);
-  const names = [transfer.from, transfer.to].flatMap((address) => {
-    const label = address && labelOf(address, [largest]);
-    return label ? [named(label, context)] : [];
-  });
+  const names = [transfer.from, transfer.to].flatMap(
+    (address) => (address && nameOf(address, [largest], context)) || [],
+  );
   return [
     `${VIEW_STYLES[direction].icon} ${whatMoved(transfer, context)}`,
     ...worthOfAll([{ ...largest, count: 1 }], context),

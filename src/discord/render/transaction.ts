@@ -17,6 +17,8 @@ import {
 
 export type Alerts = [Alert, ...Alert[]];
 export type AlertPart = Part<Alert>;
+export type Swap = Extract<AlertPart, { kind: 'swap' }>;
+export type Line = Exclude<AlertPart, Swap>;
 export type Side = 'from' | 'to';
 
 export interface Shown {
@@ -34,15 +36,10 @@ export function shownOf(all: Alerts, given: RenderContext): Shown {
     Number(!isForgeable(alert)) * 2 +
     Number(alert.matches.some(({ perspective }) => leaves(perspective)));
   const context = onNetwork(all, given);
-  const [first, ...others] = all.filter((alert) => !isWorthless(alert)).sort((a, b) => rank(b) - rank(a));
-  return first === undefined
-    ? { alerts: all, parts: partsOf(all) as Shown['parts'], worthless: [], context }
-    : {
-        alerts: [first, ...others],
-        parts: partsOf([first, ...others]) as Shown['parts'],
-        worthless: all.filter(isWorthless),
-        context,
-      };
+  const worthy = all.filter((alert) => !isWorthless(alert)).sort((a, b) => rank(b) - rank(a));
+  const alerts = (worthy.length > 0 ? worthy : all) as Alerts;
+  const worthless = worthy.length > 0 ? all.filter(isWorthless) : [];
+  return { alerts, parts: partsOf(alerts) as Shown['parts'], worthless, context };
 }
 
 /** `several`: a transaction with different views. */
@@ -91,20 +88,32 @@ export const inTransfers = (amount: string, alerts: readonly Alert[], context: R
 export const worthlessCount = ({ worthless, context }: Shown): string[] =>
   worthless.length > 0 ? [`-# ${context.t('alert.moreUncataloged', counted(transferCount(worthless), context))}`] : [];
 
-export function partWords(part: Exclude<AlertPart, { kind: 'swap' }>, context: RenderContext): string {
+export function partWords(part: Line, context: RenderContext): string {
   const [{ transfer, count }] = part.alerts as Alerts;
   if (part.kind === 'line') return `${whatMoved(transfer, context)}${count > 1 ? ` ×${number(count, context)}` : ''}`;
   return totalMoved(part.alerts, context)!;
 }
 
 /** null: the words would be too long. */
-export function swapWords(
-  part: Extract<AlertPart, { kind: 'swap' }>,
-  context: RenderContext,
-): { gave: string; got: string } | null {
+export function swapWords(part: Swap, context: RenderContext): { gave: string; got: string } | null {
   const gave = totalMoved(part.gave, context);
   const got = totalMoved(part.got, context);
   return gave === null || got === null ? null : { gave, got };
+}
+
+/** The only counterparty of a swap whose title says everything else; undefined: its legs are shown. */
+export function counterpartyOf(part: Swap, context: RenderContext): AddressText | null | undefined {
+  const others = new Set([...partiesOn(part.gave, 'to'), ...partiesOn(part.got, 'from')]);
+  return others.size === 1 && part.alerts.length === 2 && swapWords(part, context) !== null
+    ? [...others][0]
+    : undefined;
+}
+
+export function legsOf({ gave, got }: Swap): Line[] {
+  const leg =
+    (view: View) =>
+    (alert: Alert): Line => ({ kind: 'line', view, alerts: [alert] });
+  return [...gave.map(leg('outgoing')), ...got.map(leg('incoming'))];
 }
 
 /** Runs as `#1–#20`, several pieces as `#7 ×3`, up to a length that people read. */

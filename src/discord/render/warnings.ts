@@ -4,7 +4,7 @@ import { BALANCE_DIGITS, inUnits, rounded } from '../../domain/amount.ts';
 import { isDifference } from '../../domain/completeness.ts';
 import { isForgeable } from '../../domain/transaction-parts.ts';
 import { writeNumber } from '../../languages/languages.ts';
-import { assetName, code, duration, labelOf, linked, named, number, type RenderContext, whatMoved } from './wording.ts';
+import { assetName, code, duration, linked, named, nameOf, number, type RenderContext, whatMoved } from './wording.ts';
 
 export const WARNING_COLOR = 0xffcc00;
 /** Warnings of one kind in one embed. */
@@ -104,8 +104,7 @@ function balancesOf(alerts: readonly Alert[], context: RenderContext): string[] 
         : `${writeNumber(units, context.language)} ${assetName(transfer, plain)}`;
     const words = { amount, block: number(block, context) };
     if (isOne) return context.t('alert.balance', words);
-    const label = labelOf(address, alerts);
-    const name = label === null ? `\`${checksumAddress(address)}\`` : named(label, context);
+    const name = nameOf(address, alerts, context) ?? `\`${checksumAddress(address)}\``;
     return context.t('alert.balanceOf', { ...words, name });
   });
   return context.isShort ? [] : [...new Set(lines)].slice(0, MAX_BALANCES);

@@ -85,6 +85,10 @@ export const number = (count: number | bigint | string, { language }: RenderCont
 /** `count` selects the plural, `number` is shown. */
 export const counted = (count: number, context: RenderContext) => ({ count, number: number(count, context) });
 
+/** Equal for transfers of one asset of a network; tokens without a known contract are distinguished by name. */
+export const assetKey = ({ kind, token, tokenName, tokenSymbol, decimals }: Transfer): string =>
+  [kind, token ?? JSON.stringify([tokenName, tokenSymbol]), decimals].join(' ');
+
 export const transferCount = (alerts: readonly Alert[]): number => alerts.reduce((sum, { count }) => sum + count, 0);
 
 function coin(transfer: AssetWords, { nativeSymbol, t }: RenderContext): string {
@@ -165,11 +169,11 @@ export function shortId(id: string): string {
   return id.length > MAX_TOKEN_ID ? `${id.slice(0, 8)}…${id.slice(-8)}` : id;
 }
 
-/** The guild's own name, unescaped: from its address book or the label of a subscription. */
-export function labelOf(address: AddressText, alerts: readonly Alert[]): string | null {
+/** The guild's own name, from its address book or the label of a subscription; null: the address has none. */
+export function nameOf(address: AddressText, alerts: readonly Alert[], context: RenderContext): string | null {
   for (const { labels, matches } of alerts) {
     const label = labels[address] ?? matches.find((one) => one.address === address && one.label !== null)?.label;
-    if (label !== undefined && label !== null) return label;
+    if (label !== undefined && label !== null) return named(label, context);
   }
   return null;
 }
