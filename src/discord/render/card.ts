@@ -11,7 +11,6 @@ import {
   counterpartyOf,
   countOf,
   idsOf,
-  inTransfers,
   legsOf,
   partiesOn,
   partWords,
@@ -19,12 +18,12 @@ import {
   type Side,
   type Swap,
   shownOf,
+  sumWords,
   swapWords,
-  totalMoved,
   VIEW_STYLES,
   worthlessCount,
 } from './transaction.ts';
-import { isFake, remarksOf, WARNING_COLOR, warnedTitle, warningsOf } from './warnings.ts';
+import { likeOf, remarksOf, WARNING_COLOR, warnedTitle, warningsOf } from './warnings.ts';
 import {
   code,
   feeText,
@@ -168,7 +167,7 @@ function partyLines(
         const zero = word === 'from' ? 'alert.newlyMinted' : word === 'to' ? 'alert.burnt' : 'alert.zeroAddress';
         return [`${title} ${t(zero)}`.trim()];
       }
-      const fake = isFake(address, alerts) ? '⚠️' : '';
+      const fake = likeOf(address, alerts) ? '⚠️' : '';
       const head = [title, fake, nameOf(address, alerts, context)].filter(Boolean).join(' ');
       return [...(head === '' ? [] : [head]), addressLine(address, alerts, context)];
     }),
@@ -178,7 +177,7 @@ function partyLines(
 
 /** A look-alike's address is not linked. */
 function addressLine(address: AddressText, alerts: readonly Alert[], context: RenderContext): string {
-  return `-# ${linked(address, 'address', isFake(address, alerts) ? { ...context, unlinked: true } : context)}`;
+  return `-# ${linked(address, 'address', likeOf(address, alerts) ? { ...context, unlinked: true } : context)}`;
 }
 
 /** `what` replaces amounts that are too long for a title. */
@@ -191,7 +190,8 @@ function heading(shown: Shown, what?: string): { title: string; color: number } 
   return { title: warned, color: warned === title ? color : WARNING_COLOR };
 }
 
-function headline({ alerts, parts, context }: Shown, what: string | undefined): string {
+function headline(shown: Shown, what: string | undefined): string {
+  const { alerts, parts, context } = shown;
   const { t } = context;
   const [part] = parts;
   if (part.kind === 'swap') {
@@ -200,11 +200,8 @@ function headline({ alerts, parts, context }: Shown, what: string | undefined): 
   }
   if (parts.some((one) => one.kind === 'swap' || one.view !== part.view)) return countOf(alerts, context);
   if (parts.length === 1) return t(`alert.${part.view}`, { what: what ?? partWords(part, context) });
-  const lines = what === undefined && parts.every(({ kind }) => kind === 'line');
-  const amount = lines ? totalMoved(alerts, context) : null;
-  return t(`alert.${part.view}`, {
-    what: amount === null ? countOf(alerts, context) : inTransfers(amount, alerts, context),
-  });
+  const sum = what === undefined ? sumWords(shown) : null;
+  return t(`alert.${part.view}`, { what: sum ?? countOf(alerts, context) });
 }
 
 function details({ alerts, parts, context }: Shown): APIEmbedField[] {

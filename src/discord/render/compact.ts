@@ -20,6 +20,7 @@ import {
   type Shown,
   type Side,
   shownOf,
+  sumWords,
   swapWords,
   totalMoved,
   VIEW_STYLES,
@@ -75,7 +76,7 @@ export function compactLines(all: Alerts, given: RenderContext): string[] {
     context.plainTitles ? headlineOf(alerts, context) : titleOf(shown),
     `-# ${facts.join(' · ')}`,
     ...worthlessCount(shown),
-    ...(remarks.length > 0 ? [`-# ${[...new Set(remarks)].join(' ')}`] : []),
+    ...(remarks.length > 0 ? [`-# ${remarks.join(' ')}`] : []),
   ];
 }
 
@@ -232,13 +233,10 @@ function severalTitle(shown: Shown): string {
 }
 
 /** null unless all transfers go one way, of one watched address and one asset. */
-function onlySum({ alerts, parts, context }: Shown): { view: View; words: string } | null {
-  const [part] = parts;
-  if (part.kind !== 'line' || parts.some((one) => one.kind !== 'line' || one.view !== part.view)) return null;
-  const amount = new Set(alerts.map(ownerOf)).size === 1 ? totalMoved(alerts, context) : null;
-  return amount === null
-    ? null
-    : { view: part.view, words: signed(signOf(part), inTransfers(amount, alerts, context)) };
+function onlySum(shown: Shown): { view: View; words: string } | null {
+  const words = new Set(shown.alerts.map(ownerOf)).size === 1 ? sumWords(shown) : null;
+  const part = shown.parts[0] as Line;
+  return words === null ? null : { view: part.view, words: signed(signOf(part), words) };
 }
 
 /** Of a move between two watched addresses, the sender. */

@@ -85,6 +85,13 @@ export const countOf = (alerts: readonly Alert[], context: RenderContext): strin
 export const inTransfers = (amount: string, alerts: readonly Alert[], context: RenderContext): string =>
   context.t('alert.inTransfers', { ...counted(transferCount(alerts), context), amount });
 
+/** The sum of several transfers that go one way; null: there is none. */
+export function sumWords({ alerts, parts, context }: Shown): string | null {
+  if (parts.some((part) => part.kind !== 'line' || part.view !== (parts[0] as Line).view)) return null;
+  const amount = totalMoved(alerts, context);
+  return amount === null ? null : inTransfers(amount, alerts, context);
+}
+
 export const worthlessCount = ({ worthless, context }: Shown): string[] =>
   worthless.length > 0 ? [`-# ${context.t('alert.moreUncataloged', counted(transferCount(worthless), context))}`] : [];
 

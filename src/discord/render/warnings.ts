@@ -19,10 +19,9 @@ export function warnedTitle(title: string, alerts: readonly Alert[], { t }: Rend
 }
 
 export function warningsOf(alerts: readonly Alert[], context: RenderContext): string[] {
-  const warnings = alerts.flatMap((alert) => alert.warnings.map((warning) => ({ warning, alert })));
   const pairs = new Map<string, string[]>();
   const imitations = new Set<string>();
-  for (const { warning } of warnings) {
+  for (const warning of alerts.flatMap(({ warnings }) => warnings)) {
     if ('isRepeat' in warning) continue;
     if (warning.kind === 'look-alike') pairs.set(`${warning.address} ${warning.like}`, lookAlike(warning, context));
     if (warning.kind === 'imitation') imitations.add(imitation(warning, context));
@@ -72,12 +71,9 @@ export function otherProjectsOf(alerts: readonly Alert[], context: RenderContext
     .map((id) => context.t('alert.otherProject', { project: code(id, context.t('alert.unnamed'), context) }));
 }
 
-export const isFake = (address: AddressText, alerts: readonly Alert[]): boolean => likeOf(address, alerts) !== null;
-
 export function likeOf(address: AddressText, alerts: readonly Alert[]): AddressText | null {
-  const warnings = alerts.flatMap((alert) => alert.warnings);
-  const found = warnings.find((warning) => warning.kind === 'look-alike' && warning.address === address);
-  return found?.kind === 'look-alike' ? found.like : null;
+  const lookAlikes = alerts.flatMap(({ warnings }) => warnings.filter((warning) => warning.kind === 'look-alike'));
+  return lookAlikes.find((warning) => warning.address === address)?.like ?? null;
 }
 
 export const remarksOf = (alerts: readonly Alert[], context: RenderContext): string[] => [
