@@ -51,7 +51,6 @@ export const nonceOf = (reference: string, now: number): string => `${now.toStri
 
 type Message = NewBatch & { body: object; shown: ShownDeliveries };
 
-/** Makes a message of due alerts: a digest of all of them, as many as fit, or a single one as plain text. */
 export async function compose(
   { id: channelId, search }: Pick<Channel, 'id' | 'search'>,
   due: DueAlerts,

@@ -169,7 +169,6 @@ export function startDeliverer(options: DelivererOptions) {
     log.warn({ ...line, next }, 'message not accepted');
   }
 
-  /** Returns whether the channel may have more to send. */
   async function storeStep(id: number, step: BatchStep, now: number): Promise<boolean> {
     switch (step.do) {
       case 'nothing':
@@ -245,7 +244,6 @@ export function startDeliverer(options: DelivererOptions) {
     if (isPlanned) limits.guilds.recordChangeProbe(guildId, probeAt, now);
   }
 
-  /** Re-renders the latest 200 messages of the last day that show one of these addresses. */
   async function relabel(guildId: string, addresses: readonly AddressText[]) {
     const now = clock.now();
     const found = await store.history.messagesShowing(guildId, addresses, now - DAY, MAX_RELABELED + 1);
@@ -281,7 +279,6 @@ export function startDeliverer(options: DelivererOptions) {
       const toWall = clock.now() - clock.elapsed();
       return { ...pause, since: pause.since + toWall, probeAt: pause.probeAt + toWall };
     },
-    /** First what concerns every channel. */
     pauses(guildId: string): SendingPause[] {
       const now = clock.elapsed();
       const all = limits.pause(now);

@@ -97,8 +97,7 @@ function createRefusals() {
 function createBreaker() {
   const refusals = createRefusals();
   let until = 0;
-  /** Pauses since Discord last responded. */
-  let pauses = 0;
+  let pausesInARow = 0;
   let isOpen = false;
   let isProbing = false;
   let isAuthorized = true;
@@ -119,7 +118,7 @@ function createBreaker() {
     if (left(now) > 0) return;
     isAuthorized = true;
     isOpen = false;
-    pauses = 0;
+    pausesInARow = 0;
   }
 
   return {
@@ -146,7 +145,7 @@ function createBreaker() {
         case 'breaker':
           recordRefusal(now);
           // Requests that were in flight when the breaker opened report the same fault; they must not lengthen the pause.
-          if (left(now) === 0) until = now + backOff(pauses++, BACK_OFF);
+          if (left(now) === 0) until = now + backOff(pausesInARow++, BACK_OFF);
           extend(now + (outcome.retryAfterMs ?? 0));
           isOpen = true;
           break;

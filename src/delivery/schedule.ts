@@ -23,7 +23,6 @@ export interface Channel {
   readonly busy: boolean;
   /** Something new arrived while it was busy. */
   readonly dirty: boolean;
-  /** The store has nothing more for it. */
   readonly done: boolean;
   readonly blocked: boolean;
   /** It is tried for its guild: if the bot can post in it, the guild's other blocked channels are tried, too. */
@@ -130,7 +129,6 @@ export function createSchedule() {
       guilds.set(guildId, others);
       set(id, { busy: true, dirty: false, done: false, gatherUntil: null });
     },
-    /** Forgets the channel if it has nothing more. */
     end(id: string): void {
       const channel = get(id);
       channel.busy = false;
@@ -145,7 +143,6 @@ export function createSchedule() {
       move(get(id), guildId);
       set(id, { ...head, loaded: true });
     },
-    /** `more`: the store may have more for the channel. */
     recordSent(id: string, more: boolean): void {
       const search = widened(get(id).search);
       set(id, { dueAt: 0, waitsFor: null, blocked: false, probe: false, search, done: !more });
@@ -162,13 +159,10 @@ export function createSchedule() {
       if (times.length === 0) channel.done = true;
       else channel.sleepUntil = Math.min(...times);
     },
-    /** null: the alert was found. */
     setSearch: (id: string, search: Search | null): void => set(id, { search: search ?? NO_SEARCH }),
-    /** Keeps a later time. */
     postpone(id: string, until: number, waitsFor: 'rate' | 'retry'): void {
       if (until > get(id).dueAt) set(id, { dueAt: until, waitsFor });
     },
-    /** New alerts do not wait. */
     postponeEdits: (id: string, editsDueAt: number): void => set(id, { editsDueAt }),
     block: (id: string, dueAt: number, storedDueAt: number): void =>
       set(id, { blocked: true, probe: false, dueAt, storedDueAt }),

@@ -154,7 +154,6 @@ function handleEarly(client: Client, interaction: RawInteraction): void {
   interaction.type = 0;
 }
 
-/** Private fields of the library's shard. */
 interface LibraryShard {
   connection: { on(event: 'error', listener: () => void): void; terminate(): void } | null;
   destroy(options?: { recover?: number }): Promise<void>;

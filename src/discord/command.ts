@@ -86,7 +86,6 @@ export interface Menu<Context = InteractionContext> extends Component {
 
 /** Opens a form instead of replying. Must be quick: nothing is deferred. */
 export interface FormOpener<Context = InteractionContext> extends Component {
-  /** `values`: empty for a button. */
   form: (interaction: ButtonUse | MenuUse, args: string[], context: Context, values: string[]) => Promise<FormData>;
 }
 

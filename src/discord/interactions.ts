@@ -61,11 +61,9 @@ export interface InteractionOptions<Services extends object> {
   after: Clock['after'];
 }
 
-/** `isError`: the reply is a refusal or an error, which is shown in private. */
 interface Outcome {
   isError: boolean;
   reply: Reply;
-  /** Texts that the person may have meant. */
   readings?: readonly OtherText[];
 }
 
@@ -261,7 +259,6 @@ export function createInteractions<Services extends object>(options: Interaction
     await showResult(used, await work(), updates);
   }
 
-  /** The result replaces the refusal. */
   async function again(used: ButtonUse, refused: NonNullable<ReturnType<typeof refusals.find>>): Promise<void> {
     if ('form' in refused) return openForm(used, 'all', async () => refused.form);
     await acknowledge(used, () => used.deferUpdate());

@@ -60,7 +60,6 @@ export const inPrivate = (reply: Reply) => ({ ...whole(reply), flags: MessageFla
 
 type Control = APILabelComponent['component'];
 
-/** A button below a refusal opens the form as it was filled in, or does what the person meant. */
 type Again<Result> = { form: FormData } | { work: (button: ButtonUse) => Promise<Result> };
 
 /** Of all people together; the oldest is forgotten first. */
@@ -86,7 +85,6 @@ export function createRefusals<Result>() {
 
   return {
     opened: (userId: string, form: FormData): void => keep(opened, `${userId} ${form.custom_id}`, form),
-    /** One button for each text, which does `work` with it. */
     readings: (
       texts: readonly OtherText[],
       work: (button: ButtonUse, other: OtherText) => Promise<Result>,

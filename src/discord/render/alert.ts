@@ -163,7 +163,6 @@ function messageOf({ rendered, headlines }: Filled, form: Form, reference: strin
     : pingingMessage(texts, headlines, roles, reference, context);
 }
 
-/** Mentions the roles, if any, after the headlines. */
 export function cardMessage(
   embeds: APIEmbed[],
   headlines: readonly string[],

@@ -38,7 +38,6 @@ import {
   worthOfAll,
 } from './wording.ts';
 
-/** Full addresses on one side of a sweep. */
 const MAX_PARTIES = 5;
 const MAX_WATCHED = 10;
 const SIDES = ['from', 'to'] as const;

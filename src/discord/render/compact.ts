@@ -163,7 +163,6 @@ export function headlineAbove(alerts: Alerts, context: RenderContext): string {
   return `${headlineOf(alerts, context)}${network === undefined ? '' : ` · ${network}`}`;
 }
 
-/** `watched`: the addresses that matched each transfer. */
 export function replyHeadline(
   transfers: readonly (Pick<Alert, 'transfer' | 'count'> & { watched: readonly AddressText[] })[],
   labels: ReadonlyMap<AddressText, string>,

@@ -46,7 +46,7 @@ const MAX_TOTALS = 6;
 const MAX_LARGEST = 6;
 const COLOR = 0x6e7681;
 
-/** `csv`: the text of the attached file. `used`: how many alerts the message counts. */
+/** `used`: how many alerts the message counts, from the first one. */
 export interface Digest {
   payload: RESTPostAPIChannelMessageJSONBody;
   csv: string | null;
@@ -262,7 +262,6 @@ function listedLines(
   return { lines, alerts: new Set(ranked.slice(0, lines.length).flat()) };
 }
 
-/** null: the alerts do not fit. */
 function listOf(alerts: Alert[], room: number, context: RenderContext): string[] | null {
   const ranked = rankedOf(alerts);
   const listed = new Set(ranked.flat());

@@ -158,7 +158,6 @@ export function whatMoved(transfer: Transfer, context: RenderContext): string {
   return decimals === null ? t('alert.rawUnits', { amount, token }) : `${amount} ${token}`;
 }
 
-/** A long ID is shortened; the details of a full alert about this NFT alone show all of it. */
 function item({ tokenId, tokenIdExact }: Transfer, name: string, context: RenderContext): string {
   if (tokenId === null) return context.t('alert.noTokenId', { name });
   if (!tokenIdExact) return context.t('alert.impreciseItem', { name, id: code(tokenId, '?', context) });
