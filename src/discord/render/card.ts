@@ -174,7 +174,6 @@ function partyLines(
   ];
 }
 
-/** A look-alike's address is not linked. */
 function addressLine(address: AddressText, alerts: readonly Alert[], context: RenderContext): string {
   return `-# ${linked(address, 'address', likeOf(address, alerts) ? { ...context, unlinked: true } : context)}`;
 }

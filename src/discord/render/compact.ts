@@ -185,7 +185,6 @@ export function replyHeadline(
   return headlineOf(alerts as unknown as Alerts, context);
 }
 
-/** Follows a title that does not name the counterparties. */
 function ways(part: AlertPart, alerts: readonly Alert[], context: RenderContext): string {
   if (part.kind === 'swap') return '';
   switch (part.view) {

@@ -58,7 +58,6 @@ type Direction = 'incoming' | 'outgoing' | 'internal';
 interface Total {
   transfers: number;
   amount: bigint;
-  /** null: unknown of some transfer. */
   worth: bigint | null;
   direction: Direction;
   largest: Alert;

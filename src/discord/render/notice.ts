@@ -46,7 +46,6 @@ export function renderSilence(silences: Silence[], language: string | null, now:
   return noticeBody(title, text.join('\n'), reference);
 }
 
-/** `isLow`: it pings the subscription's role; otherwise the balance is above its limit again. */
 export function renderCrossing(
   { watched, isLow, balance, limit, symbol, asset, block }: Crossing,
   network: number,

@@ -101,7 +101,6 @@ export function partWords(part: Line, context: RenderContext): string {
   return totalMoved(part.alerts, context)!;
 }
 
-/** null: the words would be too long. */
 export function swapWords(part: Swap, context: RenderContext): { gave: string; got: string } | null {
   const gave = totalMoved(part.gave, context);
   const got = totalMoved(part.got, context);

@@ -7,7 +7,6 @@ import { writeNumber } from '../../languages/languages.ts';
 import { assetName, code, duration, linked, named, nameOf, number, type RenderContext, whatMoved } from './wording.ts';
 
 export const WARNING_COLOR = 0xffcc00;
-/** Warnings of one kind in one embed. */
 const MAX_WARNINGS = 3;
 
 /** Returns the same title if there is nothing to warn of. */
