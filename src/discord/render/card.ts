@@ -71,7 +71,9 @@ export function transactionEmbed(all: Alerts, given: RenderContext): APIEmbed {
   };
 }
 
-/** Amounts that do not fit into the title; empty if the lines below show them. */
+const viewOfPart = (part: AlertPart) => (part.kind === 'swap' ? 'swap' : part.view);
+
+/** Empty for a swap whose amounts are too long: its legs show them. */
 function amountsOf(part: AlertPart, context: RenderContext): string[] {
   if (part.kind !== 'swap') return [partWords(part, context)];
   const words = swapWords(part, context);
@@ -116,14 +118,10 @@ function betweenWatched(part: AlertPart, context: RenderContext): string[] | nul
   ];
 }
 
-/** Empty for a swap whose amounts are too long. */
 function partTitle(part: AlertPart, context: RenderContext): string[] {
-  if (part.kind !== 'swap') {
-    const title = `${VIEW_STYLES[part.view].icon} **${partWords(part, context)}**`;
-    return [[title, ...worthOfAll(part.alerts, context)].join(' ')];
-  }
-  const words = swapWords(part, context);
-  return words === null ? [] : [`${VIEW_STYLES.swap.icon} **${words.gave} → ${words.got}**`];
+  const { icon } = VIEW_STYLES[viewOfPart(part)];
+  const worth = part.kind === 'swap' ? [] : worthOfAll(part.alerts, context);
+  return amountsOf(part, context).map((words) => [`${icon} **${words}**`, ...worth].join(' '));
 }
 
 function contentOf(part: AlertPart, sides: readonly Side[], context: RenderContext): string[] {
@@ -181,7 +179,7 @@ function addressLine(address: AddressText, alerts: readonly Alert[], context: Re
 /** `what` replaces amounts that are too long for a title. */
 function heading(shown: Shown, what?: string): { title: string; color: number } {
   const { alerts, parts, context } = shown;
-  const views = new Set(parts.map((part) => (part.kind === 'swap' ? 'swap' : part.view)));
+  const views = new Set(parts.map(viewOfPart));
   const { icon, color } = VIEW_STYLES[views.size === 1 ? [...views][0]! : 'several'];
   const title = `${icon} ${headline(shown, what)}`;
   const warned = warnedTitle(title, alerts, context);
