@@ -71,20 +71,12 @@ export function createInteractions<Services extends object>(options: Interaction
   type Context = Services & InteractionContext;
   const { services, settingsOf, log, now, after } = options;
   const refusals = createRefusals<Outcome>();
-  let loading: ReturnType<typeof load> | undefined;
+  let loading: Promise<Map<string, AnyCommand<Context>>> | undefined;
   /** Turns commands that a reply names into mentions, once Discord has sent their IDs. */
   let mention = (reply: Reply): Reply => reply;
 
-  async function load() {
-    const commands = await options.commands();
-    return { commands, byName: new Map(commands.map((command) => [command.data.name, command])) };
-  }
-
-  const loaded = () => (loading ??= load());
-
-  async function handlerOf(name: string): Promise<AnyCommand<Context> | undefined> {
-    return (await loaded()).byName.get(name);
-  }
+  const loaded = () =>
+    (loading ??= options.commands().then((all) => new Map(all.map((command) => [command.data.name, command]))));
 
   /** A private reply is in the person's language, a public one in the guild's. */
   async function contextOf(interaction: Use | AutocompleteUse, isPublic: boolean): Promise<Context> {
@@ -113,13 +105,10 @@ export function createInteractions<Services extends object>(options: Interaction
       if (access === 'manage' && !context.manages) throw new UserError(t('dispatcher.noAccess'));
       return { isError: false, reply: mention(await work(context)) };
     } catch (error) {
-      if (error instanceof UserError)
-        return {
-          isError: true,
-          reply: mention({ content: cutTo(error.message, MAX_CONTENT) }),
-          readings: error.readings,
-        };
-      return { isError: true, reply: { content: t('dispatcher.failed', { id: logError(interaction, error) }) } };
+      if (!(error instanceof UserError))
+        return { isError: true, reply: { content: t('dispatcher.failed', { id: logError(interaction, error) }) } };
+      const reply = mention({ content: cutTo(error.message, MAX_CONTENT) });
+      return { isError: true, reply, readings: error.readings };
     }
   }
 
@@ -164,7 +153,7 @@ export function createInteractions<Services extends object>(options: Interaction
   }
 
   async function slashCommand(interaction: ChatInputCommandInteraction): Promise<void> {
-    const found = await handlerOf(interaction.commandName);
+    const found = (await loaded()).get(interaction.commandName);
     const isAnywhere = found && !('kind' in found) && found.anywhere;
     if (!isAnywhere && !isHere(interaction)) return replyWith(interaction, 'dispatcher.serverOnly');
     if (!found || 'kind' in found) return replyWith(interaction, 'dispatcher.unknownCommand');
@@ -199,7 +188,7 @@ export function createInteractions<Services extends object>(options: Interaction
   }
 
   async function messageCommand(interaction: MessageContextMenuCommandInteraction): Promise<void> {
-    const found = await handlerOf(interaction.commandName);
+    const found = (await loaded()).get(interaction.commandName);
     if (!isHere(interaction)) return replyWith(interaction, 'dispatcher.serverOnly');
     if (!found || !('kind' in found)) return replyWith(interaction, 'dispatcher.unknownCommand');
     const used = interaction as MessageUse;
@@ -211,7 +200,7 @@ export function createInteractions<Services extends object>(options: Interaction
     const [name = '', action = '', ...args] = interaction.customId.split(':');
     const refused = name === AGAIN && interaction.inGuild() ? refusals.find(action) : undefined;
     if (refused) return again(interaction as ButtonUse, refused);
-    const command = await handlerOf(name);
+    const command = (await loaded()).get(name);
     const found = interaction.isButton() ? own(command?.buttons, action) : own(command?.menus, action);
     const isAnywhere = found && 'anywhere' in found && found.anywhere;
     if (!isAnywhere && !interaction.inGuild()) return replyWith(interaction, 'dispatcher.serverOnly');
@@ -233,15 +222,13 @@ export function createInteractions<Services extends object>(options: Interaction
 
   async function form(interaction: ModalSubmitInteraction): Promise<void> {
     const [name = '', action = '', ...args] = interaction.customId.split(':');
-    const command = await handlerOf(name);
+    const command = (await loaded()).get(name);
     const found = command && 'forms' in command ? own(command.forms, action) : undefined;
     if (!interaction.inGuild()) return replyWith(interaction, 'dispatcher.serverOnly');
     if (!found) return replyWith(interaction, 'dispatcher.oldButton');
     const used: FormUse = interaction;
     const updates = found.response === 'update' && used.isFromMessage() && isOwn(used);
-    await acknowledge(used, () =>
-      updates && used.isFromMessage() ? used.deferUpdate() : used.deferReply({ flags: MessageFlags.Ephemeral }),
-    );
+    await acknowledge(used, () => (updates ? used.deferUpdate() : used.deferReply({ flags: MessageFlags.Ephemeral })));
     const { access = 'manage' } = found;
     const work = async (by: FormUse = used): Promise<Outcome> => {
       const outcome = await run(by, access, false, (context) => found.submit(by, args, context));
@@ -281,7 +268,7 @@ export function createInteractions<Services extends object>(options: Interaction
 
   async function complete(interaction: AutocompleteInteraction): Promise<void> {
     const choices = async (): Promise<Choice[]> => {
-      const found = await handlerOf(interaction.commandName);
+      const found = (await loaded()).get(interaction.commandName);
       if (!found || 'kind' in found || !found.autocomplete || !(interaction.inGuild() || found.anywhere)) return [];
       const used = interaction as AutocompleteUse;
       const context = await contextOf(used, false);
@@ -303,7 +290,7 @@ export function createInteractions<Services extends object>(options: Interaction
   }
 
   return {
-    commands: async () => (await loaded()).commands,
+    commands: async () => [...(await loaded()).values()],
     mentionWith(turn: (reply: Reply) => Reply): void {
       mention = turn;
     },
