@@ -4,7 +4,7 @@ import { isDifference } from '../../domain/completeness.ts';
 import { addressPage } from '../../domain/explorer.ts';
 import { seenFrom } from '../../domain/match.ts';
 import { linkText } from '../../domain/text.ts';
-import { isKnown, isWorthless, partsOf, type View, viewOf } from '../../domain/transaction-parts.ts';
+import { isKnown, isWorthless, type View, viewOf } from '../../domain/transaction-parts.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import {
   type AlertPart,
@@ -137,19 +137,14 @@ const alone = (part: AlertPart, context: RenderContext): Shown => ({
   context,
 });
 
-/** Without links, for a push notification. Of several parts what is significant, and what left, is first. */
-function headlineOf(alerts: Alerts, given: RenderContext): string {
-  const context: RenderContext = { ...onNetwork(alerts, given), linksTokens: false, plainNames: true };
-  const parts = partsOf(alerts) as Shown['parts'];
-  const shown: Shown = { alerts, parts, worthless: [], context };
-  const rank = (part: AlertPart) =>
-    Number(part.alerts.some(({ isSignificant }) => isSignificant)) * 2 +
-    Number(part.kind === 'swap' || part.view === 'outgoing');
-  const main = parts.reduce((best, part) => (rank(part) > rank(best) ? part : best));
+/** Without links, for a push notification. Of several parts it names the first. */
+function headlineOf(all: Alerts, given: RenderContext): string {
+  const shown = shownOf(all, { ...given, linksTokens: false, plainNames: true });
+  const { alerts, parts, context } = shown;
   const isOne = parts.length === 1 || onlySum(shown) !== null;
-  const titled = isOne ? shown : alone(main, context);
+  const titled = isOne ? shown : alone(parts[0], context);
   const more = isOne ? '' : ` ${context.t('alert.more', { number: number(parts.length - 1, context) })}`;
-  const words = `${titleOf(titled)}${ways(main, titled.alerts, context)}${more}`;
+  const words = `${titleOf(titled)}${ways(parts[0], titled.alerts, context)}${more}`;
   const { icon } = VIEW_STYLES.several;
   // A shortened amount would be wrong.
   const title =
