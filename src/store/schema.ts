@@ -52,8 +52,9 @@ CREATE TABLE quarantine (
 -- key: contains the scope, and so the network. worthless: anybody may have made its token. data: the transfer, of which the
 -- columns behind it are copies for queries. mined_at: when a transfer that was found on the chain happened; else null.
 CREATE TABLE transfers (
-  id {id}, key TEXT NOT NULL, scope BIGINT NOT NULL, network BIGINT NOT NULL, tx_hash TEXT NOT NULL, seen_at BIGINT NOT NULL, count BIGINT NOT NULL,
-  reorganized SMALLINT NOT NULL DEFAULT 0, worthless SMALLINT NOT NULL DEFAULT 0, data TEXT NOT NULL, from_address TEXT, to_address TEXT, token TEXT, kind TEXT,
+  id {id}, key TEXT NOT NULL, scope BIGINT NOT NULL, network BIGINT NOT NULL, tx_hash TEXT NOT NULL,
+  seen_at BIGINT NOT NULL, count BIGINT NOT NULL, reorganized SMALLINT NOT NULL DEFAULT 0,
+  worthless SMALLINT NOT NULL DEFAULT 0, data TEXT NOT NULL, from_address TEXT, to_address TEXT, token TEXT, kind TEXT,
   token_symbol TEXT, token_type TEXT, block BIGINT, mined_at BIGINT
 );
 -- A transfer is stored once. The transfers of a transaction lie side by side, so one new transfer writes one random page.
@@ -119,11 +120,12 @@ CREATE INDEX dead_letters_alert ON dead_letters (alert_id);
 
 -- network: null means any.
 CREATE TABLE subscriptions (
-  id {id}, guild_id TEXT NOT NULL, channel_id TEXT NOT NULL, address TEXT NOT NULL, network BIGINT, direction TEXT NOT NULL DEFAULT 'any',
-  kind TEXT NOT NULL DEFAULT 'any', minimum TEXT, minimum_usd TEXT, token TEXT, mention TEXT, paused SMALLINT NOT NULL DEFAULT 0,
-  muted_until BIGINT, created_by TEXT NOT NULL, created_at BIGINT NOT NULL, filters TEXT NOT NULL DEFAULT '{}', digest TEXT,
-  quiet TEXT, hold_all SMALLINT NOT NULL DEFAULT 0, mention_minimum TEXT, mention_minimum_usd TEXT, mention_cooldown BIGINT NOT NULL DEFAULT 5,
-  mentioned_at BIGINT, minor_mentioned_at BIGINT,
+  id {id}, guild_id TEXT NOT NULL, channel_id TEXT NOT NULL, address TEXT NOT NULL, network BIGINT,
+  direction TEXT NOT NULL DEFAULT 'any', kind TEXT NOT NULL DEFAULT 'any', minimum TEXT, minimum_usd TEXT, token TEXT,
+  mention TEXT, paused SMALLINT NOT NULL DEFAULT 0, muted_until BIGINT, created_by TEXT NOT NULL,
+  created_at BIGINT NOT NULL, filters TEXT NOT NULL DEFAULT '{}', digest TEXT, quiet TEXT,
+  hold_all SMALLINT NOT NULL DEFAULT 0, mention_minimum TEXT, mention_minimum_usd TEXT,
+  mention_cooldown BIGINT NOT NULL DEFAULT 5, mentioned_at BIGINT, minor_mentioned_at BIGINT,
   watch_silence SMALLINT NOT NULL DEFAULT 0, style TEXT, show_balance SMALLINT NOT NULL DEFAULT 0, warn_below TEXT
 );
 CREATE UNIQUE INDEX subscriptions_place ON subscriptions (address, coalesce(network, -1), channel_id);

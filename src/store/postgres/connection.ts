@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { SECOND } from '../../domain/clock.ts';
@@ -137,21 +137,13 @@ const statementsOn = (client: pg.ClientBase): Sql =>
   sqlOver('postgres', async (text, values) => {
     const query = { text, rowMode: 'array' as const };
     const found = await client.query(
-      values.length === 0 ? query : { ...query, name: nameOf(text), values: [...values] },
+      // The server parses each named statement once per connection.
+      values.length === 0 ? query : { ...query, name: hash('sha1', text), values: [...values] },
     );
     // Several statements have several results; the last one counts.
     const { fields, rows, rowCount } = [found].flat().at(-1)!;
     return { columns: fields.map(({ name }) => name), rows, count: rowCount ?? 0 };
   });
-
-const names = new Map<string, string>();
-
-/** The server parses each named statement once per connection. */
-function nameOf(text: string): string {
-  const name = names.get(text) ?? createHash('sha1').update(text).digest('hex');
-  names.set(text, name);
-  return name;
-}
 
 const TLS = /^(ERR_TLS|CERT_|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_|ERR_SSL)|does not support SSL|SSL connection/;
 

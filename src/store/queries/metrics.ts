@@ -69,8 +69,7 @@ export const metrics: QueriesOf<Metrics> = {
           WHERE c.guild_id = ${guildId} AND b.state = 'frozen' AND a.state = 'frozen') AS begun) AS unsent`;
     const deadLetters = part`
       FROM dead_letters d CROSS JOIN alerts a WHERE a.id = d.alert_id AND ${alsoIs('a.guild_id', guildId)}`;
-    const dead = await sql.value<number>`
-      SELECT count(*) ${deadLetters}`;
+    const dead = await sql.value<number>`SELECT count(*) ${deadLetters}`;
     const lastDead = await sql.get<NonNullable<GuildOverview['lastDeadLetter']>>`
       SELECT d.channel_id, reason, at ${deadLetters} ORDER BY d.id DESC LIMIT 1`;
     return {

@@ -29,7 +29,7 @@ export const outbox: QueriesOf<Outbox> = {
   due: read(pageOfDue),
   alerts: read(alertsById),
 
-  freeze: write((sql, batch, now) => freeze(sql, batch, now)),
+  freeze: write(freeze),
   join: write(join),
   countAttempt: write(countAttempt),
 

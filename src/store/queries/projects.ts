@@ -50,7 +50,7 @@ export const projects: QueriesOf<Projects> = {
         FROM receiver_tokens LEFT JOIN projects ON id = scope ORDER BY scope, retiring DESC`,
   ),
 
-  addToken: write((sql, token, scope) => addToken(sql, token, scope)),
+  addToken: write(addToken),
 
   rotateToken: write(async (sql, scope, token) => {
     if (await sql.get`SELECT 1 AS found FROM receiver_tokens WHERE scope = ${scope} AND retiring = 1`) return false;

@@ -47,8 +47,7 @@ export const WATCHER_COLUMNS = part`id, guild_id, channel_id, address, direction
 
 const SELECT = part`SELECT ${WATCHER_COLUMNS}, network, ${LABEL_OF_SUBSCRIPTION} AS label, mention,
     created_by, created_at, mention_cooldown, mentioned_at, minor_mentioned_at, watch_silence AS watch_silence_flag,
-    style,
-    show_balance AS show_balance_flag, warn_below, last_event_at
+    style, show_balance AS show_balance_flag, warn_below, last_event_at
   FROM subscriptions LEFT JOIN activity_stats ON subscription_id = id`;
 
 /** Equal filters share one object: parsing them is slow, and a message between threads contains each object once. */

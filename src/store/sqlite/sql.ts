@@ -1,18 +1,13 @@
-import type { Database, Statement } from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
 import { type Mode, type Sql, sqlOver } from '../sql.ts';
 
 type Bound = string | number | null | Uint8Array;
 
-interface Prepared {
-  statement: Statement<Bound[], unknown[]>;
-  columns: string[];
-}
-
 /** Statements run at once; only their results are promises. */
 function statementsOn(db: Database): Sql {
-  const known = new Map<string, Prepared>();
+  const known = new Map<string, ReturnType<typeof prepare>>();
 
-  function prepare(text: string): Prepared {
+  function prepare(text: string) {
     const statement = db.prepare<Bound[], unknown[]>(text);
     const columns = statement.reader ? statement.raw().columns() : [];
     const prepared = { statement, columns: columns.map(({ name }) => name) };
