@@ -1,8 +1,7 @@
 import { type Engine, typeOf } from './schema.ts';
 
 /**
- * One transaction's statements. Queries are SQL that both engines understand: times are milliseconds, flags are 0 and
- * 1.
+ * One transaction's statements, in SQL that both engines understand: times are milliseconds, flags 0 and 1.
  *
  * A statement is a template: what stands in it is a value, unless it is a {@link Part}. Its columns become fields in
  * camelCase. `_json` at a column's end parses it and `_flag` makes it a boolean: `data AS transfer_json` is `transfer`.
@@ -17,6 +16,7 @@ export interface Sql {
   value<Value>(...statement: Statement): Promise<Value | null>;
   /** Returns how many rows changed. */
   run(...statement: Statement): Promise<number>;
+  /** Runs a statement once for each list of values. */
   each<Row>(texts: readonly string[], lists: readonly (readonly SqlValue[])[]): Promise<Row[]>;
 }
 

@@ -410,8 +410,8 @@ export interface Retention {
   /** Transfers of a server's own project that concerned no subscription. */
   pruneUnmatched(scope: number, since: number, before: number): Promise<number | null>;
   /**
-   * Transfers above `afterId` that concern only uncataloged tokens, with their older dead letters. When the disk is low,
-   * also those of tokens that could not be looked up.
+   * Transfers above `afterId` that concern only uncataloged tokens, with their older dead letters. When the disk is
+   * low, also those of tokens that could not be looked up.
    */
   pruneWorthless(
     before: number,
@@ -426,9 +426,8 @@ export interface Retention {
   pruneRest(before: number): Promise<boolean>;
 }
 
-/** Erases what is stored about a guild, in steps between which others can write. */
 export interface Erasure {
-  /** Erases what causes alerts; `step` erases the rest. `removedBefore`: only a guild that {@link removed} lists. */
+  /** Erases what causes alerts; steps erase the rest. `removedBefore`: only a guild that {@link removed} lists. */
   begin(guildId: string, removedBefore?: number): Promise<boolean>;
   /** Guilds that removed the bot before a time and did not add it again. */
   removed(before: number): Promise<string[]>;

@@ -25,7 +25,7 @@ const ANALYZE = `ANALYZE ${TABLES.map(({ name }) => name).join(', ')}`;
 export interface Connection {
   run<T>(mode: Mode, work: (sql: Sql) => Promise<T>): Promise<T>;
   receiveMs(): number;
-  /** Each later write has to get a row from this statement: this process may still work. */
+  /** Each later write first runs this statement. It fails when no row is returned: another process works then. */
   fence(proof: string): void;
   close(): Promise<void>;
 }

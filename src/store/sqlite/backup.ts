@@ -34,7 +34,7 @@ export interface Backup {
 }
 
 /**
- * Works while a bot writes. `target` appears only once it is verified and on disk; `.zst` at its end compresses it.
+ * Also while a bot writes. `target` appears only once it is verified and on disk; `.zst` at its end compresses it.
  * Throws a {@link UserError} when there is nothing to copy, `target` exists, or the copy is not sound.
  */
 export async function backUp(file: string, target: string, report: BackupProgress = () => undefined): Promise<Backup> {
@@ -210,8 +210,8 @@ const FIRST_CHECK_MS = 10 * MINUTE;
 const PROGRAM = resolve(import.meta.dirname, '../../main.ts');
 
 /**
- * Daily. Files with other names belong to the operator and stay. A separate process does it, so that copying and
- * verifying delay neither the receiver nor the database's thread.
+ * A separate process copies and verifies, so that neither the receiver nor the database's thread is delayed. Files with
+ * other names than daily backups belong to the operator and stay.
  */
 export function startDailyBackups(options: {
   file: string;
