@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { rowsQuery } from './discovery/routes.ts';
 import { notificationSchemas, pageQuery } from './notification/schemas.ts';
 
+const PROVIDERS = '/discovery/api/infrastructure-providers';
+
 const message = z.object({ message: z.string() });
 const webhookRow = z.object({ projectId: z.string(), webhookUrl: z.string(), eventType: z.string() });
 const settings = {
@@ -12,17 +14,22 @@ const settings = {
   fromBlock: z.int().nullable(),
 };
 const webhook = webhookRow.extend({ _id: z.string(), webhookId: z.string(), ...settings });
+const webhookWithReplays = webhook.extend({ replays: z.array(z.looseObject({ id: z.int() })) });
 const fullRow = webhookRow.extend({ _id: z.string(), ...settings });
-const addressRow = z.object({ _id: z.string(), webhookId: z.string(), address: z.string() });
-const failedRow = z.object({
-  id: z.int(),
-  txHash: z.string(),
-  blockNumber: z.int(),
-  attempts: z.int(),
-  endedAt: z.string(),
-  error: z.string().nullable(),
-  body: z.string(),
-});
+const webhooks = z.array(z.union([fullRow, z.strictObject(webhookRow.shape)]));
+const deletion = message.extend({ acknowledged: z.boolean(), deletedCount: z.int() });
+const addresses = z.array(z.object({ _id: z.string(), webhookId: z.string(), address: z.string() }));
+const failures = z.array(
+  z.object({
+    id: z.int(),
+    txHash: z.string(),
+    blockNumber: z.int(),
+    attempts: z.int(),
+    endedAt: z.string(),
+    error: z.string().nullable(),
+    body: z.string(),
+  }),
+);
 const token = z.object({
   cataloged: z.boolean(),
   contractAddress: z.string(),
@@ -34,55 +41,50 @@ const token = z.object({
 });
 
 const tokenResponse = z.object({ status: z.string(), message: z.string(), result: token.nullable() });
+const categories = z.object({
+  result: z.array(z.object({ key: z.string(), name: z.string(), providers: z.int() })),
+});
+const providers = z.object({ rows: z.array(z.looseObject({})), total: z.int(), page: z.int(), pageSize: z.int() });
 
-export const responses = {
-  'POST /notification/v0/webhook': { 201: webhook },
-  'PUT /notification/v0/webhook': { 200: webhook },
-  'GET /notification/v0/webhook/{webhookId}': {
-    200: webhook.extend({ replays: z.array(z.looseObject({ id: z.int() })) }),
-  },
-  'DELETE /notification/v0/webhook/{webhookId}': { 200: message },
-  'GET /notification/v0/webhooks/{projectId}': { 200: z.array(z.union([fullRow, z.strictObject(webhookRow.shape)])) },
-  'POST /notification/v0/webhook/add-addresses': { 201: message },
-  'POST /notification/v0/webhook/delete-addresses': {
-    201: message.extend({ acknowledged: z.boolean(), deletedCount: z.int() }),
-  },
-  'GET /notification/v0/webhook/addresses/{webhookId}': { 200: z.array(addressRow) },
-  'GET /notification/v0/webhook/failed/{webhookId}': { 200: z.array(failedRow) },
-  'POST /notification/v0/webhook/replay': { 202: z.looseObject({}) },
-  'POST /notification/v0/webhook/test': { 202: message.extend({ deliveryId: z.int() }) },
-  'GET /explorer/v0': { 200: tokenResponse },
-  'GET /discovery/api/infrastructure-providers/categories': {
-    200: z.object({ result: z.array(z.object({ key: z.string(), name: z.string(), providers: z.int() })) }),
-  },
-  'GET /discovery/api/infrastructure-providers/rows': {
-    200: z.object({ rows: z.array(z.looseObject({})), total: z.int(), page: z.int(), pageSize: z.int() }),
-  },
-} as const satisfies Record<string, Record<number, z.ZodType>>;
+type Operation = readonly [call: string, summary: string, status: 200 | 201 | 202, result: z.ZodType];
 
-export type Operation = keyof typeof responses;
+/** By operation ID; the status and the result are those of a success. */
+export const OPERATIONS = {
+  createWebhook: ['POST /notification/v0/webhook', 'Create a webhook', 201, webhook],
+  updateWebhook: ['PUT /notification/v0/webhook', 'Change a webhook', 200, webhook],
+  getWebhook: ['GET /notification/v0/webhook/{webhookId}', 'Show a webhook and its replays', 200, webhookWithReplays],
+  deleteWebhook: ['DELETE /notification/v0/webhook/{webhookId}', 'Delete a webhook', 200, message],
+  listWebhooks: ['GET /notification/v0/webhooks/{projectId}', 'List a project’s webhooks', 200, webhooks],
+  addAddresses: ['POST /notification/v0/webhook/add-addresses', 'Add addresses to a webhook', 201, message],
+  deleteAddresses: ['POST /notification/v0/webhook/delete-addresses', 'Remove addresses from a webhook', 201, deletion],
+  listAddresses: ['GET /notification/v0/webhook/addresses/{webhookId}', 'List a webhook’s addresses', 200, addresses],
+  listFailed: ['GET /notification/v0/webhook/failed/{webhookId}', 'List a webhook’s failed deliveries', 200, failures],
+  replay: [
+    'POST /notification/v0/webhook/replay',
+    'Send the events of some blocks, or failed deliveries, again',
+    202,
+    z.looseObject({}),
+  ],
+  sendTestEvent: [
+    'POST /notification/v0/webhook/test',
+    'Send a test event to a webhook',
+    202,
+    message.extend({ deliveryId: z.int() }),
+  ],
+  getToken: ['GET /explorer/v0', 'Look up a token', 200, tokenResponse],
+  listCategories: [`GET ${PROVIDERS}/categories`, 'List the categories of providers', 200, categories],
+  listProviders: [`GET ${PROVIDERS}/rows`, 'Search the providers of a category', 200, providers],
+} as const satisfies Record<string, Operation>;
 
-const NAMES: Record<Operation, [id: string, summary: string]> = {
-  'POST /notification/v0/webhook': ['createWebhook', 'Create a webhook'],
-  'PUT /notification/v0/webhook': ['updateWebhook', 'Change a webhook'],
-  'GET /notification/v0/webhook/{webhookId}': ['getWebhook', 'Show a webhook and its replays'],
-  'DELETE /notification/v0/webhook/{webhookId}': ['deleteWebhook', 'Delete a webhook'],
-  'GET /notification/v0/webhooks/{projectId}': ['listWebhooks', 'List a project’s webhooks'],
-  'POST /notification/v0/webhook/add-addresses': ['addAddresses', 'Add addresses to a webhook'],
-  'POST /notification/v0/webhook/delete-addresses': ['deleteAddresses', 'Remove addresses from a webhook'],
-  'GET /notification/v0/webhook/addresses/{webhookId}': ['listAddresses', 'List a webhook’s addresses'],
-  'GET /notification/v0/webhook/failed/{webhookId}': ['listFailed', 'List a webhook’s failed deliveries'],
-  'POST /notification/v0/webhook/replay': ['replay', 'Send the events of some blocks, or failed deliveries, again'],
-  'POST /notification/v0/webhook/test': ['sendTestEvent', 'Send a test event to a webhook'],
-  'GET /explorer/v0': ['getToken', 'Look up a token'],
-  'GET /discovery/api/infrastructure-providers/categories': ['listCategories', 'List the categories of providers'],
-  'GET /discovery/api/infrastructure-providers/rows': ['listProviders', 'Search the providers of a category'],
+type OperationId = keyof typeof OPERATIONS;
+
+const QUERIES: Partial<Record<OperationId, z.ZodObject<Record<string, z.ZodType>>>> = {
+  listAddresses: pageQuery,
+  listFailed: pageQuery,
+  listWebhooks: z.object({ full: z.enum(['1']).optional() }),
+  getToken: z.object({ module: z.literal('token'), action: z.literal('getToken'), contractaddress: z.string() }),
+  listProviders: rowsQuery,
 };
-
-function partsOf(operation: Operation): { method: string; path: string } {
-  const [method = '', path = ''] = operation.split(' ');
-  return { method, path };
-}
 
 const error = z.object({ statusCode: z.int(), errorMessage: z.string(), error: z.string() });
 const discoveryError = z.object({ error: z.object({ message: z.string() }) });
@@ -97,8 +99,8 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
 };
 
 /** An interface has one shape for all its errors. */
-export function responsesOf(operation: Operation): Record<string, z.ZodType> {
-  const { method, path } = partsOf(operation);
+export function responsesOf([call, , success, result]: Operation): Record<string, z.ZodType> {
+  const [method = '', path = ''] = call.split(' ');
   const isNotification = path.startsWith('/notification');
   const shape = isNotification ? error : path.startsWith('/explorer') ? tokenResponse : discoveryError;
   const statuses = [
@@ -106,7 +108,7 @@ export function responsesOf(operation: Operation): Record<string, z.ZodType> {
     ...(method === 'POST' || method === 'PUT' ? [413, 415] : []),
     ...(/\/(webhook|add-addresses)$/.test(path) && method === 'POST' ? [503] : []),
   ];
-  return { ...responses[operation], ...Object.fromEntries(statuses.map((status) => [status, shape])) };
+  return { [success]: result, ...Object.fromEntries(statuses.map((status) => [status, shape])) };
 }
 
 /** Each chain's interfaces stand below its prefix. */
@@ -116,19 +118,19 @@ export function openApiRoutes(
 ): void {
   const paths: Record<string, Record<string, object>> = {};
 
-  function add(operation: Operation, prefix: string, body?: z.ZodType): void {
-    const { method, path } = partsOf(operation);
+  function add(id: OperationId, prefix: string, body?: z.ZodType): void {
+    const [method = '', path = ''] = OPERATIONS[id][0].split(' ');
     paths[prefix + path] ??= {};
-    paths[prefix + path]![method.toLowerCase()] = operationObject(operation, prefix, body);
+    paths[prefix + path]![method.toLowerCase()] = operationObject(id, path, prefix, body);
   }
 
-  const operations = Object.keys(responses) as Operation[];
-  const isShared = (operation: Operation) => partsOf(operation).path.startsWith('/discovery');
+  const ids = Object.keys(OPERATIONS) as OperationId[];
+  const isShared = (id: OperationId) => id === 'listCategories' || id === 'listProviders';
   for (const { prefix, nativeSymbol } of chains) {
-    const bodies = bodiesOf(nativeSymbol);
-    for (const operation of operations.filter((one) => !isShared(one))) add(operation, prefix, bodies[operation]);
+    const bodies: Partial<Record<OperationId, z.ZodType>> = notificationSchemas(nativeSymbol, () => true);
+    for (const id of ids.filter((one) => !isShared(one))) add(id, prefix, bodies[id]);
   }
-  for (const operation of operations.filter(isShared)) add(operation, '');
+  for (const id of ids.filter(isShared)) add(id, '');
   const document = {
     openapi: '3.1.0',
     info: {
@@ -144,47 +146,21 @@ export function openApiRoutes(
   server.get('/openapi.json', () => document);
 }
 
-function bodiesOf(nativeSymbol: string): Partial<Record<Operation, z.ZodType>> {
-  const schemas = notificationSchemas(nativeSymbol, () => true);
-  return {
-    'POST /notification/v0/webhook': schemas.create,
-    'PUT /notification/v0/webhook': schemas.edit,
-    'POST /notification/v0/webhook/add-addresses': schemas.addAddresses,
-    'POST /notification/v0/webhook/delete-addresses': schemas.deleteAddresses,
-    'POST /notification/v0/webhook/replay': schemas.replay,
-    'POST /notification/v0/webhook/test': schemas.test,
-  };
-}
-
-const QUERIES: Partial<Record<Operation, z.ZodObject<Record<string, z.ZodType>>>> = {
-  'GET /notification/v0/webhook/addresses/{webhookId}': pageQuery,
-  'GET /notification/v0/webhook/failed/{webhookId}': pageQuery,
-  'GET /notification/v0/webhooks/{projectId}': z.object({ full: z.enum(['1']).optional() }),
-  'GET /explorer/v0': z.object({
-    module: z.literal('token'),
-    action: z.literal('getToken'),
-    contractaddress: z.string(),
-  }),
-  'GET /discovery/api/infrastructure-providers/rows': rowsQuery,
-};
-
-function operationObject(operation: Operation, prefix: string, body: z.ZodType | undefined): object {
-  const { path } = partsOf(operation);
-  const [id, summary] = NAMES[operation];
+function operationObject(id: OperationId, path: string, prefix: string, body: z.ZodType | undefined): object {
   const hasKeys = path.startsWith('/notification');
-  const described = Object.entries(responsesOf(operation)).map(([status, shape]) => [
+  const described = Object.entries(responsesOf(OPERATIONS[id])).map(([status, shape]) => [
     status,
     { description: DESCRIPTIONS[status] ?? 'Success', content: json(shape) },
   ]);
   return {
     operationId: prefix === '' ? id : `${prefix.slice(1)}_${id}`,
-    summary,
+    summary: OPERATIONS[id][1],
     security: hasKeys ? [{ secret: [] }] : [],
     parameters: [
       ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => parameter('path', name!, z.string())),
       // A parameter rather than a security scheme, so that generated clients know it.
       ...(hasKeys ? [parameter('query', 'apiKey', z.string())] : []),
-      ...Object.entries(QUERIES[operation]?.shape ?? {}).map(([name, shape]) => parameter('query', name, shape)),
+      ...Object.entries(QUERIES[id]?.shape ?? {}).map(([name, shape]) => parameter('query', name, shape)),
     ],
     ...(body === undefined ? {} : { requestBody: { required: true, content: json(body) } }),
     responses: Object.fromEntries(described),

@@ -60,7 +60,7 @@ function webhookRoutes(server: FastifyInstance, { notification, schemas }: Route
   });
 
   server.post('/webhook', async (request, reply) => {
-    const { addresses, webhookUrl: url, ...given } = read(schemas.create, request.body);
+    const { addresses, webhookUrl: url, ...given } = read(schemas.createWebhook, request.body);
     if (given.projectId !== projectOf(request).id) throw new Forbidden();
     const { projectId, eventType, confirmations = 0, withdrawals = false, parallel = 1, fromBlock = null } = given;
     const settings = { projectId, url, eventType, confirmations, withdrawals, parallel, fromBlock };
@@ -74,7 +74,7 @@ function webhookRoutes(server: FastifyInstance, { notification, schemas }: Route
   });
 
   server.put('/webhook', (request) => {
-    const { webhookId, webhookUrl, ...change } = read(schemas.edit, request.body);
+    const { webhookId, webhookUrl, ...change } = read(schemas.updateWebhook, request.body);
     const webhook = webhookOf(notification, request, webhookId);
     const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
     const edited: Webhook = { ...webhook, ...given, url: webhookUrl ?? webhook.url };
@@ -171,7 +171,7 @@ function deliveryRoutes(server: FastifyInstance, { notification, schemas }: Rout
   });
 
   server.post('/webhook/test', async (request, reply) => {
-    const { webhookId } = read(schemas.test, request.body);
+    const { webhookId } = read(schemas.sendTestEvent, request.body);
     const webhook = webhookOf(notification, request, webhookId);
     const [delivery] = await store.commit(() => store.deliveries.keep([testDelivery(webhook, notification)]));
     if (delivery === undefined) throw new Forbidden();

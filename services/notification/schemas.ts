@@ -49,7 +49,7 @@ const confirmations = z
 const FAILED = { error: 'must be "all" or an array of ids' };
 const OBJECT = { error: 'The body must be a JSON object' };
 
-/** `permits` decides which literal IP addresses a receiver may have. */
+/** The bodies, by operation ID. `permits` decides which literal IP addresses a receiver may have. */
 export function notificationSchemas(nativeSymbol: string, permits: (ip: string) => boolean) {
   const receiverUrl = z
     .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
@@ -75,11 +75,11 @@ export function notificationSchemas(nativeSymbol: string, permits: (ip: string) 
     fromBlock: block.nullable().describe('Addresses added later are replayed from this block on').optional(),
   };
   return {
-    create: z.object(
+    createWebhook: z.object(
       { projectId: text, webhookUrl: receiverUrl, eventType, addresses: addresses.optional(), ...options },
       OBJECT,
     ),
-    edit: z.object(
+    updateWebhook: z.object(
       { webhookId: text, webhookUrl: receiverUrl.optional(), eventType: eventType.optional(), ...options },
       OBJECT,
     ),
@@ -96,7 +96,7 @@ export function notificationSchemas(nativeSymbol: string, permits: (ip: string) 
       },
       OBJECT,
     ),
-    test: z.object({ webhookId: text }, OBJECT),
+    sendTestEvent: z.object({ webhookId: text }, OBJECT),
   };
 }
 
