@@ -50,8 +50,6 @@ export function createMetrics() {
       seconds.observe({ chain, method }, ms / 1_000);
     },
     attempted: (chain: string) => (status: string) => attempts.inc({ chain, status }),
-    /** Call once. */
-    watch: (chains: () => ChainReport[]) => addGauges(registry, chains),
   };
 }
 
@@ -102,7 +100,7 @@ export function opsRoutes(
   server: FastifyInstance,
   { chains, metrics, clock }: { chains(): ChainReport[]; metrics: Metrics; clock: Clock },
 ): void {
-  metrics.watch(chains);
+  addGauges(metrics.registry, chains);
   server.get('/healthz', () => ({ ok: true }));
   server.get('/readyz', (_request, reply) => {
     const reports = chains().map((report) => readiness(report, clock.now()));

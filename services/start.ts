@@ -64,17 +64,7 @@ export interface ServicesOptions extends ChainStyle {
 }
 
 /** The roots are whole URLs, of the first chain where there are several. */
-export interface Services {
-  url: string;
-  notificationUrl: string;
-  explorerApiUrl: string;
-  explorerUrl: string;
-  discoveryUrl: string;
-  /** null when only another service runs. */
-  notification: Notification | null;
-  /** Pending deliveries stay on disk. */
-  close(): Promise<void>;
-}
+export type Services = Awaited<ReturnType<typeof startServices>>;
 
 /** The explorer's share of the calls to a node, so that page views do not slow down the scanner. */
 const EXPLORER_SHARE = 0.2;
@@ -84,7 +74,7 @@ type Common = Required<Pick<ServicesOptions, 'log' | 'clock' | 'dir'>> &
   Pick<ServicesOptions, 'only' | 'pollMs' | 'strict' | 'webhookAllow'> & { projects: () => readonly Project[] };
 
 /** When it resolves, the chain was read once: whatever is mined afterwards is seen. A silent node is tried again. */
-export async function startServices(options: ServicesOptions): Promise<Services> {
+export async function startServices(options: ServicesOptions) {
   const { host = '127.0.0.1', port = 0, only, log = pino({ level: 'silent' }), clock = systemClock, signal } = options;
   const { projects: given } = options;
   const common = { ...options, log, clock, projects: typeof given === 'function' ? given : () => given };
@@ -114,6 +104,7 @@ export async function startServices(options: ServicesOptions): Promise<Services>
   const url = await server.listen({ host, port });
   await Promise.all(chains.map((chain) => chain.start()));
   const root = `${url}${chains[0]?.prefix ?? ''}`;
+  const notification: Notification | null = chains[0]?.notification ?? null;
   const started = stack.move();
   return {
     url,
@@ -121,7 +112,9 @@ export async function startServices(options: ServicesOptions): Promise<Services>
     explorerApiUrl: `${root}/explorer/v0`,
     explorerUrl: `${root}/explorer`,
     discoveryUrl: `${url}/discovery`,
-    notification: chains[0]?.notification ?? null,
+    /** null when only another service runs. */
+    notification,
+    /** Pending deliveries stay on disk. */
     close: () => started.disposeAsync(),
   };
 }

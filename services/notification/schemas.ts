@@ -30,20 +30,12 @@ const listOf = (address: z.ZodType<string>) =>
     .max(MAX_ADDRESSES, `must hold at most ${MAX_ADDRESSES.toLocaleString('en-US')} addresses`);
 const addresses = listOf(watchableAddress);
 
-const block = z
-  .int({ error: 'must be a block number' })
-  .min(0, 'must be a block number')
-  .max(Number.MAX_SAFE_INTEGER, 'must be a block number');
+const whole = (min: number, max: number, error: string) => z.int(error).min(min, error).max(max, error);
+const block = whole(0, Number.MAX_SAFE_INTEGER, 'must be a block number');
 
-const CONFIRMATIONS = { error: `must be a number from 0 to ${MAX_CONFIRMATIONS}, "safe" or "finalized"` };
+const CONFIRMATIONS = `must be a number from 0 to ${MAX_CONFIRMATIONS}, "safe" or "finalized"`;
 const confirmations = z
-  .union(
-    [
-      z.int(CONFIRMATIONS).min(0, CONFIRMATIONS).max(MAX_CONFIRMATIONS, CONFIRMATIONS),
-      z.enum(['safe', 'finalized'], CONFIRMATIONS),
-    ],
-    CONFIRMATIONS,
-  )
+  .union([whole(0, MAX_CONFIRMATIONS, CONFIRMATIONS), z.enum(['safe', 'finalized'], CONFIRMATIONS)], CONFIRMATIONS)
   .describe('How many blocks must follow an event’s block before it is sent');
 
 const FAILED = { error: 'must be "all" or an array of ids' };
@@ -66,10 +58,7 @@ export function notificationSchemas(nativeSymbol: string, permits: (ip: string) 
       .boolean({ error: 'must be true or false' })
       .describe('Send a follow-up with removed: true when an event’s block leaves the chain')
       .optional(),
-    parallel: z
-      .int({ error: `must be a number from 1 to ${MAX_PARALLEL}` })
-      .min(1, `must be a number from 1 to ${MAX_PARALLEL}`)
-      .max(MAX_PARALLEL, `must be a number from 1 to ${MAX_PARALLEL}`)
+    parallel: whole(1, MAX_PARALLEL, `must be a number from 1 to ${MAX_PARALLEL}`)
       .describe('How many deliveries may be under way at the same time')
       .optional(),
     fromBlock: block.nullable().describe('Addresses added later are replayed from this block on').optional(),
