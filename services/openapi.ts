@@ -7,15 +7,15 @@ const PROVIDERS = '/discovery/api/infrastructure-providers';
 
 const message = z.object({ message: z.string() });
 const webhookRow = z.object({ projectId: z.string(), webhookUrl: z.string(), eventType: z.string() });
-const settings = {
+const fullRow = webhookRow.extend({
+  _id: z.string(),
   confirmations: z.union([z.int(), z.enum(['safe', 'finalized'])]),
   withdrawals: z.boolean(),
   parallel: z.int(),
   fromBlock: z.int().nullable(),
-};
-const webhook = webhookRow.extend({ _id: z.string(), webhookId: z.string(), ...settings });
+});
+const webhook = fullRow.extend({ webhookId: z.string() });
 const webhookWithReplays = webhook.extend({ replays: z.array(z.looseObject({ id: z.int() })) });
-const fullRow = webhookRow.extend({ _id: z.string(), ...settings });
 const webhooks = z.array(z.union([fullRow, z.strictObject(webhookRow.shape)]));
 const deletion = message.extend({ acknowledged: z.boolean(), deletedCount: z.int() });
 const addresses = z.array(z.object({ _id: z.string(), webhookId: z.string(), address: z.string() }));

@@ -43,16 +43,10 @@ export async function lastEmpty(node: Node, first: number): Promise<number | nul
 
 /** Some nodes prune receipts sooner than blocks. */
 async function isReadable(node: Node, number: number): Promise<boolean> {
-  const read = async (): Promise<boolean> => {
-    const block = await readBlock(node, number);
-    await readReceipts(
-      node,
-      block,
-      block.transactions.slice(0, 1).map(({ hash }) => hash),
-    );
-    return true;
-  };
-  return (await read().catch(nullUnlessBusy)) ?? false;
+  const block = await readBlock(node, number).catch(nullUnlessBusy);
+  if (block === null) return false;
+  const hashes = block.transactions.slice(0, 1).map(({ hash }) => hash);
+  return (await readReceipts(node, block, hashes).catch(nullUnlessBusy)) !== null;
 }
 
 function nullUnlessBusy(error: Error): null {

@@ -1,4 +1,3 @@
-import type { Logger } from 'pino';
 import { MINUTE } from '../../src/domain/clock.ts';
 import { lacksRoots } from '../chain/block.ts';
 import { NodeBusy, type NodeHeader, NodeUnreachable } from '../chain/node.ts';
@@ -10,7 +9,7 @@ import { withdrawalBody } from './event.ts';
 import { type Forks, RESTART_DEPTH } from './forks.ts';
 import { findUnreadable, lastEmpty, MISSED_PATIENCE_MS } from './missed.ts';
 import type { Parts } from './parts.ts';
-import type { BlockMark, ReadBlock } from './store/chain.ts';
+import type { BlockMark } from './store/chain.ts';
 import type { KeptDelivery } from './store/deliveries.ts';
 import type { Tokens } from './tokens.ts';
 import type { BlockTag } from './types.ts';
@@ -156,7 +155,9 @@ function createBlockRun(parts: ChainParts, check: ChainCheck) {
       isRootless = true;
       log.warn('no transactions root of this chain fits its blocks: transactions that a node leaves out go unnoticed');
     }
-    logUnreadable(log, read);
+    for (const { part, txHash, reason } of read.unreadable) {
+      log.error({ blockNumber: number, part, txHash, reason }, 'part of a block cannot be read: moved to quarantine');
+    }
     if (kept.length > 0) onDeliveries(kept);
   }
 
@@ -214,12 +215,6 @@ async function applyFinality({ node, store, clock, log }: Parts, height: number)
   const below = store.chain.state()!.nextBlock - WITHDRAW_AFTER;
   const withdrawn = store.deliveries.withdraw(below, clock.now(), withdrawalBody);
   return released.length > 0 || withdrawn > 0;
-}
-
-function logUnreadable(log: Logger, { number, unreadable }: Pick<ReadBlock, 'number' | 'unreadable'>): void {
-  for (const { part, txHash, reason } of unreadable) {
-    log.error({ blockNumber: number, part, txHash, reason }, 'part of a block cannot be read: moved to quarantine');
-  }
 }
 
 function blockMarkOf({ number, hash, timestamp }: NodeHeader): BlockMark {

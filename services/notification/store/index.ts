@@ -24,12 +24,8 @@ export function openStore(dir: string) {
     tokens: createTokenStore(db),
     commit: createCommit(db),
     /** Some megabytes of freed pages at a time. */
-    shrink() {
-      db.pragma(`incremental_vacuum(${SHRINK_PAGES})`);
-    },
-    close() {
-      db.close();
-    },
+    shrink: () => void db.pragma(`incremental_vacuum(${SHRINK_PAGES})`),
+    close: () => void db.close(),
   };
 }
 
