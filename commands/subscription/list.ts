@@ -57,12 +57,8 @@ async function page(context: Context, channel: string, wanted: number, network: 
   const room = (MAX_PAGE - linesWith(0).join('\n').length) / listed.length;
   const lines = linesWith(Math.min(MAX_PHRASES, room));
   const muted = asManyAsFit(await mutedTokens(context, tokens));
-  const turn = pager(
-    t,
-    current,
-    pages,
-    (to) => `subscription:list:${channel}:${to}${network === null ? '' : `:${network}`}`,
-  );
+  const only = network === null ? '' : `:${network}`;
+  const turn = pager(t, current, pages, (to) => `subscription:list:${channel}:${to}${only}`);
   return embedReply('info', t('subscription.list.title', { count: shown.length }), lines, {
     ...(muted && { fields: [{ name: t('subscription.list.mutedTokens'), value: muted }] }),
     ...(pages > 1 && { footer: { text: t('reply.page', { page: current + 1, pages }) } }),

@@ -83,20 +83,11 @@ function inputOf(control: Control, now: string, choices: Choices, { t, language 
       const chosen = choices.mention !== null && { default_values: [role] };
       return { type: ComponentType.RoleSelect, custom_id, required: false, min_values: 0, ...chosen };
     }
-    case 'choice': {
-      const options = control.choices!.map(({ value }) => ({
-        label: choiceName(control, value, language),
-        value,
-        default: value === (now || 'default'),
-      }));
-      return { type: ComponentType.StringSelect, custom_id, options };
-    }
+    case 'choice':
     case 'flag': {
-      const options = (['no', 'yes'] as const).map((value) => ({
-        label: t(`token.${value}`),
-        value,
-        default: value === now,
-      }));
+      const choices = control.choices?.map(({ value }) => [value, choiceName(control, value, language)] as const);
+      const named = choices ?? (['no', 'yes'] as const).map((value) => [value, t(`token.${value}`)] as const);
+      const options = named.map(([value, label]) => ({ label, value, default: value === (now || 'default') }));
       return { type: ComponentType.StringSelect, custom_id, options };
     }
     case 'flags': {
