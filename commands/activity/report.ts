@@ -35,18 +35,18 @@ const MAX_BALANCE_WAIT_MS = 20 * SECOND;
 const MAX_BALANCE_ASSETS = 6;
 
 /** Beyond `max` transfers only the latest count. */
-export interface ActivityRequest extends ActivityQuery {
+interface ActivityRequest extends ActivityQuery {
   timezone: string;
   max: number;
 }
 
-export interface ActivityReport extends Activity {
+interface ActivityReport extends Activity {
   messages: Map<number, PostedIn>;
   /** How many transfers were summed up, if there were more; null: all of them. */
   cut: number | null;
 }
 
-export interface NetworkBalances {
+interface NetworkBalances {
   network: number;
   outcome: StatementOutcome;
 }
@@ -95,8 +95,8 @@ export const readBalances = (
   context.guildQueue.run(guildId, 'read', async () => {
     const found: NetworkBalances[] = [];
     for (const { chain, network, balances, statement } of eachNetwork(context, only)) {
-      const { scope, wallets } =
-        chain === null ? { scope: 0, wallets: [] } : await balances.wallets(guildId, network.id);
+      if (chain === null) continue;
+      const { scope, wallets } = await balances.wallets(guildId, network.id);
       const wallet = wallets.find((one) => one.address === address);
       if (!wallet) continue;
       const wants = countedAssets(await knownIn(guildId, context, network.id));
