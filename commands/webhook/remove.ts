@@ -76,8 +76,7 @@ export const removalButtons: Record<string, Button<Context>> = {
   forget: {
     async press(interaction, [entry], context) {
       const request = await takeConfirmation(context, REMOVE_SUBSCRIPTIONS, entry);
-      const { scope } = await projectOf(context);
-      const effects = await removalEffects(request.addresses, request.scope ?? scope, context);
+      const effects = await removalEffects(request.addresses, request.scope, context);
       const silent = effects.silent.filter(({ id }) => request.silent.includes(id));
       for (const { id } of silent) await context.subscriptions.remove(interaction.guildId, id);
       await record(context, REMOVE_SUBSCRIPTIONS, { ids: silent.map(({ id }) => id) });
@@ -96,10 +95,10 @@ export const removalButtons: Record<string, Button<Context>> = {
 
 async function confirm(_interaction: ButtonUse, [entry]: string[], context: Context): Promise<Reply> {
   const { t } = context;
-  const { notification, scope } = await projectOf(context);
+  const { notification } = await projectOf(context);
   const request = await takeConfirmation(context, REMOVE, entry);
   // Another guild may have begun to watch one of them since the preview.
-  const effects = await removalEffects(request.addresses, request.scope ?? scope, context);
+  const effects = await removalEffects(request.addresses, request.scope, context);
   const { free, needed, ...quiet } = effects;
   if (free.length === 0) return embedReply('warn', t('webhook.remove.nothingDone'), listed(t, needed, 'needed'));
   const response = await notification.removeAddresses(request.webhook, free.map(checksumAddress));

@@ -188,7 +188,7 @@ function received(
 ): string[] {
   const { t } = context;
   const times = deliveries.reduce((sum, one) => sum + one.received, 0) || 1;
-  const last = Math.max(seenAt, ...deliveries.map((one) => one.lastAt ?? one.seenAt));
+  const last = Math.max(seenAt, ...deliveries.map((one) => one.lastAt));
   const named = new Set(deliveries.flatMap(({ projectId }) => projectId ?? []));
   const projects = [...named]
     .filter((id) => own || id !== context.projects.operatorId)

@@ -111,15 +111,14 @@ export interface StoredCounts {
 export interface WebhookRemoval {
   webhook: string;
   addresses: AddressText[];
-  /** An earlier version did not store it. */
-  scope?: number;
+  scope: number;
 }
 
 export interface Questions {
   'webhook.remove': WebhookRemoval;
   /** `silent`: subscriptions whose addresses the webhook no longer has; they are removed, too. */
   'webhook.forget': WebhookRemoval & { silent: number[] };
-  'webhook.restore': WebhookRemoval;
+  'webhook.restore': Omit<WebhookRemoval, 'scope'>;
   'subscription.import': Pick<SubscriptionImport, 'added' | 'changed' | 'labels'>;
   'subscription.group': {
     channelId: string;

@@ -25,11 +25,11 @@ export interface TransferHistory {
   reorganized: boolean;
   seenAt: number;
   own: boolean;
-  /** One for each watched address. A field is null if an earlier version did not record it. */
+  /** One for each watched address. null: the body did not name the field. */
   deliveries: {
     received: number;
     seenAt: number;
-    lastAt: number | null;
+    lastAt: number;
     projectId: string | null;
     addressType: 'wallet' | 'token' | null;
     direction: 'incoming' | 'outgoing' | null;

@@ -34,7 +34,13 @@ const TRACES: Record<string, (store: Store) => Promise<unknown>> = {
   'its audit log': (store) => change(store),
   'its questions': ({ confirmations }) =>
     confirmations.ask(
-      { guildId: GUILD, userId: ADA, action: 'webhook.remove', detail: { webhook: 'w', addresses: [] }, askedAt: NOW },
+      {
+        guildId: GUILD,
+        userId: ADA,
+        action: 'webhook.remove',
+        detail: { webhook: 'w', addresses: [], scope: 0 },
+        askedAt: NOW,
+      },
       9,
     ),
 };

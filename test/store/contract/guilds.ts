@@ -32,7 +32,7 @@ export function guildsContract(it: StoreTest): void {
 
   describe('confirmations', () => {
     const asked = { guildId: GUILD, userId: ADA, action: 'webhook.remove' } as const;
-    const detail = { webhook: 'w', addresses: [TREASURY] };
+    const detail = { webhook: 'w', addresses: [TREASURY], scope: 0 };
     const question = { ...asked, detail, askedAt: NOW };
     const press = { ...asked, notBefore: NOW };
 
