@@ -1,6 +1,6 @@
 import type { AddressText } from './address.ts';
 import { DAY } from './clock.ts';
-import type { AlertStyle, Perspective } from './subscription.ts';
+import type { AlertStyle, Choices, Perspective } from './subscription.ts';
 import type { Transfer } from './transfer.ts';
 
 export interface Alert {
@@ -17,22 +17,7 @@ export interface Alert {
   /** How many equal transfers the transaction holds. */
   count: number;
   reorganized: boolean;
-  matches: {
-    subscription: number;
-    perspective: Perspective;
-    isKnown: boolean;
-    address: AddressText;
-    label: string | null;
-    mention: string | null;
-    mayMention: boolean;
-    minimumUsd: string | null;
-    mentionMinimum: string | null;
-    mentionMinimumUsd: string | null;
-    mentionCooldown: number;
-    /** By an alert as significant as this one. */
-    mentionedAt: number | null;
-    showsBalance?: boolean;
-  }[];
+  matches: AlertMatch[];
   warnings: Warning[];
   labels: Partial<Record<AddressText, string>>;
   language: string | null;
@@ -59,6 +44,15 @@ export interface StoredMatch {
   /** The asset is the coin, cataloged, or one that the subscription names: nobody made it up. */
   isKnown: boolean;
   mayMention: boolean;
+}
+
+export interface AlertMatch
+  extends StoredMatch,
+    Pick<Choices, 'label' | 'mention' | 'minimumUsd' | 'mentionMinimum' | 'mentionMinimumUsd' | 'mentionCooldown'> {
+  address: AddressText;
+  /** By an alert as significant as this one. */
+  mentionedAt: number | null;
+  showsBalance?: boolean;
 }
 
 export interface NewAlert extends Due {
@@ -99,11 +93,7 @@ export const MAX_HOLD_MS = 3 * DAY;
 
 export type DigestReason = Hold | 'backlog' | 'burst';
 
-export interface DeliverySchedule {
-  digest: 'hourly' | 'daily' | null;
-  /** `22:00-07:00` in the guild's time zone. */
-  quiet: string | null;
-}
+export type DeliverySchedule = Pick<Choices, 'digest' | 'quiet'>;
 
 export const mayHold = ({ digest, quiet }: DeliverySchedule): boolean => digest !== null || quiet !== null;
 

@@ -27,10 +27,8 @@ export interface WatchedBalance
   isLow: boolean | null;
 }
 
-export interface BalanceState {
-  subscription: number;
+export interface BalanceState extends Pick<WatchedBalance, 'subscription' | 'warnBelow'> {
   network: number;
-  warnBelow: string;
   isLow: boolean;
 }
 

@@ -1,9 +1,7 @@
 import { type AddressText, checksumAddress } from './address.ts';
+import type { Network } from './network.ts';
 
-/** Without a slash at its end; undefined: there is no explorer. */
-export interface ExplorerRoot {
-  explorerUrl: string | undefined;
-}
+export type ExplorerRoot = Pick<Network, 'explorerUrl'>;
 
 /** A block may stand for a transaction, see `difference`. null without an explorer, and for an invalid hash. */
 export function transactionPage({ explorerUrl }: ExplorerRoot, txHash: string): string | null {

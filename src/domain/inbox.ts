@@ -121,8 +121,7 @@ export interface ScopeQuota {
 
 /** `no-sender`: there were only trusted proxies; `source` is the last of them. */
 export type RefusedSource =
-  | { reason: 'unlisted'; source: string }
-  | { reason: 'no-sender'; source: string }
+  | { reason: 'unlisted' | 'no-sender'; source: string }
   | { reason: 'unreadable'; source: null };
 
 /** `untrusted`, `expired`, `wrong-name`: the certificate. `no-tls`: no support for TLS. `away`: any other reason. */

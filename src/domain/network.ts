@@ -12,6 +12,7 @@ export interface Network {
   chainId: number | null;
   /** undefined: as the events call it. */
   nativeSymbol: string | undefined;
+  /** Without a slash at its end; undefined: there is no explorer. */
   explorerUrl: string | undefined;
   hasNode: boolean;
 }

@@ -1,4 +1,5 @@
 import type { AddressText } from './address.ts';
+import type { AlertMatch } from './alert.ts';
 import { MINUTE } from './clock.ts';
 import { asksFor, type Perspective, type Watcher } from './subscription.ts';
 import { isLessThan, isWorthLess, isZero, type Transfer, worthOf } from './transfer.ts';
@@ -57,15 +58,7 @@ interface MentioningAlert {
   /** 0: the chain does not have it. */
   count: number;
   isSignificant: boolean;
-  matches: {
-    subscription: number;
-    mention: string | null;
-    mayMention: boolean;
-    mentionMinimum: string | null;
-    mentionMinimumUsd: string | null;
-    mentionCooldown: number;
-    mentionedAt: number | null;
-  }[];
+  matches: Omit<AlertMatch, 'perspective' | 'isKnown' | 'address' | 'label'>[];
 }
 
 export interface Mentioning {

@@ -31,17 +31,7 @@ export function viewOf({ matches, transfer }: GroupedAlert): View {
   return seen.has('outgoing') ? 'outgoing' : 'token';
 }
 
-function isNothing({ kind, value }: Transfer): boolean {
-  switch (kind) {
-    case 'erc721':
-      return false;
-    case 'native':
-    case 'erc20':
-    case 'erc1155':
-    case 'unknown':
-      return value === '0';
-  }
-}
+const isNothing = ({ kind, value }: Transfer): boolean => kind !== 'erc721' && value === '0';
 
 /** Anybody may have sent such a token for nothing: it is shown in one dim line. */
 export const isWorthless = (alert: GroupedAlert): boolean =>

@@ -1,6 +1,6 @@
 import type { APIEmbed } from 'discord.js';
 import type { AddressText } from '../../src/domain/address.ts';
-import type { Alert } from '../../src/domain/alert.ts';
+import type { Alert, AlertMatch } from '../../src/domain/alert.ts';
 import type { Perspective } from '../../src/domain/subscription.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
 
@@ -76,7 +76,7 @@ export function matchOf(
   perspective: Perspective,
   subscription = 1,
   mention: string | null = null,
-): Alert['matches'][number] {
+): AlertMatch {
   const label = WATCHED[address] ?? null;
   return {
     subscription,

@@ -1,5 +1,11 @@
 import { type AddressText, ZERO_ADDRESS } from '../../domain/address.ts';
-import { type Alert, type RenderedAlert, type StoredMatch, transactionOf } from '../../domain/alert.ts';
+import {
+  type Alert,
+  type AlertMatch,
+  type RenderedAlert,
+  type StoredMatch,
+  transactionOf,
+} from '../../domain/alert.ts';
 import { languageOfGuild } from '../../domain/guild.ts';
 import { type AlertStyle, type Perspective, sharedStyle, styleOf } from '../../domain/subscription.ts';
 import type { Transfer } from '../../domain/transfer.ts';
@@ -19,7 +25,7 @@ const SELECT = part`SELECT a.id, a.guild_id, a.channel_id, a.created_at, t.seen_
   FROM alerts a JOIN transfers t ON t.id = a.transfer_id LEFT JOIN guilds g ON g.guild_id = a.guild_id`;
 
 /** `address` null: the subscription was removed. */
-type MatchedSubscription = Omit<Alert['matches'][number], keyof StoredMatch | 'label' | 'address'> & {
+type MatchedSubscription = Omit<AlertMatch, keyof StoredMatch | 'label' | 'address'> & {
   address: AddressText | null;
   style: AlertStyle | null;
   minorMentionedAt: number | null;
