@@ -37,7 +37,7 @@ export function labelRefusal(
   return holders.size > Math.max(limit, book.length) ? { status: 'labels-full' } : null;
 }
 
-export const nameIn = (book: readonly Pick<Label, 'address' | 'name'>[], address: AddressText): string | null =>
+export const nameInBook = (book: readonly Pick<Label, 'address' | 'name'>[], address: AddressText): string | null =>
   book.find((label) => label.address === address)?.name ?? null;
 
 /** null: not chosen. */

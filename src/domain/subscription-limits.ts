@@ -65,7 +65,7 @@ export function importRefusal(
   { subscriptions, channelsPerAddress = Number.POSITIVE_INFINITY, labels }: ImportLimits,
 ): ImportRefusal | null {
   const { added } = file;
-  const unnamed = labelRefusal(book, namesIn(file), labels);
+  const unnamed = labelRefusal(book, namesInFile(file), labels);
   if (isStale(file, existing) || unnamed?.status === 'label-taken') return 'stale';
   const current = channels.values().reduce((sum, count) => sum + count, 0);
   if (added.length > 0 && current + added.length > subscriptions) return 'full';
@@ -92,7 +92,7 @@ export const subscriptionKey = ({
   `${address} ${channelId} ${network ?? 'any'}`;
 
 /** null removes a name. No row removes a name that another one gives. */
-export function namesIn({ added, changed, labels }: SubscriptionImport): Map<AddressText, string | null> {
+export function namesInFile({ added, changed, labels }: SubscriptionImport): Map<AddressText, string | null> {
   const own = [...added, ...changed].flatMap(({ address, change: { label } }) =>
     label === undefined ? [] : [[address, label] as const],
   );

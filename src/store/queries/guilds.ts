@@ -5,7 +5,7 @@ import {
   labelRefusal,
   languageOfGuild,
   NO_SETTINGS,
-  nameIn,
+  nameInBook,
   nameKey,
 } from '../../domain/guild.ts';
 import { insert, isIn, type QueriesOf, read, remove, report, type Sql, upsertAll, write } from '../sql.ts';
@@ -90,7 +90,7 @@ export const labels: QueriesOf<Labels> = {
     const refusal = labelRefusal(book, new Map([[label.address, label.name]]), limit);
     if (refusal) return refusal;
     await putLabels(sql, guildId, [label]);
-    return { status: 'set' as const, before: nameIn(book, label.address) };
+    return { status: 'set' as const, before: nameInBook(book, label.address) };
   }),
 
   remove: write(

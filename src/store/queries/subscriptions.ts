@@ -1,6 +1,6 @@
 import type { AddressText } from '../../domain/address.ts';
 import type { StoredMatch } from '../../domain/alert.ts';
-import { nameIn } from '../../domain/guild.ts';
+import { nameInBook } from '../../domain/guild.ts';
 import { leaves } from '../../domain/significance.ts';
 import { BUSY, deservesNotice, isSilent, type Silence } from '../../domain/silence.ts';
 import {
@@ -16,7 +16,7 @@ import {
   changeRefusal,
   importedSubscription,
   importRefusal,
-  namesIn,
+  namesInFile,
   subscriptionKey,
 } from '../../domain/subscription-limits.ts';
 import {
@@ -80,7 +80,7 @@ export const subscriptions: QueriesOf<Subscriptions> = {
     if (label !== null) await putLabels(sql, guildId, [{ address, name: label, createdBy, at }]);
     const id = await insertSubscription(sql, subscription);
     const added = await subscriptionOf(sql, guildId, id);
-    return { status: 'added' as const, subscription: added!, before: nameIn(book, address) };
+    return { status: 'added' as const, subscription: added!, before: nameInBook(book, address) };
   }),
 
   list: report((sql, guildId) => selected(sql, part`WHERE guild_id = ${guildId} ORDER BY channel_id, id`)),
@@ -114,7 +114,7 @@ export const subscriptions: QueriesOf<Subscriptions> = {
     const before = new Map(existing.map((row) => [subscriptionKey(row), row]));
     for (const { change, ...place } of changed)
       await changeSubscription(sql, before.get(subscriptionKey(place))!, change, at);
-    const names = namesIn(file);
+    const names = namesInFile(file);
     // Two addresses may swap their names.
     await removeLabels(sql, guildId, [...names.keys()]);
     const given = [...names].flatMap(([address, name]) => (name === null ? [] : { address, name, createdBy, at }));
