@@ -9,7 +9,7 @@ import type { Store } from '../store/store.ts';
 import type { AppContext } from './context.ts';
 import type { Sending } from './sending.ts';
 
-/** Posts to a guild's alert channel when something was missed twice for the same cause, once for each cause. */
+/** Posts once for each cause for which something was missed twice. */
 export function watchGaps(
   { clock, log }: Pick<AppContext, 'clock' | 'log'>,
   store: Pick<Store, 'chainChecks' | 'channels' | 'guilds'>,

@@ -21,9 +21,9 @@ const AUDIT_RETENTION_MS = 365 * DAY;
 
 /** Longer than the 49 hours in which a repeat may come: it is recognized even if somebody subscribed meanwhile. */
 const UNMATCHED_RETENTION_MS = 3 * DAY;
-/** For the same reason; strangers can cause any number of transfers of uncataloged tokens. */
+/** Recognizes repeats as above. Strangers can cause any number of transfers of uncataloged tokens. */
 const WORTHLESS_RETENTION_MS = 3 * DAY;
-/** While the disk is almost full, they are deleted after this, so many per minute. */
+/** While the disk is almost full, they are kept this long, and at most so many are deleted per minute. */
 const WORTHLESS_LOW_MS = HOUR;
 const MAX_WORTHLESS = 50_000;
 

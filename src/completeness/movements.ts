@@ -165,7 +165,7 @@ export async function readFacts(
   const all = () => [...payments.values(), ...claims];
   const net = (address: AddressText, of: BlockRange) => netOf(address, of, all(), fees.values());
 
-  /** Finds why balances changed in a block otherwise than is known. */
+  /** Finds what explains the unexplained changes of balances in a block. */
   async function explain(number: number, suspects: Suspect[]): Promise<void> {
     const block = await chain.block(number);
     const whole = { after: number - 1, upTo: number };
@@ -229,7 +229,7 @@ export async function readFacts(
 export const reasonOf = (error: unknown): UncheckedReason =>
   refusalOf(error).failure === 'pruned' ? 'pruned' : 'refused';
 
-/** Each delivered payment inside of a transaction, as often as the scope says that has it most often. */
+/** Counts each payment as often as the scope that has it most often. */
 function claimsOf(native: readonly StoredTransfer[], isIn: (block: number) => boolean): ChainMovement[] {
   const inside = native.filter(
     ({ transfer: { internal, blockNumber } }) => internal && blockNumber !== null && isIn(blockNumber),

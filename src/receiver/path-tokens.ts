@@ -46,7 +46,7 @@ export async function openPathTokens(options: {
     const set = [...fixed].flatMap(([scope, token]) =>
       token === undefined ? [] : [{ token, scope, network: networkOfOperator(scope), retiring: false }],
     );
-    // Nor is a token of a network that is no longer configured valid.
+    // A token of a network that is no longer configured is not valid either.
     const isCurrent = ({ scope }: ReceiverToken) =>
       isOperatorScope(scope) ? fixed.has(scope) && fixed.get(scope) === undefined : true;
     tokens = [...set, ...stored.filter(isCurrent)];

@@ -166,7 +166,7 @@ function decideOrRefuse(item: ParsedRow, state: State): EventDecision | { reason
   }
 }
 
-/** null also if nobody knows. */
+/** null: the delivery belongs there, or nobody knows. */
 function otherChain({ identity }: InboxRow, chainId: number | null | undefined): string | null {
   // Decimal, or hex as nodes write it; other text names no chain.
   const named = Number(identity?.chainId ?? 0);
@@ -273,7 +273,7 @@ function decideMatches(
     isWorthless &&= !isKnownToken;
     const warned = [...ofToken, ...alike];
     const counterparty = counterpartyToLearn(subscription, transfer, { warnings: warned, isKnownToken, at }, signals);
-    // An address that is watched in several channels has the same one in each.
+    // An address that is watched in several channels has the same counterparty in each.
     if (counterparty) learned.set(`${guildId} ${address}`, counterparty);
     const of = { transferKey: keys.transfer, guildId, channelId };
     const outcome = match.outcome === 'matched' ? 'matched' : match.reason;
@@ -304,7 +304,7 @@ function decideMatches(
       now,
     );
     const postedAt = due.hold === null ? now : due.dueAt;
-    // Whatever lets it pass, it pings nobody who is in quiet hours then.
+    // Even an alert that passes quiet hours pings nobody in them.
     const isAwake = (index: number) => !isQuiet(of[index]!.subscription, timezone, postedAt);
     return {
       ...alert,

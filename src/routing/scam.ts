@@ -75,7 +75,7 @@ export function tokensLike(network: number, symbol: string | null, signals: Scam
   return [...(signals.genuine.get(`${network} ${text}`) ?? [])];
 }
 
-/** How long a channel is not warned by a card again of what imitates the same token or party. */
+/** Within this time a channel gets one card for all imitations of a token or party. */
 const REPEAT_MS = HOUR;
 /** The oldest are forgotten first, so that the next one is a card again. */
 const MAX_REMEMBERED = 20_000;
@@ -137,7 +137,7 @@ export function lookAlikes(subscription: Watcher, transfer: Transfer, signals: S
     const others = alike.filter(
       ([other, { isPaid }]) => other !== party && (isPaid || !isPaying(subscription, transfer)),
     );
-    // One that was paid is known, unless another that was paid looks like it.
+    // A party that was paid is known, unless another that was paid looks like it.
     const [like] = others.find(([, { isPaid }]) => isPaid || !known?.[1].isPaid) ?? [];
     return like ? [{ kind: 'look-alike', address: party, like, label: null }] : [];
   });
