@@ -12,6 +12,7 @@ import {
   type Completeness,
   compare,
   isDifference,
+  isInRange,
   isSameMovement,
   mentions,
   type StoredTransfer,
@@ -190,7 +191,7 @@ export function startChecker(options: CheckerOptions) {
         stored.filter((one) => one.scope === scope),
         (one, isHere) =>
           concerned(one.transfer).length > 0 &&
-          (isHere || isIn(one.transfer.blockNumber, range)) &&
+          (isHere || isInRange(one.transfer.blockNumber, range)) &&
           (one.transfer.kind === 'native' ? (coin ?? reason ?? fresh.reason) : tokens) === null,
       );
       const rows: NewDelivery[] = [];
@@ -267,7 +268,7 @@ export function startChecker(options: CheckerOptions) {
     if (receipt === null) return false;
     if (transfer.kind !== 'native') return receipt.logs.some((log) => mentions(log, transfer));
     const number = Number(receipt.blockNumber);
-    if (isIn(number, range)) return false;
+    if (isInRange(number, range)) return false;
     const block = await chain.block(number);
     const inside = transfer.internal ? await chain.payments(block) : [];
     const paid = block.transactions.map((one) => ({ ...one, txHash: one.hash }));
@@ -296,15 +297,10 @@ export function startChecker(options: CheckerOptions) {
     async close(): Promise<void> {
       isClosed = true;
       stop();
-      await inTime(running, CLOSE_MS, clock);
+      await inTime(running, SECOND, clock);
     },
   };
 }
-
-const CLOSE_MS = SECOND;
-
-const isIn = (block: number | null, { after, upTo }: BlockRange): boolean =>
-  block !== null && block > after && block <= upTo;
 
 const isPaymentOf = (
   one: Record<'txHash' | 'from', string> & { to: string | null; value: string | bigint },

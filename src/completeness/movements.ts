@@ -14,6 +14,7 @@ import {
   type ChainLog,
   type ChainMovement,
   difference,
+  isInRange,
   isSameMovement,
   movementsOf,
   netOf,
@@ -114,6 +115,9 @@ const coins = (
   ...rest,
 });
 
+const concerns = ({ from, to }: Record<'from' | 'to', string | null>, some: ReadonlySet<string>): boolean =>
+  [from, to].some((party) => party !== null && some.has(party));
+
 /** `stored`: what was delivered about these blocks, which saves calls where it is right. */
 export async function readFacts(
   chain: ChainNode,
@@ -125,7 +129,6 @@ export async function readFacts(
   stored: readonly StoredTransfer[],
 ): Promise<ChainFacts> {
   const watched = new Set(addresses);
-  const isIn = (block: number) => block > range.after && block <= range.upTo;
   const unchecked: ChainFacts['unchecked'] = { coin: null, tokens: null };
   let hasTraces: boolean | null = null;
   const tokens = await tokenMovements(readLogs, range, addresses).catch((error: unknown) => {
@@ -158,10 +161,11 @@ export async function readFacts(
   for (const { from, txHash } of tokens) if (from !== null && watched.has(from)) named.add(txHash);
   for (const txHash of named) {
     const transaction = await chain.transaction(txHash);
-    if (transaction?.blockNumber && isIn(Number(transaction.blockNumber))) await addTransaction(transaction, false);
+    if (transaction?.blockNumber && isInRange(Number(transaction.blockNumber), range))
+      await addTransaction(transaction, false);
   }
   /** Payments inside of transactions that were delivered: right if the balances add up. */
-  let claims: ChainMovement[] = claimsOf(native, isIn);
+  let claims: ChainMovement[] = claimsOf(native, range);
   const all = () => [...payments.values(), ...claims];
   const net = (address: AddressText, of: BlockRange) => netOf(address, of, all(), fees.values());
 
@@ -171,16 +175,13 @@ export async function readFacts(
     const whole = { after: number - 1, upTo: number };
     const odd = new Set(suspects.map(({ address }) => address));
     for (const transaction of block.transactions) {
-      const parties = [transaction.from, transaction.to].map(toAddress);
-      if (parties.some((party) => party !== null && odd.has(party))) {
-        await addTransaction({ ...transaction, blockNumber: block.number }, true);
-      }
+      const parties = { from: toAddress(transaction.from), to: toAddress(transaction.to) };
+      if (concerns(parties, odd)) await addTransaction({ ...transaction, blockNumber: block.number }, true);
     }
     addWithdrawals(block, odd, add);
     const left = ({ address, change }: Suspect) => change - net(address, whole);
     if (suspects.every((suspect) => left(suspect) === 0n)) return;
-    const isClaimed = ({ blockNumber: at, from, to }: ChainMovement) =>
-      at === number && ((from !== null && odd.has(from)) || (to !== null && odd.has(to)));
+    const isClaimed = (claim: ChainMovement) => claim.blockNumber === number && concerns(claim, odd);
     const traced = await chain.payments(block);
     hasTraces = traced !== null;
     // A transaction that is not in the block paid nothing there.
@@ -192,7 +193,7 @@ export async function readFacts(
     for (const { txHash, from, to, value, path } of traced ?? []) {
       const common = { txHash: txHash.toLowerCase(), blockNumber: number, blockHash: block.hash, internal: true };
       const payment = coins(from, to, value, { ...common, place: `trace:${path}` });
-      if ([payment.from, payment.to].some((party) => party !== null && odd.has(party))) add(payment);
+      if (concerns(payment, odd)) add(payment);
     }
     // Without traces, what was delivered is believed unless the balances add up without it.
     if (traced === null && suspects.some((suspect) => left(suspect) !== 0n)) claims = kept;
@@ -215,10 +216,8 @@ export async function readFacts(
       unchecked.coin = reasonOf(error);
     }
   }
-  const concerns = ({ from, to }: ChainMovement) =>
-    (from !== null && watched.has(from)) || (to !== null && watched.has(to));
   return {
-    movements: [...tokens, ...all().filter(concerns)],
+    movements: [...tokens, ...all().filter((movement) => concerns(movement, watched))],
     fees: new Map([...fees].map(([hash, { amount }]) => [hash, amount])),
     unchecked,
     hasTraces,
@@ -230,10 +229,8 @@ export const reasonOf = (error: unknown): UncheckedReason =>
   refusalOf(error).failure === 'pruned' ? 'pruned' : 'refused';
 
 /** Counts each payment as often as the scope that has it most often. */
-function claimsOf(native: readonly StoredTransfer[], isIn: (block: number) => boolean): ChainMovement[] {
-  const inside = native.filter(
-    ({ transfer: { internal, blockNumber } }) => internal && blockNumber !== null && isIn(blockNumber),
-  );
+function claimsOf(native: readonly StoredTransfer[], range: BlockRange): ChainMovement[] {
+  const inside = native.filter(({ transfer: { internal, blockNumber } }) => internal && isInRange(blockNumber, range));
   const claims: ChainMovement[] = [];
   for (const [scope, ofScope] of Map.groupBy(inside, (one) => one.scope)) {
     for (const { transfer, count } of ofScope) {

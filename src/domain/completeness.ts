@@ -10,6 +10,9 @@ export interface BlockRange {
   upTo: number;
 }
 
+export const isInRange = (block: number | null, { after, upTo }: BlockRange): boolean =>
+  block !== null && block > after && block <= upTo;
+
 export interface ChainLog {
   address: string;
   topics: string[];
@@ -77,7 +80,7 @@ export interface CheckProgress {
 }
 
 export const isCompared = ({ block, unchecked }: CheckProgress, at: number): boolean =>
-  at <= block && !unchecked.some(({ after, upTo }) => at > after && at <= upTo);
+  at <= block && !unchecked.some((range) => isInRange(at, range));
 
 export interface Completeness {
   network: string;
@@ -329,18 +332,17 @@ export async function suspectsIn(
 
 export function netOf(
   address: AddressText,
-  { after, upTo }: BlockRange,
+  range: BlockRange,
   payments: Iterable<Pick<ChainMovement, 'from' | 'to' | 'value' | 'blockNumber'>>,
   fees: Iterable<{ payer: AddressText; block: number; amount: bigint }>,
 ): bigint {
-  const isIn = (block: number) => block > after && block <= upTo;
   let net = 0n;
   for (const { from, to, value, blockNumber } of payments) {
-    if (!isIn(blockNumber)) continue;
+    if (!isInRange(blockNumber, range)) continue;
     if (to === address) net += BigInt(value!);
     if (from === address) net -= BigInt(value!);
   }
-  for (const { payer, block, amount } of fees) if (payer === address && isIn(block)) net -= amount;
+  for (const { payer, block, amount } of fees) if (payer === address && isInRange(block, range)) net -= amount;
   return net;
 }
 

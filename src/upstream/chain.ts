@@ -12,7 +12,7 @@ import {
   refusalOf,
 } from '../domain/chain-node.ts';
 import { type Clock, SECOND } from '../domain/clock.ts';
-import type { Balances, BlockRange, ChainLog } from '../domain/completeness.ts';
+import { type Balances, type BlockRange, type ChainLog, isInRange } from '../domain/completeness.ts';
 import { MIB } from '../domain/units.ts';
 import { call as callUrl, type HttpResult } from './http.ts';
 
@@ -146,11 +146,11 @@ export function createChain({ urls, rate, clock, timeoutMs = 15 * SECOND }: Chai
     transaction: (hash: string) => call<ChainTransaction | null>('eth_getTransactionByHash', [hash]),
     receipt: (hash: string) => call<ChainReceipt | null>('eth_getTransactionReceipt', [hash]),
     /** Throws when a log is of another block: nodes behind one address may disagree. */
-    async logs({ after, upTo }: BlockRange, filter: object): Promise<ChainLog[]> {
-      const range = { fromBlock: tagOf(after + 1), toBlock: tagOf(upTo) };
-      const found = await call<ChainLog[]>('eth_getLogs', [{ ...filter, ...range }]);
-      const isIn = ({ blockNumber }: ChainLog) => Number(blockNumber) > after && Number(blockNumber) <= upTo;
-      if (!Array.isArray(found) || !found.every(isIn)) throw new ChainError('refused', 'eth_getLogs');
+    async logs(range: BlockRange, filter: object): Promise<ChainLog[]> {
+      const blocks = { fromBlock: tagOf(range.after + 1), toBlock: tagOf(range.upTo) };
+      const found = await call<ChainLog[]>('eth_getLogs', [{ ...filter, ...blocks }]);
+      if (!Array.isArray(found) || !found.every(({ blockNumber }) => isInRange(Number(blockNumber), range)))
+        throw new ChainError('refused', 'eth_getLogs');
       return found;
     },
     async balances(block: number, addresses: readonly AddressText[]): Promise<Balances> {
