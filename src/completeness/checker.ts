@@ -25,7 +25,7 @@ import type { Network } from '../domain/network.ts';
 import type { Outbox } from '../domain/sender.ts';
 import type { Transfer } from '../domain/transfer.ts';
 import type { Store } from '../store/store.ts';
-import { type ChainFacts, createLogReader, readFacts, reasonOf } from './movements.ts';
+import { type ChainFacts, createLogReader, readFacts, uncheckedReasonOf } from './movements.ts';
 import { createTokenReader } from './tokens.ts';
 
 /** How often the settled block is read. A round compares up to the one of the round before, which every node knows by now. */
@@ -154,7 +154,7 @@ export function startChecker(options: CheckerOptions) {
   const balancesAt = (block: number, addresses: AddressText[]) =>
     chain.balances(block, addresses).then(
       (read) => ({ read, reason: null }),
-      (error: unknown) => ({ read: null, reason: reasonOf(error) }),
+      (error: unknown) => ({ read: null, reason: uncheckedReasonOf(error) }),
     );
 
   /** `before`: balances before these blocks, as far as they are known. */

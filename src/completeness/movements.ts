@@ -132,7 +132,7 @@ export async function readFacts(
   const unchecked: ChainFacts['unchecked'] = { coin: null, tokens: null };
   let hasTraces: boolean | null = null;
   const tokens = await tokenMovements(readLogs, range, addresses).catch((error: unknown) => {
-    unchecked.tokens = reasonOf(error);
+    unchecked.tokens = uncheckedReasonOf(error);
     return [];
   });
   /** By transaction and place. */
@@ -213,7 +213,7 @@ export async function readFacts(
       const suspects = await suspectsIn(range, known, end, net, (block, some) => chain.balances(block, some));
       for (const [number, some] of Map.groupBy(suspects, ({ block }) => block)) await explain(number, some);
     } catch (error) {
-      unchecked.coin = reasonOf(error);
+      unchecked.coin = uncheckedReasonOf(error);
     }
   }
   return {
@@ -225,7 +225,7 @@ export async function readFacts(
 }
 
 /** What the node refuses cannot be checked now or later; when it is away, the caller tries again. */
-export const reasonOf = (error: unknown): UncheckedReason =>
+export const uncheckedReasonOf = (error: unknown): UncheckedReason =>
   refusalOf(error).failure === 'pruned' ? 'pruned' : 'refused';
 
 /** Counts each payment as often as the scope that has it most often. */

@@ -245,7 +245,7 @@ export async function listen(
     await app.listen({ host, port });
   } catch (error) {
     const fault = error as NodeJS.ErrnoException;
-    throw startError(`Ledgerbell cannot start: ${reasonOf(fault, host, port, name)}`, fault);
+    throw startError(`Ledgerbell cannot start: ${listenFault(fault, host, port, name)}`, fault);
   }
   const shown = host.includes(':') ? `[${host}]` : host;
   return `http://${shown}:${(app.server.address() as AddressInfo).port}`;
@@ -257,7 +257,7 @@ export async function assertListenable(host: string, port: number, name: string)
   await app.close();
 }
 
-function reasonOf({ code, message }: NodeJS.ErrnoException, host: string, port: number, name: string): string {
+function listenFault({ code, message }: NodeJS.ErrnoException, host: string, port: number, name: string): string {
   const hostName = name.replace('PORT', 'HOST');
   switch (code) {
     case 'EADDRINUSE':
