@@ -28,14 +28,14 @@ import {
   type RoutingState,
   readContext,
 } from './context.ts';
-import { addCounterparty, counterpartyToLearn, lookAlikes, tokenWarnings, type Warned, warningsFor } from './scam.ts';
+import { addCounterparty, counterpartyToLearn, lookAlikes, type Marker, tokenWarnings, warningsFor } from './scam.ts';
 
 /** How many earlier blocks of a reorganized transfer are remembered. */
 const MAX_LEFT_BLOCKS = 8;
 const MAX_CHANNELS = 20;
 
 export interface DecideOptions extends ContextOptions {
-  warned: Warned;
+  markRepeat: Marker;
   clock: Pick<Clock, 'now'>;
   log: Logger;
 }
@@ -71,17 +71,17 @@ const AT_ANY_TIME: DeliverySchedule = { digest: null, quiet: null };
 
 const NOTHING: Matches = { alerts: [], decisions: [], counterparties: [], isWorthless: false, isDust: false };
 
-type State = RoutingState & Pick<DecideOptions, 'networks' | 'warned'>;
+type State = RoutingState & Pick<DecideOptions, 'networks' | 'markRepeat'>;
 
 /** Stores nothing itself. Stops at the first delivery that the context does not cover: the rest comes again. */
 export async function decide(
   items: ParsedRow[],
-  { store, networks, warned, clock, log }: DecideOptions,
+  { store, networks, markRepeat, clock, log }: DecideOptions,
 ): Promise<{ result: RoutingResult; logStored(): void }> {
   const now = clock.now();
   const parsed = items.filter((item) => 'event' in item);
   const { covered, state: read, learned } = await readContext(parsed, { store, networks }, now);
-  const state = { ...read, networks, warned };
+  const state = { ...read, networks, markRepeat };
   const result = { ...resultOf(now), learned };
   const transfers = new Map<string, SeenTransfer>();
   const deliveries = new Map<string, StoredDelivery>();
@@ -313,7 +313,7 @@ function decideMatches(
       // What leaves for a look-alike is always a card: a stranger who warns of an address with dust first costs it nothing.
       warnings: alert.isSignificant
         ? alert.warnings
-        : state.warned.mark(alert.channelId, network, alert.warnings, row.id, now),
+        : alert.warnings.map((warning) => state.markRepeat(alert.channelId, network, warning, row.id, now)),
     };
   });
   isWorthless &&= decisions.length > 0;

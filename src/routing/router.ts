@@ -8,7 +8,7 @@ import { MIB } from '../domain/units.ts';
 import { isDatabaseFault } from '../errors.ts';
 import type { Store } from '../store/store.ts';
 import { type DecideOptions, decide, type ParsedRow, parseRow, quarantineOne } from './decide.ts';
-import { createWarned } from './scam.ts';
+import { createRepeatMarker } from './scam.ts';
 
 /** Per commit, unless one body has more: more would cost less disk time but block the event loop for longer. */
 const MAX_ROUTED = { limit: 400, bytes: MIB };
@@ -21,7 +21,7 @@ const BUSY_CHECK_MS = 10;
 /** Pause after a failure of the database's file, such as a full disk. */
 const PAUSE_MS = 500;
 
-export interface RouterOptions extends Omit<DecideOptions, 'warned'> {
+export interface RouterOptions extends Omit<DecideOptions, 'markRepeat'> {
   receiver: Receiver;
   outbox: Outbox;
   count(events: number): void;
@@ -31,7 +31,7 @@ export interface RouterOptions extends Omit<DecideOptions, 'warned'> {
 /** Turns stored deliveries into alerts, oldest first, several per commit. */
 export function startRouter(options: RouterOptions) {
   const { store, receiver, outbox, count, log, clock } = options;
-  const warned = createWarned();
+  const markRepeat = createRepeatMarker();
   const quarantine = limitQuarantine(store, options);
   let isWanted = false;
   /** A commit failed, but it may be stored. */
@@ -96,7 +96,7 @@ export function startRouter(options: RouterOptions) {
   }
 
   async function routeTogether(items: ParsedRow[], after: typeof MAX_ROUTED | null): Promise<InboxRow[]> {
-    const { result, logStored } = await decide(items, { ...options, warned });
+    const { result, logStored } = await decide(items, { ...options, markRepeat });
     const { edited, next } = await store.routing.commit(result, after);
     logStored();
     outbox.wake([...result.alerts, ...edited.map((channelId) => ({ channelId }))]);

@@ -80,13 +80,14 @@ const REPEAT_MS = HOUR;
 /** The oldest are forgotten first, so that the next one is a card again. */
 const MAX_REMEMBERED = 20_000;
 
-export type Warned = ReturnType<typeof createWarned>;
+export type Marker = ReturnType<typeof createRepeatMarker>;
 
-export function createWarned() {
+/** Returns a function that marks a warning if its channel was warned of such a copy before. */
+export function createRepeatMarker() {
   /** Ordered by time. `by`: the delivery and the copy; a delivery that is routed again does not repeat itself. */
   const warned = new Map<string, { at: number; by: string }>();
 
-  function mark(channelId: string, network: number, warning: Warning, inboxId: number, now: number): Warning {
+  return (channelId: string, network: number, warning: Warning, inboxId: number, now: number): Warning => {
     if (warning.kind !== 'look-alike' && warning.kind !== 'imitation') return warning;
     // By what is imitated: a stranger makes copies of it for nothing, on a cheap network more than on another.
     const what = warning.kind === 'look-alike' ? warning.like : `${warning.genuine} ${skeleton(warning.symbol)}`;
@@ -98,11 +99,6 @@ export function createWarned() {
     warned.set(key, { at: now, by });
     if (warned.size > MAX_REMEMBERED) warned.delete(warned.keys().next().value!);
     return warning;
-  }
-
-  return {
-    mark: (channelId: string, network: number, warnings: Warning[], inboxId: number, now: number): Warning[] =>
-      warnings.map((warning) => mark(channelId, network, warning, inboxId, now)),
   };
 }
 
