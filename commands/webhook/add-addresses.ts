@@ -239,9 +239,14 @@ async function move(context: Context): Promise<Reply> {
       .filter((other) => other.id !== id)
       .map(async ({ id: webhook }) => {
         if (webhook === null) return t('webhook.move.twice');
-        const outcome = await project.notification.removeAddresses(webhook, addresses.map(checksumAddress));
-        await record(context, 'webhook.remove', { webhook, addresses, outcome });
-        return t(outcome.status === 'ok' ? 'webhook.move.removed' : 'webhook.move.twice');
+        const { status } = await project.notification.removeAddresses(webhook, addresses.map(checksumAddress));
+        const isRemoved = status === 'ok';
+        await record(context, isRemoved ? 'webhook.remove' : 'webhook.remove.failed', {
+          webhook,
+          addresses,
+          ...(!isRemoved && { outcome: status }),
+        });
+        return t(isRemoved ? 'webhook.move.removed' : 'webhook.move.twice');
       }),
   );
   const shown = firstOf(t, addresses, 10, (address) => `-# ${addressInCode(address)}`);
