@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createCooldown, createGuildQueue } from '../../commands/shared/fair-use.ts';
+import { createCooldown } from '../../commands/shared/fair-use.ts';
 import { forFile } from '../for-file.ts';
 import { seed, startWorld, TOKEN } from './world.ts';
 
@@ -59,31 +59,4 @@ describe('lookups by commands', () => {
     await world.use('token', { address: TOKEN }, { as: seed.max });
     expect(lookUps.count).toBe(2);
   });
-});
-
-it('makes a server that asks repeatedly wait for itself, and no other server for it', async () => {
-  const begun: string[] = [];
-  const gates = new Map<string, PromiseWithResolvers<string>>();
-  const queue = createGuildQueue();
-  const ask = (guildId: string, name: string) =>
-    queue.run(guildId, 'read', () => {
-      begun.push(name);
-      const gate = Promise.withResolvers<string>();
-      gates.set(name, gate);
-      return gate.promise;
-    });
-  const [first, second, third] = [ask('1', 'a'), ask('1', 'b'), ask('1', 'c')];
-  const other = ask('2', 'd');
-  await Promise.resolve();
-  expect(begun).toEqual(['a', 'd']);
-  gates.get('d')!.resolve('D');
-  expect(await other).toBe('D');
-  // One that fails gives its turn up as well.
-  gates.get('a')!.reject(new Error('no'));
-  await expect(first).rejects.toThrow('no');
-  expect(begun).toEqual(['a', 'd', 'b']);
-  gates.get('b')!.resolve('B');
-  expect(await second).toBe('B');
-  gates.get('c')!.resolve('C');
-  expect(await third).toBe('C');
 });

@@ -4,25 +4,21 @@ import { forFile } from '../for-file.ts';
 import { A, B, lower, seed, startWorld, TOKEN, textOf } from './world.ts';
 
 const { harbor } = seed;
-const FUSE = {
-  id: 0,
-  name: 'fuse',
-  title: 'Fuse',
-  chainId: 122,
-  nativeSymbol: undefined,
-  explorerUrl: undefined,
-  hasNode: false,
-};
 const world = await forFile(startWorld());
+const FUSE = { ...world.services.settings.networks[0]!, name: 'fuse', title: 'Fuse', chainId: 122 };
 afterEach(() => world.reset());
 const all = () => world.store.subscriptions.list(harbor.id);
-const add = (options: Record<string, string>) => world.use('subscription add', options);
+const use = (options: Record<string, string>) => world.use('subscription add', options);
+const add = (options: Record<string, string>) => world.read('subscription add', options);
+const edit = (options: Record<string, string>) => world.read('subscription edit', { subscription: B, ...options });
+const preview = async (data: string | Buffer) => textOf(await world.bring(data));
+const take = async (data: string | Buffer) => world.press(await world.bring(data), 'subscription:import');
 
 describe('a pasted address', () => {
   it.each([`<${B}>`, `“${B}”,`, `\`${B}\``, `https://explorer.example/address/${B}`, `[Ops](https://e.example/${B})`])(
     'watches the one in %s',
     async (address) => {
-      expect(textOf(await add({ address }))).toContain(B);
+      expect(await add({ address })).toContain(B);
       expect(await all()).toMatchObject([{ address: lower(B) }]);
     },
   );
@@ -32,22 +28,22 @@ describe('a pasted address', () => {
     [`eip155:10:${B}`, 'OP Mainnet'],
     [`ethereum:${B}@999`, 'chain 999'],
   ])('names the network of %s', async (address, network) => {
-    expect(textOf(await add({ address }))).toContain(`⚠️ This names ${network}.`);
-    expect(textOf(await add({ address }))).toMatch(/already watches[\s\S]*⚠️ This names/);
+    const warning = `⚠️ This names ${network}.`;
+    expect(await add({ address })).toContain(warning);
+    expect(await add({ address })).toMatch(/already watches[\s\S]*⚠️ This names/);
     expect(await world.read('label set', { address, name: 'Ops' })).toContain(network);
-    const edited = await world.use('subscription edit', { subscription: B, counterparties: address.replace(B, A) });
-    expect(textOf(edited)).toContain(`⚠️ This names ${network}.`);
-    expect(await world.read('activity', { address })).toContain(`⚠️ This names ${network}.`);
+    expect(await edit({ counterparties: address.replace(B, A) })).toContain(warning);
+    expect(await world.read('activity', { address })).toContain(warning);
     const panel = await world.use('subscription edit', { subscription: B });
     const asked = await world.fillFrom(panel, 'subscription:lists', { counterparties: '', tokens: address });
-    expect(textOf(asked)).toContain(`⚠️ This names ${network}.`);
+    expect(textOf(asked)).toContain(warning);
     world.configure({ networks: [FUSE] });
     expect(await world.read('label set', { address, name: 'Ops' })).toContain('Alerts come only from Fuse.');
   });
 
   it('suggests the address that lacks its 0x', async () => {
     const digits = B.slice(2);
-    expect(textOf(await add({ address: digits }))).toContain(`without its \`0x\`. Did you mean \`0x${digits}\`?`);
+    expect(await add({ address: digits })).toContain(`without its \`0x\`. Did you mean \`0x${digits}\`?`);
     expect(await all()).toEqual([]);
   });
 
@@ -56,9 +52,9 @@ describe('a pasted address', () => {
     await world.name(TOKEN, A);
     await add({ address: 'cold Wallet' });
     expect(await all()).toMatchObject([{ address: lower(B), label: 'Cold wallet' }]);
-    expect(textOf(await add({ address: 'Cold walet' }))).toContain('Did you mean `Cold wallet`?');
+    expect(await add({ address: 'Cold walet' })).toContain('Did you mean `Cold wallet`?');
     expect(await world.read('label set', { address: 'Cold wallet', name: 'Vault' })).toContain(B);
-    await world.use('subscription edit', { subscription: 'Vault', counterparties: `vault, ${A}` });
+    await edit({ subscription: 'Vault', counterparties: `vault, ${A}` });
     expect((await all())[0]).toMatchObject({ filters: { counterparties: [lower(B), lower(A)] } });
   });
 });
@@ -90,13 +86,10 @@ describe('a list of another program', () => {
     ['a spreadsheet in another language', `Adresse;Name\r\n${A};Treasury\r\n${B};Ops multisig\r\n`],
     ['token holders', `"HolderAddress","Balance","Name"\n"${A}","12.5","Treasury"\n"${B}","1,234","Ops multisig"\n`],
     ['accounts with their types', `Address,Type,Name\n${A},EOA,Treasury\n${B},multisig,Ops multisig`],
-    [
-      'accounts with columns nearly called like ours',
-      `Address,Kind,Label 1,Types,Labels\n${A},EOA,Treasury,x,y\n${B},Safe,Ops multisig,x,y`,
-    ],
+    ['columns nearly called like ours', `Address,Kind,Label 1,Types\n${A},EOA,Treasury,x\n${B},Safe,Ops multisig,x`],
     [
       'Excel in the system’s encoding',
-      Buffer.from(`Address;Alias;Größe\n${A};Treasury;1\n${B};Ops multisig;2`, 'latin1'),
+      Buffer.from(`Address;Alias;Größe\n${A};Treasury;\n${B};Ops multisig;`, 'latin1'),
     ],
     ['no program, with comments between', `${A} Treasury\n# Team\n\nOthers:\n${B} Ops multisig`],
     ['accounts by name', `Account,Public Key\nTreasury,${A}\nOps multisig,${B}`],
@@ -105,10 +98,7 @@ describe('a list of another program', () => {
     ['Excel with its separator', `sep=;\r\nAddress;Alias\r\n${A};Treasury\r\n${B};Ops multisig`],
     ['no program, with bars', `address|label\n${A}|Treasury\nOps multisig|${B}`],
     ['no program, with a third column', `address|label|chain\n${A}|Treasury|Polygon\n${B}|Ops multisig|Base`],
-    [
-      'a document',
-      `| Name | Address | Chain |\n|---|:-:|---|\n| Treasury | ${A} | Base |\n| Ops multisig | ${B} | Base |`,
-    ],
+    ['a document', `| Name | Address |\n|---|:-:|\n| Treasury | ${A} |\n| Ops multisig | ${B} |`],
     ['wallets', `eth:${A} Treasury\nhttps://explorer.example/address/${B} Ops multisig`],
   ])('imports the list of %s after a preview with its names', async (_, data) => {
     const asked = await world.bring(data);
@@ -119,15 +109,14 @@ describe('a list of another program', () => {
   });
 
   it('names the networks and the columns that it leaves out', async () => {
-    expect(textOf(await world.bring(SAFE))).toContain('This names Ethereum (2), Polygon (1).');
-    world.configure({ networks: [FUSE, { ...FUSE, id: 1, chainId: null }] });
-    expect(textOf(await world.bring(SAFE))).toMatch(/2 subscriptions to add[\s\S]*This names Ethereum \(2\)/);
-    await world.press(await world.bring(A), 'subscription:import');
-    expect(await all()).toMatchObject([{ network: null }]);
-    await world.store.subscriptions.remove(harbor.id, (await all())[0]!.id);
-    const text = textOf(await world.bring(EXPLORER));
+    expect(await preview(SAFE)).toContain('This names Ethereum (2), Polygon (1).');
+    const text = await preview(EXPLORER);
     expect(text).toContain('Columns left out: `Note`.');
     expect(text).not.toContain('This names');
+    world.configure({ networks: [FUSE, { ...FUSE, id: 1, chainId: null }] });
+    expect(await preview(SAFE)).toMatch(/2 subscriptions to add[\s\S]*This names Ethereum \(2\)/);
+    await take(A);
+    expect(await all()).toMatchObject([{ network: null }]);
   });
 
   it('leaves out addresses of other chains and names that cannot be taken, and counts them', async () => {
@@ -155,14 +144,15 @@ describe('a list of another program', () => {
       `Name;Network;Address\na;Polygon;${A}\nb;Arbitrum;${B}\nc;Ethereum;${TOKEN}`,
       `a\tPolygon\t${A}\nb\tArbitrum\t${B}\nc\tEthereum\t${TOKEN}`,
     ]) {
-      const text = textOf(await world.bring(data));
+      const text = await preview(data);
       expect(text).toMatch(/1 subscription to add\S*\n.*\*\*c\*\*/);
       expect(text).toContain('names Polygon (1), Arbitrum One (1)');
       expect(text).not.toMatch(/names? (is|are) left out/);
     }
     world.configure({ networks: [FUSE, { ...FUSE, id: 1, name: 'main', title: 'Main', chainId: 1 }] });
-    const several = textOf(await world.bring(`address,network\n${A},Polygon\n${B},main\n${TOKEN},Ethereum`));
-    expect(several).toMatch(/2 subscriptions to add[\s\S]*\(Main\)[\s\S]*\(Main\)[\s\S]*names Polygon \(1\)/);
+    expect(await preview(`address,network\n${A},Polygon\n${B},main\n${TOKEN},Ethereum`)).toMatch(
+      /2 subscriptions to add[\s\S]*\(Main\)[\s\S]*\(Main\)[\s\S]*names Polygon \(1\)/,
+    );
   });
 
   it('takes names for addresses and tokens, and warns of a wallet as a token', async () => {
@@ -178,38 +168,35 @@ describe('a list of another program', () => {
     ]);
   });
 
-  it('refuses a line that is no address, with its text', async () => {
-    expect(textOf(await world.bring(`${A}\n0x1234`))).toMatch(/Line 2.*You entered `0x1234`|Line 2[\s\S]*`0x1234`/);
-    expect(await all()).toEqual([]);
+  it.each([
+    [`${A}\n0x1234`, /Line 2[\s\S]*`0x1234`/],
+    [`0x1234\n${A}`, 'Line 1'],
+    [`address\nCold wallet\n${A}`, /Line 2[\s\S]*`Cold wallet`/],
+    [`address,channel,balance\n${A},#alerts,maybe`, /Line 2[\s\S]*`maybe`/],
+    [`${A.slice(2)}\n${B}`, 'Line 1'],
+  ])('leaves out no line that may be an address or a choice: %j', async (data, named) => {
+    const refused = await preview(data);
+    expect(refused).toMatch(/1 line can’t be imported/);
+    expect(refused).toMatch(named);
   });
 
   it.each([
-    [`0x1234\n${A}`],
-    [`address\nCold wallet\n${A}`],
-    [`address,channel,balance\n${A},#alerts,maybe`],
-    [`${A.slice(2)}\n${B}`],
-  ])('leaves out no line that may be an address or a choice: %j', async (data) => {
-    expect(textOf(await world.bring(data))).toMatch(/1 line can’t be imported/);
-  });
-
-  it.each([
-    ['MetaMask', `{"addressBook":{"0x1":{"${A}":{"address":"${A}","name":"Treasury"}}}}`],
-    ['Safe', `\ufeff[\r\n  { "address": "${A}", "name": "Treasury" }\r\n]`],
-    ['a script', `["${A}", "${B}"]`],
-  ])('says what to do with JSON of %s', async (_, data) => {
-    expect(textOf(await world.bring(data))).toMatch(/JSON file.*`address,name` per line/);
+    `{"addressBook":{"0x1":{"${A}":{"address":"${A}","name":"Treasury"}}}}`,
+    `\ufeff[\r\n  { "address": "${A}", "name": "Treasury" }\r\n]`,
+    `["${A}", "${B}"]`,
+  ])('says what to do with the JSON %s', async (data) => {
+    expect(await preview(data)).toMatch(/JSON file.*`address,name` per line/);
   });
 
   it('reads a list that begins with a link in brackets', async () => {
-    expect(textOf(await world.bring(`[Treasury](https://explorer.example/address/${A})`))).toContain(
-      '1 subscription to add',
-    );
+    const list = `[Treasury](https://explorer.example/address/${A})`;
+    expect(await preview(list)).toContain('1 subscription to add');
   });
 });
 
 describe('a list pasted into /subscription add', () => {
   it('offers all of it with its names and the other options', async () => {
-    const asked = await add({ address: `Treasury ${A} Ops multisig ${B}`, direction: 'incoming' });
+    const asked = await use({ address: `Treasury ${A} Ops multisig ${B}`, direction: 'incoming' });
     const shown = /2 addresses to watch[\s\S]*Treasury[\s\S]*Ops multisig[\s\S]*: incoming transfers[\s\S]*Dry run/;
     expect(textOf(asked)).toMatch(shown);
     expect(await all()).toEqual([]);
@@ -219,28 +206,28 @@ describe('a list pasted into /subscription add', () => {
 
   it('says that it leaves out a name which another address has', async () => {
     await world.name(TOKEN, 'treasury');
-    const asked = textOf(await add({ address: `Treasury ${A} Ops multisig ${B}` }));
+    const asked = await add({ address: `Treasury ${A} Ops multisig ${B}` });
     expect(asked).toMatch(/Ops multisig[\s\S]*1 name is left out/);
     expect(asked).not.toContain('Treasury');
   });
 
+  const many = (count: number) =>
+    Array.from({ length: count }, (_, n) => `0x${(n + 1).toString(16).padStart(40, '0')}`).join(' ');
+
   it('says how many it leaves out of a list of more than 200, and what to do', async () => {
-    const many = Array.from({ length: 203 }, (_, n) => `0x${(n + 1).toString(16).padStart(40, '0')}`).join(' ');
-    expect(textOf(await add({ address: many }))).toMatch(/3 more addresses are left out[\s\S]*subscription import/);
+    expect(await add({ address: many(203) })).toMatch(/3 more addresses are left out[\s\S]*subscription import/);
   });
 
   it('gives each address of a list a post in a forum, up to what Discord allows at once', async () => {
-    const { discord } = world;
-    const forum = world.makeChannel({ name: 'wallets', type: ChannelType.GuildForum });
-    const asked = await add({ address: `Treasury ${A} Ops multisig ${B}`, channel: forum });
+    const channel = world.makeChannel({ name: 'wallets', type: ChannelType.GuildForum });
+    const asked = await use({ address: `Treasury ${A} Ops multisig ${B}`, channel });
     await world.press(asked, 'subscription:group');
-    const posts = discord.state.guilds[0]!.channels.filter(({ parentId }) => parentId === forum);
+    const posts = world.discord.state.guilds[0]!.channels.filter(({ parentId }) => parentId === channel);
     expect(posts.map(({ name: title }) => title)).toEqual(['Treasury · 0xcc95…6430', 'Ops multisig · 0x1ea1…68cE']);
     expect((await all()).map(({ channelId }) => channelId)).toEqual(posts.map(({ id }) => id));
-    const again = textOf(await add({ address: `${A} ${B}`, channel: forum }));
+    const again = await add({ address: `${A} ${B}`, channel });
     expect(again).toMatch(/Nothing new to watch[\s\S]*Already watched here \(2\)/);
-    const many = Array.from({ length: 27 }, (_, n) => `0x${(n + 1).toString(16).padStart(40, '0')}`).join(' ');
-    expect(textOf(await add({ address: many, channel: forum }))).toContain('2 more addresses are left out');
+    expect(await add({ address: many(27), channel })).toContain('2 more addresses are left out');
   });
 
   it('takes the text before a single address as its name', async () => {
@@ -261,15 +248,14 @@ describe('an amount as people write it', () => {
     expect(await all()).toMatchObject([{ minimum: amount }]);
   });
 
-  it.each(['100 ETH', 'eth 100', '100 $ETH'])('takes %s as the minimum of that token', async (minimum) => {
-    world.configure({ nativeSymbol: 'ETH' });
+  it.each([
+    ['100 ETH', 'ETH'],
+    ['eth 100', 'ETH'],
+    ['100 $ETH', 'ETH'],
+    ['100 M', 'M'],
+  ])('takes %s as the minimum of the token %s', async (minimum, nativeSymbol) => {
+    world.configure({ nativeSymbol });
     await add({ address: A, minimum });
-    expect(await all()).toMatchObject([{ minimum: null, filters: { minimums: { native: '100' } } }]);
-  });
-
-  it('takes 100 M as the minimum of a token that is called so', async () => {
-    world.configure({ nativeSymbol: 'M' });
-    await add({ address: A, minimum: '100 M' });
     expect(await all()).toMatchObject([{ minimum: null, filters: { minimums: { native: '100' } } }]);
   });
 
@@ -279,8 +265,8 @@ describe('an amount as people write it', () => {
     ['10pm-7am', '22:00-07:00'],
     ['10:30 p.m. – 12am', '22:30-00:00'],
   ])('reads the hours %s', async (quiet, hours) => {
-    await add({ address: A });
-    await world.use('subscription edit', { subscription: A, quiet });
+    await world.subscribe();
+    await edit({ subscription: A, quiet });
     expect(await all()).toMatchObject([{ quiet: hours }]);
   });
 });

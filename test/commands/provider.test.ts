@@ -26,31 +26,31 @@ const providers = (n: number) =>
 const directory = (rows: unknown, categories: unknown = ['apis', 'brandnew']) =>
   upstream.set(({ url }) => ({ body: url.includes('/categories') ? categories : rows }));
 
+const search = (options: Record<string, string | number>) =>
+  world.read('provider search', { category: 'apis', ...options });
+
 describe('/provider search', () => {
   it('groups providers’ plans and makes their columns readable', async () => {
+    const about = { tag: 'RPC', supportedChains: ['A', 'B'], description: 'Fast nodes' };
     directory([
-      {
-        provider: 'Acme',
-        planName: 'Free',
-        price: '0',
-        tag: 'RPC',
-        supportedChains: ['A', 'B'],
-        description: 'Fast nodes',
-      },
+      { provider: 'Acme', planName: 'Free', price: '0', ...about },
       { provider: 'Beta', planName: 'TBD', price: 'NULL', region: 'EU' },
       { provider: 'Acme', planName: 'Growth', price: '$49', starred: true, queryPrice: 'Custom pricing' },
       { provider: 'Beta', planName: 'Pro', region: 'EU' },
     ]);
     const text = await world.read('provider search', { category: 'apis' }, { as: seed.mia });
-    expect(text).toContain('### 1. `Acme` `RPC`');
-    expect(text).toContain('`Fast nodes`');
-    expect(text).toContain('Plans: `Free` `0` · `Growth` `$49`');
-    // What only some plans have is not said of all.
-    expect(text).toContain('Supported chains: `Free` `A, B` · Query price: `Growth` `Custom pricing`');
-    expect(text).toContain('Region: `EU`');
-    expect(text).toContain('### 2. `Beta`');
+    for (const part of [
+      '2 providers',
+      '### 1. `Acme` `RPC`',
+      '`Fast nodes`',
+      'Plans: `Free` `0` · `Growth` `$49`',
+      // What only some plans have is not said of all.
+      'Supported chains: `Free` `A, B` · Query price: `Growth` `Custom pricing`',
+      '### 2. `Beta`',
+      'Region: `EU`',
+    ])
+      expect(text).toContain(part);
     expect(text).not.toMatch(/TBD|NULL/);
-    expect(text).toContain('2 providers');
   });
 
   it('omits a link to the directory that would make Discord refuse the whole reply', async () => {
@@ -71,16 +71,12 @@ describe('/provider search', () => {
   it('passes the search, the provider and a new category on to the service', async () => {
     directory([]);
     const answer = await world.use('provider search', { category: 'BrandNew', search: 'a:b', provider: 'Acme, Beta' });
-    const { searchParams } = new URL(upstream.requests.at(-1)!.url, upstream.url);
-    expect(searchParams.get('category')).toBe('brandnew');
-    expect(searchParams.get('search')).toBe('a:b');
-    expect(JSON.parse(searchParams.get('filters')!)).toEqual([
-      { id: 'provider', value: ['Acme, Beta', 'Acme', 'Beta'] },
-    ]);
+    const asked = Object.fromEntries(new URL(upstream.requests.at(-1)!.url, upstream.url).searchParams);
+    expect(asked).toMatchObject({ category: 'brandnew', search: 'a:b' });
+    expect(JSON.parse(asked.filters!)).toEqual([{ id: 'provider', value: ['Acme, Beta', 'Acme', 'Beta'] }]);
     expect(textOf(answer)).toContain('No provider matches');
-    expect(linksOf(answer)).toEqual([
-      { label: 'Browse on the web', url: `${upstream.url}/toolbox/brandnew?search=a%3Ab` },
-    ]);
+    const url = `${upstream.url}/toolbox/brandnew?search=a%3Ab`;
+    expect(linksOf(answer)).toEqual([{ label: 'Browse on the web', url }]);
   });
 
   it('reports when the directory has more rows than were read', async () => {
@@ -89,10 +85,9 @@ describe('/provider search', () => {
       return url.includes('page=1&') ? { status: 429, body: {} } : { body: providers(3) };
     };
     upstream.set(({ url }) => answer(url));
-    const cut = await world.read('provider search', { category: 'apis' });
-    expect(cut).toContain('Not all results could be loaded');
+    expect(await search({})).toContain('Not all results could be loaded');
     directory(providers(3));
-    const whole = await world.read('provider search', { category: 'apis', search: 'other' });
+    const whole = await search({ search: 'other' });
     expect(whole).toContain('3 providers');
     expect(whole).not.toContain('more than');
   });
@@ -110,9 +105,8 @@ describe('/provider search', () => {
     expect(copy).toSatisfy(isPrivate);
     expect(textOf(copy)).toContain('`Provider 11`');
     expect(copy.reply!.id).not.toBe(first.reply!.id);
-    expect(await world.read('provider search', { category: 'apis', page: 99 })).toMatch(
-      /There is no page 99\. This is the last one of 3[\s\S]*page 3 of 3/,
-    );
+    const last = await search({ page: 99 });
+    expect(last).toMatch(/There is no page 99\. This is the last one of 3[\s\S]*page 3 of 3/);
   });
 
   it('counts only searches that no cache answers, and no turned page', async () => {
@@ -121,10 +115,10 @@ describe('/provider search', () => {
     const cooldown = { take: () => (++counted > 1 ? ({ who: 'person', until: 0 } as const) : null), limited: () => {} };
     world.replace({ cooldown });
     const first = await world.use('provider search', { category: 'apis', search: 'cached' });
-    expect(await world.read('provider search', { category: 'apis', search: 'cached' })).toContain('12 providers');
+    expect(await search({ search: 'cached' })).toContain('12 providers');
     world.clock.advance(10 * MINUTE);
     expect(textOf(await world.press(first, 'provider:page:apis:1'))).toContain('`Provider 6`');
-    expect(await world.read('provider search', { category: 'apis', search: 'new' })).toContain('many lookups');
+    expect(await search({ search: 'new' })).toContain('many lookups');
     expect(await world.read('provider categories')).toContain('`brandnew`');
     expect(counted).toBe(2);
   });
@@ -175,21 +169,17 @@ describe('/provider search', () => {
   });
 
   it('links providers only to https pages, with the host in the label', async () => {
-    directory([
-      {
-        provider: 'Acme',
-        actionButtons: [
-          '[Docs](https://acme.example/docs "t")',
-          '[discord.com](https://evil.example/x)',
-          '[js](javascript:alert(1))',
-          '[plain](http://acme.example)',
-          '[user](https://discord.com@evil.example)',
-          // Discord refuses these two with the whole reply.
-          '[A](https://intranet/docs)',
-          '[B](https://[::1]/docs)',
-        ],
-      },
-    ]);
+    const actionButtons = [
+      '[Docs](https://acme.example/docs "t")',
+      '[discord.com](https://evil.example/x)',
+      '[js](javascript:alert(1))',
+      '[plain](http://acme.example)',
+      '[user](https://discord.com@evil.example)',
+      // Discord refuses these two with the whole reply.
+      '[A](https://intranet/docs)',
+      '[B](https://[::1]/docs)',
+    ];
+    directory([{ provider: 'Acme', actionButtons }]);
     const links = linksOf(await world.use('provider search', { category: 'apis' }));
     expect(links.slice(1)).toEqual([
       { label: '1 · Docs · acme.example', url: 'https://acme.example/docs' },
@@ -199,24 +189,14 @@ describe('/provider search', () => {
 
   it('shows any amount of third-party text from providers harmlessly', async () => {
     const hostile = `**b** @everyone <@1> [x](https://evil.example) \`\`\` \u202egnp ${'𝔸́'.repeat(400)}`;
-    directory(
-      Array.from({ length: 5 }, (_, index) => ({
-        provider: `${index} ${hostile}`,
-        description: hostile,
-        offer: hostile,
-        tag: hostile,
-        planName: hostile,
-        more: hostile,
-        'bad `name`': 'x',
-      })),
-    );
-    const answer = await world.use('provider search', { category: 'apis' });
-    expect(answer.reply!.message.embeds).toHaveLength(1);
-    const text = answer.reply!.message.embeds[0]!.description!;
-    const outside = text.replace(/`[^`]*`/g, '');
-    expect(outside).not.toMatch(/everyone|evil|<@|\]\(/);
+    const texts = { description: hostile, offer: hostile, tag: hostile, planName: hostile, more: hostile };
+    directory(Array.from({ length: 5 }, (_, n) => ({ provider: `${n} ${hostile}`, ...texts, 'bad `name`': 'x' })));
+    const { message } = (await world.use('provider search', { category: 'apis' })).reply!;
+    expect(message.embeds).toHaveLength(1);
+    const text = message.embeds[0]!.description!;
+    expect(text.replace(/`[^`]*`/g, '')).not.toMatch(/everyone|evil|<@|\]\(/);
     expect(text).not.toContain('\u202e');
-    expect(answer.reply!.message).toHaveProperty('mention_everyone', false);
+    expect(message).toHaveProperty('mention_everyone', false);
   });
 
   it('shows providers with endless links without blocking', () => {
@@ -225,17 +205,15 @@ describe('/provider search', () => {
     expect(links).toMatchObject([{ label: '1 · Docs · acme.example', url: 'https://acme.example/' }]);
   });
 
-  const wrong: [string, Given, RegExp][] = [
-    ['500', { status: 500, body: { error: { message: 'x' } } }, /failed with error 500/],
-    ['a redirect', { status: 301, body: {} }, /If this continues, the bot’s operator.*`DISCOVERY_URL`/],
+  it.each<[string, Given, RegExp]>([
+    ['a redirect', { status: 301, body: {} }, /error 301.*If this continues, the bot’s operator.*`DISCOVERY_URL`/s],
     ['400', { status: 400, body: { error: { message: 'x' } } }, /rejected this search/],
     ['a page', HTML, /failed with error/],
     ['hanging', null, /did not respond in time/],
-  ];
-  it.each(wrong)('explains why providers cannot be shown: %s', async (_name, given, sentence) => {
+  ])('explains why providers cannot be shown: %s', async (_, given, sentence) => {
     upstream.set(() => given);
     if (given === null) await world.restart({ upstreamTimeoutMs: 50 });
-    expect(await world.read('provider search', { category: 'apis' })).toMatch(sentence);
+    expect(await search({})).toMatch(sentence);
   });
 
   it('lists the categories when one does not exist, and who can turn the directory on', async () => {

@@ -59,21 +59,28 @@ it('erases nothing when the erasure is declined, or when the question is too old
   expect(await count()).toBe(1);
 });
 
-it('erases a server once at a time, however often the button is pressed', async () => {
-  const running: PromiseWithResolvers<void>[] = [];
+it('erases a server once at a time, however often the button is pressed, and another one meanwhile', async () => {
+  const running = new Map<string, PromiseWithResolvers<void>[]>([
+    [orchid.id, []],
+    [harbor.id, []],
+  ]);
   world.replace({
-    eraseGuild() {
-      running.push(Promise.withResolvers<void>());
-      return running.at(-1)!.promise;
+    eraseGuild(guildId) {
+      const gate = Promise.withResolvers<void>();
+      running.get(guildId)!.push(gate);
+      return gate.promise;
     },
   });
-  const asked = await Promise.all([1, 2, 3].map(() => world.use('setup forget', {}, HERE)));
+  const [here, there] = [running.get(orchid.id)!, running.get(harbor.id)!];
+  const asked = await Promise.all([HERE, HERE, HERE, {}].map((who) => world.use('setup forget', {}, who)));
   const pressed = asked.map((one) => world.press(one, 'setup:erase', HERE));
+  await until('the other server’s erasure begins', () => there.length > 0);
+  there[0]!.resolve();
   for (let run = 0; run < 3; run++) {
-    await until('the next erasure begins', () => running.length > run);
+    await until('the next erasure begins', () => here.length > run);
     await world.use('setup server', {}, HERE);
-    expect(running).toHaveLength(run + 1);
-    running[run]!.resolve();
+    expect(here).toHaveLength(run + 1);
+    here[run]!.resolve();
   }
   for (const done of await Promise.all(pressed)) expect(textOf(done)).toContain('Erased');
 });

@@ -18,7 +18,7 @@ const preview = async (data: string | Buffer, who = {}) => textOf(await bring(da
 const take = async (data: string) => world.press(await bring(data), 'subscription:import');
 /** What people chose, without what time brought. */
 const chosen = ({ id: _, createdAt: __, createdBy: ___, ...rest }: Subscription) => rest;
-const numbered = (n: number) => lower(`0x${n.toString(16).padStart(40, '2')}`);
+const numbered = (n: number) => lower(`0x${(n + 1).toString(16).padStart(40, '0')}`);
 
 const HEAD = 'type,address,channel,label';
 

@@ -10,6 +10,7 @@ const upstream = await forFile(startUpstream(() => null));
 const environment = { EXPLORER_API_URL: upstream.url, EXPLORER_API_KEY: 'query-key' };
 const world = await forFile(startWorld({ environment }));
 beforeEach(async () => {
+  await world.reset();
   // The client caches what it fetched, and probes the service after another test's fault.
   await world.restart();
   upstream.requests.length = 0;
@@ -39,18 +40,11 @@ describe('/token', () => {
 
   it('shows what the explorer knows about a token, in public', async () => {
     upstream.set(() => frame(RECORD));
-    const answer = await world.use('token', { address: TOKEN.toLowerCase() }, { as: seed.mia });
-    const text = textOf(answer);
+    const answer = await world.use('token', { address: lower(TOKEN) }, { as: seed.mia });
     expect(answer).not.toSatisfy(isPrivate);
-    for (const part of [
-      'GoodDollar G$',
-      TOKEN,
-      'ERC-20',
-      '12,345,678,901.23 G$\nraw `1234567890123`',
-      'Cataloged\nyes',
-    ]) {
-      expect(text).toContain(part);
-    }
+    const supply = '12,345,678,901.23 G$\nraw `1234567890123`';
+    for (const part of ['GoodDollar G$', TOKEN, 'ERC-20', supply, 'Cataloged\nyes'])
+      expect(textOf(answer)).toContain(part);
     expect(linksOf(answer)).toEqual([{ label: 'Explorer', url: `https://explorer.example/token/${TOKEN}` }]);
   });
 
@@ -62,7 +56,6 @@ describe('/token', () => {
     expect(textOf(answer)).toContain('12,345,678,901.23');
     expect(buttonsOf(answer)).toEqual([]);
     expect(await world.choices('token', 'address', {}, here)).toEqual([]);
-    await world.reset();
   });
 
   it('shows a token’s supply in the number format of the server’s language', async () => {
@@ -76,10 +69,13 @@ describe('/token', () => {
   it('omits what the explorer does not know, and shows names harmlessly', async () => {
     upstream.set(() => frame({ ...RECORD, decimals: '', name: null, symbol: '[x](https://evil.example) @everyone' }));
     const text = await world.read('token', { address: TOKEN });
-    expect(text).toContain('Unnamed token `(name hidden: looks like a link)`');
-    expect(text).toContain('Decimals\nnot given');
-    expect(text).toContain('Total supply\nraw `1234567890123`');
-    expect(text).toContain('doesn’t know this token’s decimals');
+    for (const part of [
+      'Unnamed token `(name hidden: looks like a link)`',
+      'Decimals\nnot given',
+      'Total supply\nraw `1234567890123`',
+      'doesn’t know this token’s decimals',
+    ])
+      expect(text).toContain(part);
     expect(text).not.toContain('evil');
   });
 
@@ -109,19 +105,14 @@ describe('/token', () => {
     );
   });
 
-  const wrong: [string, Given, RegExp][] = [
+  it.each<[string, Given, RegExp]>([
     ['not found', frame(null, 'Contract address not found', '0'), /has no token at .*0x5Df2.*wallet/],
     ['invalid', frame(null, 'Invalid contract address hash', '0'), /doesn’t accept/],
     ['429', { status: 429, body: {} }, /Wait a minute/],
     ['403', { status: 403, body: {} }, /EXPLORER_API_KEY/],
-    ['500', { status: 500, body: {} }, /failed with error 500/],
-    ['a redirect', { status: 308, body: {} }, /If this continues, the bot’s operator.*`EXPLORER_API_URL`/],
-    ['HTML', { body: '<html>', type: 'text/html' }, /unreadable response/],
-    ['hanging', null, /did not respond in time/],
-  ];
-  it.each(wrong)('explains why a token cannot be shown: %s', async (_name, given, sentence) => {
+    ['308', { status: 308, body: {} }, /error 308.*If this continues, the bot’s operator.*`EXPLORER_API_URL`/s],
+  ])('explains why a token cannot be shown: %s', async (_, given, sentence) => {
     upstream.set(() => given);
-    if (given === null) await world.restart({ upstreamTimeoutMs: 50 });
     const answer = await world.use('token', { address: TOKEN });
     expect(textOf(answer)).toMatch(sentence);
     expect(answer).toSatisfy(isPrivate);
@@ -147,43 +138,38 @@ describe('/token', () => {
   });
 
   it('offers the tokens and labeled addresses of this server that the member can see', async () => {
+    const offered = async (address: string, as: string) =>
+      (await world.choices('token', 'address', { address }, { as })).map(({ value }) => value);
     await world.subscribe({ label: 'Treasury', token: lower(TOKEN) });
     await world.subscribe({ channelId: harbor.treasury, label: 'Secret', address: lower(B) });
     await world.subscribe({ guildId: orchid.id, channelId: orchid.alerts, label: 'Foreign', address: lower(B) });
-    const offered = await world.choices('token', 'address', {}, { as: seed.mia });
-    expect(offered.map(({ value }) => value)).toEqual([A, TOKEN]);
+    expect(await offered('', seed.mia)).toEqual([A, TOKEN]);
     // Names of addresses that this member may not see, or that nobody watches, are offered to managers only.
     const [unwatched, watched] = [`0x${'7'.repeat(40)}`, `0x${'8'.repeat(40)}`] as const;
     await world.subscribe({ address: watched });
-    for (const address of [lower(B), unwatched, watched]) {
-      await world.store.labels.set(harbor.id, { address, name: `Named ${address}`, createdBy: seed.ada, at: 0 }, 10);
-    }
-    const named = async (as: string) =>
-      (await world.choices('token', 'address', { address: 'named' }, { as })).map(({ value }) => value).sort();
-    expect(await named(seed.mia)).toEqual([watched]);
-    expect(await named(seed.ada)).toEqual([B, unwatched, watched]);
-    expect(await world.choices('token', 'address', { address: 'treas' })).toMatchObject([{ value: A }]);
+    for (const address of [B, unwatched, watched]) await world.name(address, `Named ${address}`);
+    expect(await offered('named', seed.mia)).toEqual([watched]);
+    expect((await offered('named', seed.ada)).sort()).toEqual([B, unwatched, watched]);
+    expect(await offered('treas', seed.ada)).toEqual([A]);
     // What moved may have moved at an address that this member may not see.
     const bell = `0x${'b'.repeat(40)}` as const;
     await storeTransfers(world.store, Date.now(), [{}, { kind: 'erc20', token: bell, tokenSymbol: 'BELL' }]);
-    const coins = (as: string) => world.choices('token', 'address', { address: 'bell' }, { as });
-    expect(await coins(seed.mia)).toEqual([]);
-    expect(await coins(seed.ada)).toEqual([{ name: 'BELL · 0xbBbB…BBbB', value: expect.stringMatching(/^0xb{40}$/i) }]);
+    expect(await offered('bell', seed.mia)).toEqual([]);
+    const [coin] = await world.choices('token', 'address', { address: 'bell' });
+    expect(coin).toEqual({ name: 'BELL · 0xbBbB…BBbB', value: expect.stringMatching(/^0xb{40}$/i) });
   });
 
   it('lets managers watch the token with a button, and nobody else', async () => {
     upstream.set(() => frame(RECORD));
     const shown = await world.use('token', { address: TOKEN }, { in: harbor.general });
-    expect(textOf(await world.press(shown, 'token:watch', { as: seed.mia, in: harbor.general }))).toMatch(
-      /Manage Server/,
-    );
-    expect(await world.store.subscriptions.watching([TOKEN.toLowerCase()])).toEqual([]);
-    const done = await world.press(shown, 'token:watch', { as: seed.max, in: harbor.general });
+    const press = (as: string) => world.press(shown, 'token:watch', { as, in: harbor.general });
+    expect(textOf(await press(seed.mia))).toMatch(/Manage Server/);
+    expect(await world.store.subscriptions.watching([lower(TOKEN)])).toEqual([]);
+    const done = await press(seed.max);
     expect(done).toSatisfy(isPrivate);
     expect(textOf(done)).toContain('Watching');
-    expect(await world.store.subscriptions.watching([TOKEN.toLowerCase()])).toMatchObject([
-      { channelId: harbor.general, createdBy: seed.max },
-    ]);
+    const added = { channelId: harbor.general, createdBy: seed.max };
+    expect(await world.store.subscriptions.watching([lower(TOKEN)])).toMatchObject([added]);
   });
 });
 
@@ -211,20 +197,15 @@ it('suggests genuine tokens first, by symbol and name, and calls one that copies
     known('9', 'USD\u0421', false),
   ];
   world.replace({ tokens: { ...world.services.tokens, known: async () => tokens } });
-  const namesFor = async (command: string, option: string, typed: string) =>
-    (await world.choices(command, option, { [option]: typed })).map(({ name }) => name);
-  expect(await namesFor('token', 'address', 'husd')).toEqual([
+  const husd = await world.choices('token', 'address', { address: 'husd' });
+  expect(husd.map(({ name }) => name)).toEqual([
     expect.stringMatching(/^Dollar · HUSD · 0x5Df2/),
     'HUSD · 0x3333…3333',
     'HUSDX · 0x1111…1111',
     '⚠️ Imitation! HUSD · 0x2222…2222',
   ]);
-  const marked = (await namesFor('subscription add', 'token', '')).filter((name) => name.includes('Imitation!'));
-  expect(marked.map((name) => name.slice(-11))).toEqual(['0x2222…2222', '0x9999…9999']);
-  expect(await world.choices('subscription add', 'token', { token: 'husd' })).toMatchObject([
-    { value: TOKEN },
-    {},
-    {},
-    {},
-  ]);
+  const marked = (await world.choices('subscription add', 'token')).filter(({ name }) => name.includes('Imitation!'));
+  expect(marked.map(({ name }) => name.slice(-11))).toEqual(['0x2222…2222', '0x9999…9999']);
+  const [first, ...others] = await world.choices('subscription add', 'token', { token: 'husd' });
+  expect([first!.value, others.length]).toEqual([TOKEN, 3]);
 });

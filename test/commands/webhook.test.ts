@@ -46,8 +46,7 @@ describe('/webhook list', () => {
   it('lists webhooks without IDs, and reports when none points here', async () => {
     list = { body: [{ projectId: 'p1', webhookUrl: 'https://other.example', eventType: 'ALL' }] };
     const text = await world.read('webhook list');
-    expect(text).toContain('doesn’t show its ID');
-    expect(text).toMatch(/No webhook posts here.*the button below/);
+    expect(text).toMatch(/No webhook posts here.*the button below[\s\S]*doesn’t show its ID/);
   });
 
   it('counts the webhooks that do not fit in the list', async () => {
@@ -59,9 +58,8 @@ describe('/webhook list', () => {
   });
 
   it('lists a webhook with the longest event type', async () => {
-    list = {
-      body: [{ _id: ID, webhookUrl: RECEIVER_URL, eventType: 'a\u0316\u0317\u0318\u0319\u031c\u031d'.repeat(40) }],
-    };
+    const eventType = 'a\u0316\u0317\u0318\u0319\u031c\u031d'.repeat(40);
+    list = { body: [{ _id: ID, webhookUrl: RECEIVER_URL, eventType }] };
     expect(await world.read('webhook list')).toContain(`ID \`${ID}\``);
   });
 
@@ -77,18 +75,14 @@ describe('/webhook list', () => {
     ['400', { status: 400, body: {} }, /rejected this request/],
     ['408', { status: 408, body: {} }, /did not respond in time/],
     ['500', { status: 500, body: {} }, /failed with error 500/],
-    [
-      'a redirect',
-      { status: 301, body: {} },
-      /error 301\..*If this continues, the bot’s operator.*`NOTIFICATION_URL`/s,
-    ],
+    ['301', { status: 301, body: {} }, /error 301\..*If this continues, the bot’s operator.*`NOTIFICATION_URL`/s],
     ['404', { status: 404, body: {} }, /rejected this request.*`NOTIFICATION_URL`/s],
     ['nothing', null, /did not respond in time\. Try again in a minute\.$/],
     ['a page', { body: '<html>', type: 'text/html' }, /unreadable response/],
   ];
   it.each(wrong)(
     'explains in the list what went wrong when the service responds with %s',
-    async (_name, given, sentence) => {
+    async (_, given, sentence) => {
       list = given;
       if (given === null) await world.restart({ upstreamTimeoutMs: 50 });
       expect(await world.read('webhook list')).toMatch(sentence);
@@ -112,17 +106,14 @@ describe('names of webhooks', () => {
   };
 
   it('names webhooks in a form, and uses the names in the list, in choices and in /webhook remove', async () => {
+    const offered = (webhook: string) => world.choices('webhook remove', 'webhook', { webhook });
     expect(textOf(await name('Main *hook*'))).toContain('This server now shows it as `Main *hook*`');
     expect(await world.read('webhook list')).toMatch(/\*\*`Main \*hook\*`\*\*\n✅ `ALL`/);
-    expect(await world.choices('webhook remove', 'webhook', { webhook: 'main' })).toEqual([
-      { name: `Main *hook* · ${ID} · ALL, posts here`, value: ID },
-    ]);
+    expect(await offered('main')).toEqual([{ name: `Main *hook* · ${ID} · ALL, posts here`, value: ID }]);
     expect(textOf(await remove(A))).toContain(`from webhook \`Main *hook*\` (\`${ID}\`)?`);
     expect(await world.store.projects.webhookNames(orchid.id, 0)).toEqual(new Map());
     await name('خزانة');
-    expect(await world.choices('webhook remove', 'webhook', { webhook: 'خزانة' })).toEqual([
-      { name: `\u2068خزانة\u2069 · ${ID} · ALL, posts here`, value: ID },
-    ]);
+    expect(await offered('خزانة')).toEqual([{ name: `\u2068خزانة\u2069 · ${ID} · ALL, posts here`, value: ID }]);
     expect(textOf(await name('https://evil.example'))).toMatch(/You entered `https:\/\/evil.example`.*can’t be a link/);
     expect(textOf(await name(''))).toContain('shown by its ID again');
     expect(await world.store.projects.webhookNames(harbor.id, 0)).toEqual(new Map());
@@ -143,8 +134,7 @@ describe('/webhook remove', () => {
     const asked = await remove(`${A},\n<${lower(B)}>; ${A}、0x12`);
     const text = textOf(asked);
     expect(asked).toSatisfy(isPrivate);
-    expect(text).toContain(`Remove 2 addresses from webhook \`${ID}\`?`);
-    expect(text).toContain(`\`${A}\`\n\`${B}\``);
+    expect(text).toMatch(new RegExp(`^Remove 2 addresses from webhook \`${ID}\`\\?[^]*\`${A}\`\n\`${B}\``));
     expect(text).toMatch(/Skipped: 1 entry that is not a valid address\*\*\n`0x12`: .*40 hexadecimal/);
     expect(deletions()).toEqual([]);
     const done = await world.press(asked, 'webhook:confirm');
@@ -159,18 +149,18 @@ describe('/webhook remove', () => {
   it('accepts a removal’s confirmation after a restart, but only once and from the same person', async () => {
     const asked = await remove(A);
     await world.restart();
-    const customId = buttonsOf(asked)[0]!;
     await world.press(asked, 'webhook:confirm');
     expect(deletions()).toHaveLength(1);
     // A copy of the button on another message of another manager: the id alone carries no authority.
-    const entry = customId.split(':').at(-1)!;
-    const take = { guildId: harbor.id, action: 'webhook.remove' as const, notBefore: 0, id: Number(entry) };
-    expect(await world.store.confirmations.take({ ...take, userId: seed.ada })).toBeNull();
+    const take = (question: typeof asked, userId: string = seed.ada, guildId: string = harbor.id) => {
+      const id = Number(buttonsOf(question)[0]!.split(':').at(-1));
+      return world.store.confirmations.take({ guildId, userId, action: 'webhook.remove', notBefore: 0, id });
+    };
+    expect(await take(asked)).toBeNull();
     const second = await remove(A);
-    const next = { ...take, id: Number(buttonsOf(second)[0]!.split(':').at(-1)) };
-    expect(await world.store.confirmations.take({ ...next, userId: seed.max })).toBeNull();
-    expect(await world.store.confirmations.take({ ...next, userId: seed.ada, guildId: orchid.id })).toBeNull();
-    expect(await world.store.confirmations.take({ ...next, userId: seed.ada })).toMatchObject({ webhook: ID });
+    expect(await take(second, seed.max)).toBeNull();
+    expect(await take(second, seed.ada, orchid.id)).toBeNull();
+    expect(await take(second)).toMatchObject({ webhook: ID });
   });
 
   it('removes no address from a webhook on Cancel, or after a quarter of an hour', async () => {
@@ -203,55 +193,49 @@ describe('/webhook remove', () => {
     const noa = { as: seed.noa };
     await world.subscribe({ label: 'Open' });
     const secret = await world.subscribe({ channelId: treasury });
-    const asked = await world.use('webhook remove', { webhook: 'w', addresses: A }, noa);
+    const asked = await remove(A, 'w', noa);
     expect(textOf(asked)).toMatch(
       /No more alerts for\*\*\n\*\*Open\*\* in <#.*\n1 subscription in a channel that you can’t/,
     );
     removal = { status: 201, body: { message: 'Addresses deleted' } };
     const done = await world.press(asked, 'webhook:confirm', noa);
-    for (const shown of [asked, done]) expect(textOf(shown)).not.toMatch(new RegExp(treasury));
+    for (const shown of [asked, done]) expect(textOf(shown)).not.toContain(treasury);
     expect(textOf(await world.press(done, 'webhook:forget', noa))).toContain('Removed 1 subscription here');
     expect((await world.store.subscriptions.list(guildId)).map(({ id }) => id)).toEqual([secret.id]);
   });
 
   it('keeps addresses that another server of this bot needs, without naming it', async () => {
-    await world.subscribe({ guildId: orchid.id, channelId: orchid.alerts });
+    const there = { guildId: orchid.id, channelId: orchid.alerts };
+    await world.subscribe(there);
     const asked = await remove(`${A} ${B}`);
     expect(textOf(asked)).toMatch(/To be removed\*\*\n`0x1ea1[\s\S]*Stays, because another server/);
-    expect(textOf(asked)).not.toContain(orchid.id);
-    expect(textOf(asked)).not.toContain('Orchid');
+    expect(textOf(asked)).not.toMatch(new RegExp(`${orchid.id}|Orchid`));
     // And what it needs since the preview.
-    await world.subscribe({ guildId: orchid.id, channelId: orchid.alerts, address: lower(B) });
+    await world.subscribe({ ...there, address: lower(B) });
     expect(textOf(await world.press(asked, 'webhook:confirm'))).toContain('Nothing was removed');
     expect(deletions()).toEqual([]);
     expect(textOf(await remove(A))).toContain('Nothing to remove');
   });
 
-  it('shows how many addresses the webhook did not watch', async () => {
-    removal = { status: 201, body: { acknowledged: true, deletedCount: 1 } };
-    expect(textOf(await world.press(await remove(`${A} ${B} ${TOKEN}`), 'webhook:confirm'))).toMatch(
-      /Removed 1 address\.\nThe other 2 were not/,
-    );
-    removal = { status: 201, body: { acknowledged: true, deletedCount: 0 } };
-    expect(textOf(await world.press(await remove(A), 'webhook:confirm'))).toContain('these addresses were not in');
+  it.each([
+    [1, /Removed 1 address\.\nThe other 2 were not/],
+    [0, 'these addresses were not in'],
+  ])('shows how many addresses the webhook did not watch: it had %i of 3', async (deletedCount, sentence) => {
+    removal = { status: 201, body: { acknowledged: true, deletedCount } };
+    const done = await world.press(await remove(`${A} ${B} ${TOKEN}`), 'webhook:confirm');
+    expect(textOf(done)).toMatch(sentence);
   });
 
-  const wrong: [string, Given, RegExp][] = [
-    ['403', { status: 403, body: {} }, /unknown webhook/],
-    ['500', { status: 500, body: {} }, /error 500[\s\S]*may have worked/],
-    ['nothing', null, /did not respond in time[\s\S]*may have worked/],
-  ];
-  it.each(wrong)(
-    'explains what went wrong with a removal when the service responds with %s',
-    async (_name, given, sentence) => {
-      const asked = await remove(A);
-      removal = given;
-      if (given === null) await world.restart({ upstreamTimeoutMs: 50 });
-      const done = await world.press(asked, 'webhook:confirm');
-      expect(textOf(done)).toMatch(/Not removed/);
-      expect(textOf(done)).toMatch(sentence);
-    },
-  );
+  it.each<[string, Given, RegExp]>([
+    ['403', { status: 403, body: {} }, /Not removed[\s\S]*unknown webhook/],
+    ['500', { status: 500, body: {} }, /Not removed[\s\S]*error 500[\s\S]*may have worked/],
+    ['nothing', null, /Not removed[\s\S]*did not respond in time[\s\S]*may have worked/],
+  ])('explains what went wrong with a removal when the service responds with %s', async (_, given, sentence) => {
+    const asked = await remove(A);
+    removal = given;
+    if (given === null) await world.restart({ upstreamTimeoutMs: 50 });
+    expect(textOf(await world.press(asked, 'webhook:confirm'))).toMatch(sentence);
+  });
 
   it('refuses invalid IDs and addresses, and questions an ID that the service does not list', async () => {
     expect(textOf(await remove(A, 'a/b c'))).toMatch(/letters and digits, usually 24/);
