@@ -33,6 +33,10 @@ const requestOf = (address: `0x${string}`, channelIds: string[], max = 100) => {
   return { guildId: HARBOR, address, channelIds, since: until - DAY, until, timezone: 'UTC', max };
 };
 const filesOf = ({ reply }: Shown) => reply!.message.attachments;
+const csvIn = async (shown: Shown) => (await load(filesOf(shown)[0]!.url)).toString();
+const read = (address: string, who = {}) => world.read('activity', { address }, who);
+/** An address that no other test names, such as 0x5555… */
+const addressOf = (digits: string) => `0x${digits.repeat(40 / digits.length)}` as const;
 const pictureOf = ({ reply }: Shown) => reply!.message.embeds[0]!.image!.url;
 const load = async (url: string) => Buffer.from(await (await fetch(url)).arrayBuffer());
 
@@ -42,12 +46,15 @@ it('shows in /activity one chart, sums, the largest transfers with their message
   const text = textOf(answer);
   expect(text).toMatch(/Treasury · last 7 days/);
   expect(text).toMatch(/\*\*2\*\* incoming transfers[\s\S]*\*\*1\*\* outgoing transfer /u);
-  expect(text).toContain('📥 18,401.75 `USDC` in 2 transfers');
-  expect(text).toContain('📤 250 `USDC` in 1 transfer');
-  const reported = pipeline.discord.messages(ALERTS).map(({ message }) => message);
-  const message = reported.findLast((one) => shownIn(one).some(({ title }) => title.includes('18,400.75')))!;
-  expect(text).toContain(`(https://discord.com/channels/${HARBOR}/${ALERTS}/${message.id})`);
-  expect(text).toMatch(/1 transfer: below the minimum\n1 transfer: zero amount \\\*/);
+  const posted = pipeline.discord.messages(ALERTS).map(({ message }) => message);
+  const message = posted.findLast((one) => shownIn(one).some(({ title }) => title.includes('18,400.75')))!;
+  for (const part of [
+    '📥 18,401.75 `USDC` in 2 transfers',
+    '📤 250 `USDC` in 1 transfer',
+    `(https://discord.com/channels/${HARBOR}/${ALERTS}/${message.id})`,
+    '1 transfer: below the minimum\n1 transfer: zero amount \\*',
+  ])
+    expect(text).toContain(part);
 
   const image = await loadImage(await load(pictureOf(answer)));
   expect([image.width, image.height]).toEqual([1_100, 540]);
@@ -66,7 +73,7 @@ it('shows another period of /activity with another chart when its button is pres
 it('lists every transfer of the period in the CSV file of /activity, posted or not', async () => {
   const file = await world.press(await world.use('activity', { address: TREASURY }), 'activity:csv');
   expect(file).toSatisfy(isPrivate);
-  const lines = (await load(filesOf(file)[0]!.url)).toString().split('\r\n');
+  const lines = (await csvIn(file)).split('\r\n');
   expect(lines).toHaveLength(5);
   expect(lines[1]).toMatch(/,incoming,erc20,.*,18400.75,,1,yes$/);
   expect(lines.slice(2).map((line) => line.split(',').at(-1))).toEqual(['yes', 'no: minimum', 'no: zero']);
@@ -74,16 +81,14 @@ it('lists every transfer of the period in the CSV file of /activity, posted or n
 
 describe('visibility', () => {
   it('refuses to show an address that nobody watches, or only in channels that the member cannot see', async () => {
-    expect(await world.read('activity', { address: ALICE })).toMatch(/isn’t watched in any channel you can see/);
-    expect(await world.read('activity', { address: `0x${'1a'.repeat(32)}` })).toMatch(/transaction hash/);
+    expect(await read(ALICE)).toMatch(/isn’t watched in any channel you can see/);
+    expect(await read(`0x${'1a'.repeat(32)}`)).toMatch(/transaction hash/);
     await pipeline.watch(ALICE, seed.harbor.treasury, { label: 'Secret' });
     const member = { as: seed.mia };
-    expect(await world.read('activity', { address: ALICE }, member)).toMatch(/isn’t watched/);
-    const elsewhere = { address: USDC, name: 'Elsewhere', createdBy: '1', at: 0 };
-    await pipeline.store.labels.set(seed.harbor.id, elsewhere, 1_000);
-    expect(await world.read('activity', { address: 'elsewhere' })).toMatch(/isn’t watched/);
-    for (const address of ['secret', 'elsewhere'])
-      expect(await world.read('activity', { address }, member)).toMatch(/No address has that name/);
+    expect(await read(ALICE, member)).toMatch(/isn’t watched/);
+    await world.name(USDC, 'Elsewhere');
+    expect(await read('elsewhere')).toMatch(/isn’t watched/);
+    for (const name of ['secret', 'elsewhere']) expect(await read(name, member)).toMatch(/No address has that name/);
     const offered = async (who: object) =>
       (await world.choices('activity', 'address', {}, who)).map(({ name }) => name).join();
     expect(await offered(member)).toMatch(/^Treasury · 0x1111…1111$/);
@@ -94,20 +99,18 @@ describe('visibility', () => {
   });
 
   it('hides what was decided about an address, or posted, in channels that the member cannot see', async () => {
-    const address = `0x${'5'.repeat(40)}` as const;
+    const address = addressOf('5');
     const { treasury } = seed.harbor;
     await pipeline.watch(address, ALERTS);
     await pipeline.watch(address, treasury, { direction: 'outgoing' });
-    await receive({ from: `0x${'4'.repeat(40)}`, to: address });
+    await receive({ from: addressOf('4'), to: address });
     const seen = async (...channelIds: string[]) => {
       const request = requestOf(address, channelIds);
       const { largest, messages } = await readActivity(pipeline.store, request, []);
       const { csv } = await readActivityFile(pipeline.store, request);
-      const reported = csv.split('\r\n').slice(1);
-      return [
-        ...largest.map(({ transferId }) => messages.get(transferId)?.channelId),
-        ...reported.map((row) => row.split(',').at(-1)),
-      ];
+      const rows = csv.split('\r\n').slice(1);
+      const channels = largest.map(({ transferId }) => messages.get(transferId)?.channelId);
+      return [...channels, ...rows.map((row) => row.split(',').at(-1))];
     };
     expect(await seen(ALERTS)).toEqual([ALERTS, 'yes']);
     expect(await seen(treasury)).toEqual([undefined, 'no: direction']);
@@ -116,35 +119,31 @@ describe('visibility', () => {
 });
 
 it('keeps the earlier activity of a moved subscription for people who see its earlier channel', async () => {
-  const address = `0x${'c'.repeat(40)}` as const;
+  const address = addressOf('c');
   const subscription = String(await pipeline.watch(address, seed.harbor.treasury));
   await receive({ to: address });
   await world.use('subscription edit', { subscription, channel: ALERTS });
   await receive({ from: address, to: ALICE });
-  const both = await world.read('activity', { address });
-  expect(both).toMatch(/\*\*1\*\* incoming transfer [\s\S]*\*\*1\*\* outgoing transfer /u);
-  const some = await world.read('activity', { address }, { as: seed.mia });
+  expect(await read(address)).toMatch(/\*\*1\*\* incoming transfer [\s\S]*\*\*1\*\* outgoing transfer /u);
+  const some = await read(address, { as: seed.mia });
   expect(some).toMatch(/\*\*0\*\* incoming transfers [\s\S]*\*\*1\*\* outgoing transfer /u);
 });
 
 it('counts a transfer that several subscriptions hide under the reason of the one nearest to a match', async () => {
-  const own = [{ direction: 'outgoing' }, { minimum: '100' }];
-  const counted = async (address: `0x${string}`, [first, second]: object[]) => {
+  const own = [{ direction: 'outgoing' as const }, { minimum: '100' }];
+  for (const [address, [first, second]] of [
+    [addressOf('12'), own],
+    [addressOf('21'), own.toReversed()],
+  ] as const) {
     await pipeline.watch(address, ALERTS, first);
     await pipeline.watch(address, seed.harbor.treasury, second);
     await receive({ to: address });
-    return await world.read('activity', { address });
-  };
-  for (const text of [
-    await counted(`0x${'12'.repeat(20)}`, own),
-    await counted(`0x${'21'.repeat(20)}`, own.toReversed()),
-  ]) {
-    expect(text.match(/^\d+ transfers?: .*/gm)).toEqual(['1 transfer: below the minimum']);
+    expect((await read(address)).match(/^\d+ transfers?: .*/gm)).toEqual(['1 transfer: below the minimum']);
   }
 });
 
 it('links each of the largest transfers to its message and marks only imitations as such', async () => {
-  const address = `0x${'a'.repeat(40)}` as const;
+  const address = addressOf('a');
   const subscription = await pipeline.watch(address, ALERTS);
   for (const value of ['3000000', '4000000']) await receive({ to: address, value });
   const now = pipeline.clock.now();
@@ -160,19 +159,18 @@ it('links each of the largest transfers to its message and marks only imitations
   );
   pipeline.deliverer.wake([{ channelId: ALERTS }]);
   await pipeline.idle();
-  const [three, four, five] = pipeline.discord.messages(ALERTS).slice(-3);
+  const posted = pipeline.discord.messages(ALERTS).slice(-3).toReversed();
   const { largest, messages } = await readActivity(pipeline.store, requestOf(address, [ALERTS]), []);
   expect(largest.map(({ transferId, imitation }) => [messages.get(transferId)?.messageId, imitation])).toEqual(
-    [five, four, three].map((one) => [one!.message.id, false]),
+    posted.map(({ message }) => [message.id, false]),
   );
 });
 
 it('links a largest transfer whatever brackets its token has in its symbol', async () => {
-  const address = `0x${'5'.repeat(40)}` as const;
+  const address = addressOf('6');
   await pipeline.watch(address, ALERTS);
   await receive({ from: ALICE, to: address, tokenSymbol: 'A] [B' });
-  const text = await world.read('activity', { address });
-  expect(text).toMatch(/\[[^[\]]*A］ ［B[^[\]]*\]\(https:/);
+  expect(await read(address)).toMatch(/\[[^[\]]*A］ ［B[^[\]]*\]\(https:/);
 });
 
 it('does not show a token that copies a known symbol as the known one in /activity', async () => {
@@ -187,11 +185,11 @@ it('does not show a token that copies a known symbol as the known one in /activi
 });
 
 it('removes the first period’s chart when the other period has no transfers', async () => {
-  const quiet = `0x${'9'.repeat(40)}` as const;
-  await pipeline.watch(quiet, ALERTS, { label: 'Quiet' });
+  const quiet = addressOf('9');
+  await pipeline.watch(quiet, ALERTS);
   await receive({ to: quiet });
   await pipeline.pass(2 * DAY, DAY);
-  const week = await world.use('activity', { address: 'quiet' });
+  const week = await world.use('activity', { address: quiet });
   expect(filesOf(week)).toHaveLength(0);
   expect(pictureOf(week)).toMatch(/activity-7d/);
   const day = await world.press(week, 'activity:show:24h');
@@ -201,7 +199,7 @@ it('removes the first period’s chart when the other period has no transfers', 
 
 it('reads only the latest of very many transfers for /activity, and reports that', async () => {
   const request = requestOf(TREASURY, [ALERTS]);
-  const limited = requestOf(TREASURY, [ALERTS], 2);
+  const limited = { ...request, max: 2 };
   const all = await readActivity(pipeline.store, request, []);
   const some = await readActivity(pipeline.store, limited, []);
   expect([all.cut, some.cut]).toEqual([null, 2]);
@@ -213,55 +211,49 @@ it('reads only the latest of very many transfers for /activity, and reports that
 });
 
 it('puts the latest transfers into the CSV file, as many as Discord accepts, and counts the others', async () => {
-  const address = `0x${'d'.repeat(40)}` as const;
+  const address = addressOf('d');
   await pipeline.watch(address, ALERTS);
-  await receive({
-    to: address,
-    tokenSymbol: '\u0915\u094d\u0915\u094d\u0915\u094d\u0915\u093e'.repeat(32),
-    tokenDecimals: '255',
-  });
+  const tokenSymbol = '\u0915\u094d\u0915\u094d\u0915\u094d\u0915\u093e'.repeat(32);
+  await receive({ to: address, tokenSymbol, tokenDecimals: '255' });
   const now = pipeline.clock.now();
   const query = { guildId: HARBOR, channelIds: [ALERTS], address, since: 0, until: now };
   const [sample] = await pipeline.store.history.decidedTransfers(query, 1);
-  for (let first = 1_000; first < 16_000; first += 1_000) {
-    const numbers = Array.from({ length: 1_000 }, (_, n) => first + n);
-    await pipeline.store.routing.commit(
-      routed({
-        now,
-        transfers: numbers.map((n) => storedTransfer(n, { seenAt: now, transfer: sample!.transfer })),
-        decisions: numbers.map((n) => decision(n, { guildId: HARBOR, channelId: ALERTS, address, at: now })),
-      }),
-    );
-  }
+  const numbers = Array.from({ length: 15_000 }, (_, n) => 1_000 + n);
+  await pipeline.store.routing.commit(
+    routed({
+      now,
+      transfers: numbers.map((n) => storedTransfer(n, { seenAt: now, transfer: sample!.transfer })),
+      decisions: numbers.map((n) => decision(n, { guildId: HARBOR, channelId: ALERTS, address, at: now })),
+    }),
+  );
   const file = await world.press(await world.use('activity', { address }), 'activity:csv');
-  const { url, size } = filesOf(file)[0]!;
-  expect(size).toBeGreaterThan(9_990_000);
-  const reported = (await load(url)).toString().split('\r\n').length - 1;
-  expect(textOf(file)).toContain(`${(15_001 - reported).toLocaleString('en-US')} older`);
+  expect(filesOf(file)[0]!.size).toBeGreaterThan(9_990_000);
+  const listed = (await csvIn(file)).split('\r\n').length - 1;
+  expect(textOf(file)).toContain(`${(15_001 - listed).toLocaleString('en-US')} older`);
 });
 
 it('does not claim that nothing moved when the amounts are unknown', async () => {
-  const vague = `0x${'6'.repeat(40)}` as const;
+  const vague = addressOf('e');
   await pipeline.watch(vague, ALERTS);
   await receive({ to: vague, value: null });
-  expect(await world.read('activity', { address: vague })).toContain('📥 `USDC` in 1 transfer');
+  expect(await read(vague)).toContain('📥 `USDC` in 1 transfer');
 });
 
 it('marks a rounded token ID in the CSV file', async () => {
-  const collector = `0x${'4'.repeat(40)}` as const;
+  const collector = addressOf('4');
   await pipeline.watch(collector, ALERTS);
   await receive({ to: collector, tokenType: 'ERC-721', value: null, tokenId: '5.78960446186581e+76' });
   const file = await world.press(await world.use('activity', { address: collector }), 'activity:csv');
-  expect((await load(filesOf(file)[0]!.url)).toString()).toMatch(/,erc721,.*,5\.78960446186581e\+76 imprecise,1,yes$/m);
+  expect(await csvIn(file)).toMatch(/,erc721,.*,5\.78960446186581e\+76 imprecise,1,yes$/m);
 });
 
 it('finds an address by its name, and never takes one of two whose names differ only in the case of accents', async () => {
-  const [one, two] = [`0x${'7'.repeat(40)}`, `0x${'8'.repeat(40)}`] as const;
+  const [one, two] = [addressOf('7'), addressOf('8')];
   await pipeline.watch(one, ALERTS, { label: 'Cold wallet' });
-  expect(await world.read('activity', { address: 'cold wallet' })).toMatch(/Cold wallet · last 7 days/);
-  await world.store.labels.set(HARBOR, { address: one, name: 'Élan', createdBy: seed.ada, at: 0 });
+  expect(await read('cold wallet')).toMatch(/Cold wallet · last 7 days/);
+  await world.name(one, 'Élan');
   await pipeline.watch(two, ALERTS, { label: 'élan' });
-  expect(await world.read('activity', { address: 'élan' })).toMatch(/Several addresses have that name/);
+  expect(await read('élan')).toMatch(/Several addresses have that name/);
 });
 
 it('shows sums, pieces and the chart in the number format of the person’s language, and the file in a neutral one', async () => {
@@ -281,13 +273,12 @@ it('shows sums, pieces and the chart in the number format of the person’s lang
     expect(text).toContain(part);
   expect(drawn).toEqual(['de']);
   const file = await world.press(answer, 'activity:csv');
-  expect((await load(filesOf(file)[0]!.url)).toString()).toContain(',18400.75,,1,yes');
+  expect(await csvIn(file)).toContain(',18400.75,,1,yes');
 });
 
 it('shows activity as text when the chart cannot be drawn', async () => {
   world.replace({ chart: () => Promise.reject(new Error('no canvas')) });
-  const answer = await world.use('activity', { address: TREASURY });
-  expect(textOf(answer)).toMatch(/chart isn’t available[\s\S]*18,401.75/u);
+  expect(await read(TREASURY)).toMatch(/chart isn’t available[\s\S]*18,401.75/u);
 });
 
 it('draws one chart at a time per server, however many people ask', async () => {

@@ -80,7 +80,10 @@ it('erases a server once at a time, however often the button is pressed, and ano
     await until('the next erasure begins', () => here.length > run);
     await world.use('setup server', {}, HERE);
     expect(here).toHaveLength(run + 1);
-    here[run]!.resolve();
+    // One that fails gives its turn up as well.
+    if (run === 0) here[run]!.reject(new Error('no'));
+    else here[run]!.resolve();
   }
-  for (const done of await Promise.all(pressed)) expect(textOf(done)).toContain('Erased');
+  const texts = (await Promise.all(pressed)).map(textOf);
+  expect(texts.filter((text) => text.includes('Erased'))).toHaveLength(3);
 });

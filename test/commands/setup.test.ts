@@ -1,6 +1,7 @@
 import { ChannelType } from 'discord.js';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { BOT_PERMISSIONS } from '../../sandbox/discord/seed.ts';
+import type { RefusedSource } from '../../src/domain/inbox.ts';
 import { forFile } from '../for-file.ts';
 import { post } from '../store/contract/given.ts';
 import { type Given, startUpstream } from '../upstream/server.ts';
@@ -22,24 +23,28 @@ beforeEach(async () => {
   for (const { id } of [harbor, orchid]) await world.services.eraseGuild(id);
 });
 
+const ORCHIDS = { in: orchid.lobby };
+const check = (who: Actor = {}) => world.read('setup check', {}, who);
+
+/** Sets what was last refused at this scope’s receiver URL; without a scope, at every one. */
+function refuse(source: RefusedSource, scope?: number | 'any') {
+  const refused = { ...source, at: world.clock.now() };
+  world.replace({ lastRefused: (of) => (scope === undefined || of === scope ? refused : null) });
+}
+
 describe('/setup server', () => {
   it('saves the given settings, keeps the others, and shows all of them', async () => {
     const first = await world.use('setup server', { channel: harbor.whales, manager: harbor.watchers });
     expect(first).toSatisfy(isPrivate);
     expect(textOf(first)).toContain(`<#${harbor.whales}>`);
-    await world.use('setup server', { timezone: 'europe/lisbon', style: 'full', language: 'de' });
-    expect(await world.store.guilds.settings(harbor.id)).toEqual({
-      style: 'full',
-      defaultChannel: harbor.whales,
-      managerRole: harbor.watchers,
-      timezone: 'Europe/Lisbon',
-      language: 'de',
-      statement: null,
-    });
+    const given = { style: 'full', language: 'de' };
+    await world.use('setup server', { ...given, timezone: 'europe/lisbon' });
+    const kept = { defaultChannel: harbor.whales, managerRole: harbor.watchers };
+    const settings = { ...given, ...kept, timezone: 'Europe/Lisbon', statement: null };
+    expect(await world.store.guilds.settings(harbor.id)).toEqual(settings);
     const shown = await world.read('setup server');
-    for (const part of [`<#${harbor.whales}>`, `<@&${harbor.watchers}>`, 'Europe/Lisbon', 'Deutsch']) {
+    for (const part of [`<#${harbor.whales}>`, `<@&${harbor.watchers}>`, 'Europe/Lisbon', 'Deutsch'])
       expect(shown).toContain(part);
-    }
     expect(await world.store.guilds.settings(orchid.id)).toMatchObject({ defaultChannel: null, managerRole: null });
     // Without a node.
     expect(shown).not.toContain('Statement');
@@ -60,12 +65,14 @@ describe('/setup server', () => {
     expect(await defaultChannel()).toBeNull();
   });
 
-  it('refuses an unknown time zone or language, and a channel where the bot cannot post', async () => {
-    expect(await world.read('setup server', { timezone: 'Mars' })).toMatch(/entered `Mars`.*`Europe\/Lisbon`/);
-    expect(await world.read('setup server', { timezone: 'berl' })).toContain('Did you mean `Europe/Berlin`?');
-    expect(await world.read('setup server', { timezone: 'Berlni' })).toContain('Did you mean `Europe/Berlin`?');
-    expect(await world.read('setup server', { language: 'xx' })).toMatch(/`language` must be .*`en-US`/);
-    expect(await world.read('setup server', { channel: harbor.council })).toMatch(/View Channel/);
+  it.each<[Record<string, string>, RegExp]>([
+    [{ timezone: 'Mars' }, /entered `Mars`.*`Europe\/Lisbon`/],
+    [{ timezone: 'berl' }, /Did you mean `Europe\/Berlin`\?/],
+    [{ timezone: 'Berlni' }, /Did you mean `Europe\/Berlin`\?/],
+    [{ language: 'xx' }, /`language` must be .*`en-US`/],
+    [{ channel: harbor.council }, /View Channel/],
+  ])('refuses the setting %o', async (options, sentence) => {
+    expect(await world.read('setup server', options)).toMatch(sentence);
   });
 
   it.each([
@@ -99,52 +106,49 @@ describe('/setup check', () => {
     world.discord.act({ do: 'channel.update', channelId: harbor.general, overwrites: deny });
     // Nothing is posted there now.
     await blockChannels(world.store, harbor.id, { '1100000000000066666': 'unreachable' });
-    world.replace({
-      lastRefused: (of) => (of === 'any' ? { reason: 'unlisted', source: '203.0.113.9', at: world.clock.now() } : null),
-    });
+    refuse({ reason: 'unlisted', source: '203.0.113.9' }, 'any');
     world.replace({ probeReceiver: async () => ({ status: 'away' }) });
-    const text = await world.read('setup check');
-    const lines = text.split('\n');
-    expect(lines[0]).toBe('8 things to fix');
-    expect(text).toMatch(new RegExp(`❌ <#${harbor.council}>: I’m missing \\*\\*View Channel`));
-    expect(text).toMatch(
-      new RegExp(`❌ <#${harbor.general}>: I’m missing \\*\\*Attach Files\\*\\*, \\*\\*Read Message History`),
-    );
-    expect(text).toMatch(/❌ <#1100000000000099999> no longer exists.*\n-# #\d+ Treasury\n/);
-    expect(text).toMatch(/❌ \*\*Treasury\*\* mentions a role that no longer exists/);
-    expect(text).toContain(`❌ <@&${roleId}> is shown but not pinged`);
-    expect(text).toMatch(/❌ The receiver doesn’t respond at `https:\/\/bell.example`.*PUBLIC_URL/);
-    expect(text).toMatch(/❌ .*`203.0.113.9` sent a delivery.*RECEIVER_SOURCES/);
-    expect(text).toMatch(/no webhook posts here.*the button below/);
+    const text = await check();
+    expect(text).toMatch(/^8 things to fix\n/);
+    for (const sentence of [
+      `❌ <#${harbor.council}>: I’m missing \\*\\*View Channel`,
+      `❌ <#${harbor.general}>: I’m missing \\*\\*Attach Files\\*\\*, \\*\\*Read Message History`,
+      '❌ <#1100000000000099999> no longer exists.*\n-# #\\d+ Treasury\n',
+      '❌ \\*\\*Treasury\\*\\* mentions a role that no longer exists',
+      `❌ <@&${roleId}> is shown but not pinged`,
+      '❌ The receiver doesn’t respond at `https://bell.example`.*PUBLIC_URL',
+      '❌ .*`203.0.113.9` sent a delivery.*RECEIVER_SOURCES',
+      'no webhook posts here.*the button below',
+    ])
+      expect(text).toMatch(new RegExp(sentence));
     // No webhook can bring one.
     expect(text).not.toContain('No event for');
-    const warnings = lines.flatMap((line) => /^[❌⏳✅]/u.exec(line) ?? []).join('');
-    expect(warnings).toMatch(/^❌+⏳*✅*$/u);
+    expect(text.match(/^[❌⏳✅]/gmu)!.join('')).toMatch(/^❌+⏳*✅*$/u);
   });
 
   it('reports a locked thread, and a channel that Discord refused', async () => {
+    const { act, state } = world.discord;
     await world.subscribe({ channelId: harbor.audit });
     await world.subscribe({ channelId: harbor.whales });
     // The other one was deleted, and no subscription names it now.
     await blockChannels(world.store, harbor.id, { [harbor.whales]: 'parked', '1100000000000077777': 'unreachable' });
     for (const archived of [true, false]) {
-      world.discord.act({ do: 'channel.update', channelId: harbor.audit, archived, locked: true });
-      const text = await world.read('setup check');
+      act({ do: 'channel.update', channelId: harbor.audit, archived, locked: true });
+      const text = await check();
       expect(text).toMatch(new RegExp(`❌ <#${harbor.audit}> is a locked thread`));
       expect(text).not.toContain('77777');
       expect(text).toMatch(new RegExp(`❌ <#${harbor.whales}>: Discord rejected my messages.*7 days`));
     }
-    const add = () => world.use('subscription add', { address: B, channel: harbor.audit });
-    expect(textOf(await add())).toContain(`<#${harbor.audit}> is a locked thread`);
+    const add = () => world.read('subscription add', { address: B, channel: harbor.audit });
+    expect(await add()).toContain(`<#${harbor.audit}> is a locked thread`);
     // A bot that may manage threads can post in a locked one.
-    const own = world.discord.state.guilds
-      .find(({ id }) => id === harbor.id)!
-      .roles.find(({ name }) => name === 'Ledgerbell')!;
-    world.discord.act({ do: 'role.update', roleId: own.id, permissions: [...BOT_PERMISSIONS, 'ManageThreads'] });
-    expect(textOf(await add())).toContain('Watching');
-    expect(await world.read('setup check')).not.toContain('is a locked thread');
-    world.discord.act({ do: 'role.update', roleId: own.id, permissions: [...BOT_PERMISSIONS] });
-    world.discord.act({ do: 'channel.update', channelId: harbor.audit, locked: false });
+    const { roles } = state.guilds.find(({ id }) => id === harbor.id)!;
+    const roleId = roles.find(({ name }) => name === 'Ledgerbell')!.id;
+    act({ do: 'role.update', roleId, permissions: [...BOT_PERMISSIONS, 'ManageThreads'] });
+    expect(await add()).toContain('Watching');
+    expect(await check()).not.toContain('is a locked thread');
+    act({ do: 'role.update', roleId, permissions: [...BOT_PERMISSIONS] });
+    act({ do: 'channel.update', channelId: harbor.audit, locked: false });
   });
 
   it('asks to be added to a private thread that the bot was never in or was removed from', async () => {
@@ -152,104 +156,90 @@ describe('/setup check', () => {
     const thread = { name: 'inner circle', type: ChannelType.PrivateThread, parentId: harbor.alerts };
     const id = discord.act({ do: 'channel.create', guildId: harbor.id, ...thread }).id!;
     await world.subscribe({ channelId: id });
-    const reported = async () => await world.read('setup check');
     const shut = new RegExp(`❌ I can’t see <#${id}>\\. If it’s a private thread, mention me there once\\.`);
-    expect(await reported()).toMatch(shut);
-    const mention = () =>
-      discord.act({ do: 'message.send', channelId: id, userId: seed.ada, content: `<@${seed.bot}> come in` });
-    mention();
+    expect(await check()).toMatch(shut);
+    world.invite(id);
     const from = discord.requests().at(-1)!.number;
-    for (let use = 0; use < 3; use++)
-      expect(await reported()).toContain('✅ I can post in the channel that gets alerts.');
+    for (let use = 0; use < 3; use++) expect(await check()).toContain('✅ I can post in the channel that gets alerts.');
     expect(discord.requests(from).filter(({ path }) => path.endsWith(`/channels/${id}`))).toHaveLength(1);
     await blockChannels(world.store, harbor.id, { [id]: 'parked' });
     world.clock.advance(2 * 60_000);
     discord.act({ do: 'thread.expel', channelId: id });
-    const parked = await reported();
+    const parked = await check();
     expect(parked).toMatch(shut);
     expect(parked).not.toContain('Discord rejected my messages');
-    mention();
-    expect(await reported()).not.toMatch(shut);
+    world.invite(id);
+    expect(await check()).not.toMatch(shut);
     // The bot gets no events about it after that.
     discord.act({ do: 'thread.expel', channelId: id });
     discord.act({ do: 'channel.delete', channelId: id });
     world.clock.advance(2 * 60_000);
-    expect(await reported()).toContain(`❌ <#${id}> no longer exists`);
+    expect(await check()).toContain(`❌ <#${id}> no longer exists`);
   });
 
-  it('lists the addresses whose transfers come twice because several webhooks of one kind have them', async () => {
+  it.each([
+    [['ALL', 'ERC20'], true],
+    [['ERC20', 'ERC20'], true],
+    [['ERC20', null], true],
+    [['NATIVE', 'ERC20', 'ERC721'], false],
+  ])('lists the addresses whose transfers come twice through the webhooks %j: %j', async (types, isTwice) => {
     await world.subscribe();
-    const webhook = (eventType: string | null, n: number) => ({
-      _id: `${n}`.repeat(24),
-      webhookUrl: RECEIVER_URL,
-      eventType,
-    });
-    const answerFor = async (...types: (string | null)[]) => {
-      list = { body: types.map(webhook) };
-      return await world.read('setup check');
-    };
+    list = { body: types.map((eventType, n) => ({ _id: `${n}`.repeat(24), webhookUrl: RECEIVER_URL, eventType })) };
     scope = { body: [A] };
+    const text = await check();
     const twice = /❌ 1 watched address is in several webhooks.*counts as several \(×2\).*\n.*0x/;
-    expect(await answerFor('ALL', 'ERC20')).toMatch(twice);
-    expect(await answerFor('ERC20', 'ERC20')).toMatch(twice);
-    expect(await answerFor('ERC20', null)).toMatch(twice);
-    const apart = await answerFor('NATIVE', 'ERC20', 'ERC721');
-    expect(apart).toContain('✅ Every watched address is in a webhook');
-    expect(apart).not.toContain('several webhooks');
+    const once = /^(?!.*several webhooks).*✅ Every watched address is in a webhook/s;
+    expect(text).toMatch(isTwice ? twice : once);
   });
 
   it('compares watched addresses with the webhooks’ addresses if the service shows them', async () => {
     await world.subscribe();
-    await world.subscribe({ address: lower(B) });
-    await world.use('label set', { address: B, name: 'Vault' });
+    await world.subscribe({ address: lower(B), label: 'Vault' });
     list = { body: [{ _id: ID, webhookUrl: RECEIVER_URL, eventType: 'ALL' }] };
-    expect(await world.read('setup check')).not.toContain('is in a webhook');
+    expect(await check()).not.toContain('is in a webhook');
     scope = { body: [{ _id: 'x', webhookId: ID, address: A }] };
-    const lacking = await world.read('setup check');
+    const [lacking, silent] = (await check()).split('⏳');
     expect(lacking).toMatch(new RegExp(`❌ 1 watched address is not in any webhook[^]*:\n\\*\\*Vault\\*\\* \\[\`${B}`));
-    expect(lacking.split('⏳')[0]).not.toContain(A);
-    expect(lacking.split('⏳')[1]).toMatch(/No event for 1 address since it was added\. It’s in a webhook/);
-    expect(lacking.split('⏳')[1]).not.toContain(B);
+    expect(lacking).not.toContain(A);
+    expect(silent).toMatch(/No event for 1 address since it was added\. It’s in a webhook/);
+    expect(silent).not.toContain(B);
     scope = { body: [] };
-    expect(await world.read('setup check')).not.toContain('No event for');
+    expect(await check()).not.toContain('No event for');
     scope = { body: [A, B] };
     const complete = await world.use('setup check');
-    expect(textOf(complete)).toContain('✅ Every watched address is in a webhook');
     expect(textOf(complete)).toMatch(
-      /⏳ No event for 2 addresses since they were added\. They’re in webhooks[\s\S]*\n\*\*Vault\*\* \[`0x/,
+      /⏳ No event for 2 addresses since they were added\. They’re in webhooks[\s\S]*\n\*\*Vault\*\* \[`0x[\s\S]*✅ Every watched address is in a webhook/,
     );
     expect(textOf(complete)).not.toContain('The last event');
     expect(buttonsOf(complete)).toEqual(['setup:receiver']);
     const [one] = await world.store.subscriptions.list(harbor.id);
     await world.recordActivity(one!.id, { lastEventAt: 60_000 });
-    const begun = await world.read('setup check');
-    expect(begun).toMatch(/⏳ No event for 1 address[\s\S]*✅ The last event arrived <t:60:R>\./);
+    expect(await check()).toMatch(/⏳ No event for 1 address[\s\S]*✅ The last event arrived <t:60:R>\./);
     await world.subscribe({ channelId: harbor.whales, address: one!.address });
-    expect(await world.read('setup check')).toContain('⏳ No event for 1 address');
+    expect(await check()).toContain('⏳ No event for 1 address');
   });
 
   it('reports a failing service, a webhook at the old URL, and a deleted default channel and manager role', async () => {
-    await world.store.guilds.changeSettings(harbor.id, {
-      defaultChannel: harbor.council,
-      managerRole: '1100000000000088888',
-    });
+    const gone = { defaultChannel: harbor.council, managerRole: '1100000000000088888' };
+    await world.store.guilds.changeSettings(harbor.id, gone);
     await world.subscribe();
     list = { status: 503, body: {} };
     await blockChannels(world.store, harbor.id, { [harbor.alerts]: 'unreachable' });
-    const failing = await world.read('setup check');
-    expect(failing).toContain('❌ The notification service failed with error 503.');
-    expect(failing).toContain('❌ I can’t post in the default channel of `/setup server`.');
-    expect(failing).toMatch(/❌ The manager role .*no longer exists/);
-    expect(failing).toContain(
+    const failing = await check();
+    for (const part of [
+      '❌ The notification service failed with error 503.',
+      '❌ I can’t post in the default channel of `/setup server`.',
       `❌ <#${harbor.alerts}>: Discord reports that it no longer exists. Its alerts are kept for 30 days`,
-    );
+    ])
+      expect(failing).toContain(part);
+    expect(failing).toMatch(/❌ The manager role .*no longer exists/);
     const retiring = `${RECEIVER_URL}-before`;
     const urls = () => ({ current: RECEIVER_URL, retiring, fixed: false });
     world.replace({ receiver: { ...world.services.receiver, urls } });
     list = { body: [{ _id: ID, webhookUrl: RECEIVER_URL, eventType: 'ALL' }] };
-    expect(await world.read('setup check')).not.toContain('old receiver URL');
+    expect(await check()).not.toContain('old receiver URL');
     list = { body: [{ _id: ID, webhookUrl: `${retiring}/`, eventType: 'ALL' }] };
-    expect(await world.read('setup check')).toMatch(/❌ .*old receiver URL/);
+    expect(await check()).toMatch(/❌ .*old receiver URL/);
   });
 
   it.each([
@@ -264,7 +254,7 @@ describe('/setup check', () => {
     [{ status: 'other', code: 502 }, 'Something else responds .*HTTP 502'],
   ] as const)('explains why the public URL cannot be reached: %j', async (found, words) => {
     world.replace({ probeReceiver: async () => found });
-    expect(await world.read('setup check')).toMatch(new RegExp(`❌ (?=.*https://bell.example).*${words}`));
+    expect(await check()).toMatch(new RegExp(`❌ (?=.*https://bell.example).*${words}`));
   });
 
   it.each([
@@ -272,8 +262,8 @@ describe('/setup check', () => {
     [{ reason: 'unreadable', source: null }, /❌ .*`X-Forwarded-For` that is not a list/],
     [{ reason: 'unlisted', source: '203.0.113.9' }, /❌ .*`203\.0\.113\.9`.*RECEIVER_SOURCES.*TRUSTED_PROXIES/],
   ] as const)('explains why the last delivery was refused: %j', async (refused, sentence) => {
-    world.replace({ lastRefused: () => ({ ...refused, at: world.clock.now() }) });
-    expect(await world.read('setup check')).toMatch(sentence);
+    refuse(refused);
+    expect(await check()).toMatch(sentence);
   });
 
   it('shows which interfaces are unavailable, why and since when, after probing them again', async () => {
@@ -285,30 +275,28 @@ describe('/setup check', () => {
     ] as const);
     let checks = 0;
     world.replace({ interfaces: { outages: () => outages, check: async () => void checks++ } });
-    const text = await world.read('setup check', {}, { in: orchid.lobby });
-    const ago = `<t:${Math.floor(since / 1_000)}:R>`;
+    const text = await check(ORCHIDS);
     expect(checks).toBe(1);
-    expect(text).toMatch(
+    for (const sentence of [
       /❌ The explorer did not respond in time\.[^❌]*alerts warn that their token could not be checked/,
-    );
-    expect(text).toMatch(/❌ The provider directory failed with error 502\.[^❌]*`\/provider`/);
-    expect(text).toMatch(/❌ The notification service can’t be reached right now\.[^❌]*events may be delayed/);
-    expect(text.split(ago)).toHaveLength(4);
+      /❌ The provider directory failed with error 502\.[^❌]*`\/provider`/,
+      /❌ The notification service can’t be reached right now\.[^❌]*events may be delayed/,
+    ])
+      expect(text).toMatch(sentence);
+    expect(text.split(`<t:${Math.floor(since / 1_000)}:R>`)).toHaveLength(4);
   });
 
   it('reports a failure of the notification service once when it is known to be unavailable', async () => {
     const outage = { since: world.clock.now(), failure: { status: 'broken', code: 503 } } as const;
     world.replace({ interfaces: { outages: () => new Map([['notification', outage]]), check: async () => {} } });
     list = { status: 503, body: 'x' };
-    const text = await world.read('setup check');
+    const text = await check();
     expect(text.split('The notification service failed with error 503.')).toHaveLength(2);
   });
 
   it('shows the rejected sender at the operator’s receiver, to every server if none is the operator’s', async () => {
-    world.replace({
-      lastRefused: (of) => (of === 0 ? { reason: 'unlisted', source: '203.0.113.9', at: world.clock.now() } : null),
-    });
-    const reported = async (command: string) => await world.read(command, {}, { in: orchid.lobby });
+    refuse({ reason: 'unlisted', source: '203.0.113.9' }, 0);
+    const reported = async (command: string) => world.read(command, {}, ORCHIDS);
     for (const command of ['setup check', 'status']) expect(await reported(command)).not.toContain('203.0.113.9');
     world.replace({ projects: { ...world.services.projects, hasOperators: false } });
     for (const command of ['setup check', 'status']) expect(await reported(command)).toContain('`203.0.113.9`');
@@ -320,12 +308,11 @@ describe('/setup check', () => {
     await world.subscribe({ ...secret, label: 'Secret', mention: '1100000000000088888' });
     await blockChannels(world.store, harbor.id, { [harbor.treasury]: 'parked' });
     list = { body: [{ webhookUrl: RECEIVER_URL, eventType: 'ALL' }] };
-    const reported = async (who: Actor) => await world.read('setup check', {}, who);
-    for (const part of ['❌ **Secret**', `❌ <#${harbor.treasury}>`, B]) expect(await reported({})).toContain(part);
-    const alone = await reported({ as: seed.noa });
+    for (const part of ['❌ **Secret**', `❌ <#${harbor.treasury}>`, B]) expect(await check()).toContain(part);
+    const alone = await check({ as: seed.noa });
     expect(alone).toMatch(/⏳ 1 subscription in a channel that you can’t see/);
     await world.subscribe({ label: 'Open' });
-    const beside = await reported({ as: seed.noa });
+    const beside = await check({ as: seed.noa });
     expect(beside).toContain(A);
     for (const text of [alone, beside])
       expect(text).not.toMatch(new RegExp(`Secret|${harbor.treasury}|${B}|Nothing is`));
@@ -335,7 +322,7 @@ describe('/setup check', () => {
     const { id } = await world.subscribe();
     await world.recordActivity(id, { lastEventAt: 60_000 });
     list = { body: [{ webhookUrl: RECEIVER_URL, eventType: 'ALL' }] };
-    const text = await world.read('setup check');
+    const text = await check();
     expect(text).toContain('Everything looks good');
     expect(text).toContain('✅ Every watched address has had an event. The last one arrived <t:60:R>.');
     expect(text).toContain('-# No explorer is set up, so a token counts as known only if you name its contract');
@@ -348,25 +335,21 @@ describe('/setup check', () => {
     ['stale', /rejected because its signature was more than 5 minutes off/],
   ] as const)('reports deliveries whose signature was %s, with how many and what to do', async (fault, sentence) => {
     world.replace({ lastBadSignature: (scope) => (scope === 0 ? { fault, at: world.clock.now(), count: 3 } : null) });
-    const text = await world.read('setup check');
+    const text = await check();
     expect(text).toMatch(sentence);
     expect(text).toContain('3 deliveries have been rejected for their signatures since the bot started.');
-    expect(await world.read('setup check', {}, { in: orchid.lobby })).not.toMatch(/signature/);
+    expect(await check(ORCHIDS)).not.toMatch(/signature/);
   });
 
   it('shows the operator’s project nowhere else, and each project only to its own server', async () => {
-    world.replace({ lastRefused: () => ({ reason: 'unlisted', source: '203.0.113.9', at: world.clock.now() }) });
-    const answer = await world.use('setup check', {}, { in: orchid.lobby });
-    expect(textOf(answer)).toContain('Nothing is watched yet');
-    expect(textOf(answer)).toContain('Events arrive through the bot’s own project');
+    refuse({ reason: 'unlisted', source: '203.0.113.9' });
+    const answer = await world.use('setup check', {}, ORCHIDS);
+    expect(textOf(answer)).toMatch(/Nothing is watched yet[\s\S]*Events arrive through the bot’s own project/);
     expect(buttonsOf(answer)).toEqual([]);
     expect(JSON.stringify(answer)).not.toMatch(/receiver-token|203\.0\.113\.9/);
-    const keys = { projectId: 'own', apiKey: 'k', apiSecret: 's' };
-    const own = await world.services.projects.save(orchid.id, keys);
-    world.replace({
-      lastRefused: (of) => (of === own ? { reason: 'unlisted', source: '203.0.113.7', at: world.clock.now() } : null),
-    });
-    expect(await world.read('setup check', {}, { in: orchid.lobby })).toMatch(/`203.0.113.7` sent a delivery to your/);
+    const own = await world.services.projects.save(orchid.id, { projectId: 'own', apiKey: 'k', apiSecret: 's' });
+    refuse({ reason: 'unlisted', source: '203.0.113.7' }, own);
+    expect(await check(ORCHIDS)).toMatch(/`203.0.113.7` sent a delivery to your/);
   });
 });
 
