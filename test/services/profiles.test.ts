@@ -1,4 +1,4 @@
-import { type Hex, keccak256 } from 'viem';
+import { type Hex, keccak256, numberToHex, pad } from 'viem';
 import { describe, expect, it } from 'vitest';
 import { readLogs } from '../../services/chain/block.ts';
 import { outerTransfers } from '../../services/chain/block-transfers.ts';
@@ -13,16 +13,14 @@ import { profileOf } from '../../services/chain/profiles.ts';
 import { coinMoves } from '../../services/chain/traces.ts';
 import { RECEIVER_TOPIC } from '../../services/chain/transfers.ts';
 import { nodeWith } from './fake-node.ts';
-import { word } from './records.ts';
 
+/** A number or an address in 32 bytes. */
+const word = (value: bigint | Hex): Hex => pad(typeof value === 'bigint' ? numberToHex(value) : value, { size: 32 });
 const hash = (digit: string): Hex => `0x${digit.repeat(64)}`;
 const ALICE: Hex = '0x00000000000000000000000000000000000000A1';
 const BOB: Hex = '0x00000000000000000000000000000000000000B0';
 const ZERO: Hex = '0x0000000000000000000000000000000000000000';
-const WETH: Hex = '0x4200000000000000000000000000000000000006';
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
-const DEPOSIT = '0xe1fffcc4923d04b559f4d29a8bfc6cda04eb5b0d3c460751c2402c5c5cc9109c';
-const WITHDRAWAL = '0x7fcf532c15f0a6db0bd6d0e038bea71d30d808c7d98cb3bf7268a95bf5081b65';
 
 const transaction = (more: Partial<NodeTransaction> = {}): NodeTransaction => ({
   hash: hash('1'),
@@ -72,19 +70,6 @@ const logsBloomOf = (logs: readonly NodeLog[]): Hex => {
 const outer = (chainId: string, one: NodeBlock, logs: NodeLog[] = []) => outerTransfers(one, logs, profileOf(chainId));
 
 describe('chains with a profile', () => {
-  it('reports wrapping coins as a mint of the wrapped token, and unwrapping as a burn', () => {
-    const logs = [
-      log(WETH, [DEPOSIT, word(ALICE)], word(5n)),
-      log(WETH, [WITHDRAWAL, word(BOB)], word(6n), { logIndex: '0x1' }),
-      log(BOB, [DEPOSIT, word(ALICE)], word(7n), { logIndex: '0x2' }),
-    ];
-    expect(outer('10', block(), logs).transfers).toMatchObject([
-      { kind: 'erc20', token: WETH, from: ZERO, to: ALICE, value: 5n },
-      { kind: 'erc20', token: WETH, from: BOB, to: ZERO, value: 6n },
-    ]);
-    expect(outer('31337', block(), logs).transfers).toEqual([]);
-  });
-
   it('reports the coins that the bridge creates on Gnosis, by the log of the block reward contract', () => {
     const reward = '0x481c034c6d9441db23ea48de68bcae812c5d39ba';
     const logs = [log(reward, [RECEIVER_TOPIC, word(ALICE), word(BOB)], word(5n))];
@@ -92,17 +77,6 @@ describe('chains with a profile', () => {
     expect(outer('100', block(), logs).transfers).toMatchObject([created]);
     expect(outer('100', block(), [{ ...logs[0]!, address: BOB }]).transfers).toEqual([]);
     expect(outer('1', block(), logs).transfers).toEqual([]);
-  });
-
-  it('reports the logs of a state sync on Polygon, which belong to no listed transaction', () => {
-    const sync = log(BOB, [TRANSFER, word(ZERO), word(ALICE)], word(4n), { transactionHash: hash('5') });
-    expect(outer('137', block(), [sync]).transfers).toMatchObject([
-      { kind: 'erc20', to: ALICE, value: 4n, txHash: hash('5') },
-    ]);
-    expect(outer('1', block(), [sync])).toMatchObject({
-      transfers: [],
-      unreadable: [{ part: 'log', txHash: hash('5') }],
-    });
   });
 
   it('reports deposits, escrow and refunds around a transaction on Arbitrum, and not its fees', async () => {

@@ -1,557 +1,79 @@
-import { type Hex, pad, toHex, zeroAddress } from 'viem';
-import type { NodeBlock, NodeLog, NodeReceipt, NodeTransaction } from '../../services/chain/node.ts';
+import { readFileSync } from 'node:fs';
+import { type Hex, numberToHex, zeroAddress } from 'viem';
+import type { NodeBlock, NodeReceipt, NodeTransaction } from '../../services/chain/node.ts';
 
 /**
  * Transactions and blocks of public chains, in the form in which nodes return them. Look them up by their hashes. Fields
- * that nothing reads are left out.
+ * that nothing reads are left out, and so are transactions of which only the receipt was found.
  */
 
-/** A transaction with what this chain adds to it. */
-type RecordedTransaction = NodeTransaction & Record<string, unknown>;
-type RecordedBlock = Omit<NodeBlock, 'transactions'> & { transactions: RecordedTransaction[] };
-type RecordedReceipt = NodeReceipt & { logsBloom: Hex };
+export type Receipt = NodeReceipt & { from: Hex; to: Hex; blockHash: Hex; blockNumber: Hex; logsBloom: Hex };
 
-const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
-const MINT = '0x0f6798a560793a54c3bcfe86a93cde1e73087d944c0ea20544137d4121396885';
-const DEPOSIT = '0xe1fffcc4923d04b559f4d29a8bfc6cda04eb5b0d3c460751c2402c5c5cc9109c';
-const WITHDRAWAL = '0x7fcf532c15f0a6db0bd6d0e038bea71d30d808c7d98cb3bf7268a95bf5081b65';
-const ZKSYNC_COIN = '0x000000000000000000000000000000000000800a';
-const POLYGON_COIN = '0x0000000000000000000000000000000000001010';
-/** The Bloom filter where there are no logs. */
-const NO_LOGS: Hex = `0x${'0'.repeat(512)}`;
-
-/** A number or an address in 32 bytes. */
-export const word = (value: bigint | Hex): Hex => pad(typeof value === 'bigint' ? toHex(value) : value, { size: 32 });
-
-/** A log's index, contract, topics and data. */
-type LogRecord = [logIndex: Hex, address: Hex, topics: Hex[], data: Hex];
-
-const transferOf = (index: Hex, token: Hex, from: Hex, to: Hex, value: bigint): LogRecord => [
-  index,
-  token,
-  [TRANSFER, word(from), word(to)],
-  word(value),
-];
-
-const logsOf = (transactionHash: Hex, logs: LogRecord[]): NodeLog[] =>
-  logs.map(([logIndex, address, topics, data]) => ({ address, topics, data, logIndex, transactionHash }));
-
-const receiptOf = (transactionHash: Hex, more: Pick<NodeReceipt, 'gasUsed'> & Partial<NodeReceipt>): NodeReceipt => ({
-  transactionHash,
-  status: '0x1',
-  contractAddress: null,
-  logs: [],
-  ...more,
-});
-
-const inBlock = (
-  block: Omit<NodeBlock, 'transactions'>,
-  transactions: (Omit<NodeTransaction, 'blockHash' | 'blockNumber'> & Record<string, unknown>)[],
-): RecordedBlock => ({
-  ...block,
-  transactions: transactions.map(
-    (one) => ({ ...one, blockHash: block.hash, blockNumber: block.number }) as RecordedTransaction,
-  ),
-});
+function read<Parts>(name: string): Parts {
+  return JSON.parse(readFileSync(new URL(`./records/${name}.json`, import.meta.url), 'utf8')) as Parts;
+}
+const wholeBlock = (name: string) => read<{ block: NodeBlock; receipts: NodeReceipt[] }>(name);
+const transaction = (name: string) => read<{ transaction: NodeTransaction }>(name).transaction;
+const receipt = (name: string) => read<{ receipt: Receipt }>(name).receipt;
+const both = (name: string) => read<{ transaction: NodeTransaction; receipt: Receipt }>(name);
 
 /** Base, block 77976: the second transaction deposits coins of the parent chain for its own sender. */
-export const BASE_DEPOSIT = {
-  block: inBlock(
-    {
-      number: '0x13098',
-      hash: '0x36957880e53b7d216645866a4f95801d8db94de7e3373757f11964cf4f51c1db',
-      parentHash: '0x0dd59fbe4ec8ca6312cf197c839e6dbdae24763972072ed998a77cef0e504348',
-      timestamp: '0x648cbe13',
-      transactionsRoot: '0xda08f55405b7286b2a93d59512c97f753f7f16cd130f6cd61ec5acf91d9aa55c',
-      receiptsRoot: '0x07002729b34ab5a15e8786ebd52646d8349b85b826bf2620df9d814432f8c78a',
-      logsBloom: NO_LOGS,
-    },
-    [
-      {
-        hash: '0xf55199ccd3ba459b78c01e00ef5e6196ea587f13fbf2ccd4f19c65e302e35fcb',
-        type: '0x7e',
-        nonce: '0x13097',
-        from: '0xdeaddeaddeaddeaddeaddeaddeaddeaddead0001',
-        to: '0x4200000000000000000000000000000000000015',
-        value: '0x0',
-        gas: '0xf4240',
-        gasPrice: '0x0',
-        input:
-          '0x015d8eb900000000000000000000000000000000000000000000000000000000010af24800000000000000000000000000000000000000000000000000000000648cbdcb000000000000000000000000000000000000000000000000000000043fec792720526264bb485ee73deb7a329b47277a9db8c16b07c19afe23029f7f1a69b11700000000000000000000000000000000000000000000000000000000000000000000000000000000000000005050f69a9786f081509234f1a7f4684b5e5b76c900000000000000000000000000000000000000000000000000000000000000bc00000000000000000000000000000000000000000000000000000000000a6fe0',
-        sourceHash: '0x1c46fca53acb8bc512ffa1265a91de8f0f0fb1e378f52b14d9521928d2f4a78d',
-      },
-      {
-        hash: '0xde692cc75a27d8e13fc86e99eb0a6a7ebfdeffda3f98ce50a527118ffaff54dd',
-        type: '0x7e',
-        nonce: '0x0',
-        from: '0xe8a3ecea7d6a688ee903173024225357ddf29e93',
-        to: '0xe8a3ecea7d6a688ee903173024225357ddf29e93',
-        value: '0x44227f2b5c8800',
-        gas: '0x186a0',
-        gasPrice: '0x0',
-        input: '0x',
-        sourceHash: '0x9ad98c4de81b440cf1b00ccce13dd99dfe8ea65c1e1031eb65ed333275447403',
-        mint: '0x44227f2b5c8800',
-      },
-    ],
-  ),
-  receipts: [
-    receiptOf('0xf55199ccd3ba459b78c01e00ef5e6196ea587f13fbf2ccd4f19c65e302e35fcb', { gasUsed: '0xc545' }),
-    receiptOf('0xde692cc75a27d8e13fc86e99eb0a6a7ebfdeffda3f98ce50a527118ffaff54dd', { gasUsed: '0x5208' }),
-  ],
-};
+export const BASE_DEPOSIT = wholeBlock('base-deposit');
 
 /** Base, block 9821446: a deposit that pays another address. */
-export const BASE_DEPOSIT_TO_OTHER: RecordedTransaction = {
-  hash: '0x5e5f8578878d3118fbb1c313d9fa98807a066a56d12d69a690f509d8ebfd2411',
-  type: '0x7e',
-  nonce: '0x1513',
-  from: '0x4b34f943181408eac424116af7b7790c94cba8b6',
-  to: '0xac8ba6854c746de0ce9e0cc1e81ad44e7a743672',
-  value: '0x48dd7ede427d170',
-  gas: '0xea60',
-  gasPrice: '0x0',
-  input: '0x',
-  v: '0x0',
-  r: '0x0',
-  s: '0x0',
-  sourceHash: '0x0cf7c6ff79641827705f3358756fbb35003792fa5026ae1009ff00dafc0c89b2',
-  mint: '0x48dd7ede427d170',
-  blockHash: '0xbd92439d3cef7817f5366d224b3e812e2844e4cd987b659640a55b07348cb9d8',
-  blockNumber: '0x95dd06',
-};
+export const BASE_DEPOSIT_TO_OTHER = transaction('base-deposit-to-other');
 
 /** Arbitrum One, block 116686799: a deposit of coins of the parent chain. */
-export const ARBITRUM_DEPOSIT = {
-  block: inBlock(
-    {
-      number: '0x6f47fcf',
-      hash: '0x332983e612ad662cde8fcdc6d0c209b2e1ac345d237a29f8c564fd56b2af3a1d',
-      parentHash: '0xb41992b787d35ceceb39a468245da737aec92221b07dc41d0acd074012d3d3d4',
-      timestamp: '0x64c76767',
-      transactionsRoot: '0xcb74cbd7b0d72c28bae11b8bd46bacb72117f783840809a8322388aa8731a480',
-      receiptsRoot: '0xd7a92f3697d06225df2a55e920d2f7a04a4b78f19a42e774c4a3993e342c61bb',
-      logsBloom: NO_LOGS,
-    },
-    [
-      {
-        hash: '0x4f6ea4a9e20997b4d1e3c3ddf577ca29cc6f3e6b92e9af050c0fe5c0cc033125',
-        type: '0x6a',
-        chainId: '0xa4b1',
-        nonce: '0x0',
-        from: '0x00000000000000000000000000000000000a4b05',
-        to: '0x00000000000000000000000000000000000a4b05',
-        value: '0x0',
-        gas: '0x0',
-        gasPrice: '0x0',
-        input:
-          '0x6bf6a42d000000000000000000000000000000000000000000000000000000030e69e8b700000000000000000000000000000000000000000000000000000000010fc87a0000000000000000000000000000000000000000000000000000000006f47fcf0000000000000000000000000000000000000000000000000000000000000000',
-      },
-      {
-        hash: '0x30505174f2f82a6513f21eb5177e59935a6da95d057e4c1972e65da90ea1c547',
-        type: '0x64',
-        chainId: '0xa4b1',
-        nonce: '0x0',
-        from: '0x5f8ef0fda2d203f5dfbaa34b9fb64dde51332a7f',
-        to: '0x4e7df0fda2d203f5dfbaa34b9fb64dde5133196e',
-        value: '0x1dc09c5606ee67',
-        gas: '0x0',
-        gasPrice: '0x0',
-        input: '0x',
-        requestId: '0x00000000000000000000000000000000000000000000000000000000000f4d30',
-      },
-    ],
-  ),
-  receipts: [
-    receiptOf('0x4f6ea4a9e20997b4d1e3c3ddf577ca29cc6f3e6b92e9af050c0fe5c0cc033125', { gasUsed: '0x0' }),
-    receiptOf('0x30505174f2f82a6513f21eb5177e59935a6da95d057e4c1972e65da90ea1c547', {
-      gasUsed: '0x0',
-      effectiveGasPrice: '0x5f5e100',
-    }),
-  ],
-};
-
-const DEGEN_SENDER = '0x888f05d02ea7b42f32f103c089c1750170830642';
-const invalid = (from: Hex, to: Hex, value: Hex) => ({ type: 'INVALID', from, to, value });
+export const ARBITRUM_DEPOSIT = wholeBlock('arbitrum-deposit');
 
 /** Degen Chain, an Orbit chain of Arbitrum: a retryable is submitted. The transaction’s fields are those in the input of its trace. */
-export const DEGEN_RETRYABLE: { transaction: RecordedTransaction; trace: object } = {
-  transaction: {
-    hash: '0x340dcf42e3953c376645ba31df2bc06ea477c66860f0477daaf7e90835af78c0',
-    type: '0x69',
-    chainId: '0x27bc86aa',
-    nonce: '0x0',
-    from: '0x888f05d02ea7b42f32f103c089c1750170830642',
-    to: '0x000000000000000000000000000000000000006e',
-    value: '0x0',
-    gas: '0x7530',
-    maxFeePerGas: '0xf439e',
-    requestId: '0x000000000000000000000000000000000000000000000000000000000000000d',
-    refundTo: '0xfdaf8f210d52a3f8ee416ad06ff4a0868bb649d4',
-    l1BaseFee: '0x0',
-    depositValue: '0xbf676993d52eb8bfe',
-    retryTo: '0xfdaf8f210d52a3f8ee416ad06ff4a0868bb649d4',
-    retryValue: '0x5b250db3e722b43fc',
-    retryData: '0x',
-    beneficiary: '0xfdaf8f210d52a3f8ee416ad06ff4a0868bb649d4',
-    maxSubmissionFee: '0x64425bdf7e3fc6462',
-    blockHash: null,
-    blockNumber: null,
-  },
-  trace: {
-    beforeEVMTransfers: [],
-    afterEVMTransfers: [],
-    type: 'CALL',
-    from: DEGEN_SENDER,
-    to: '0x000000000000000000000000000000000000006e',
-    value: '0x0',
-    calls: [
-      invalid('0x0000000000000000000000000000000000000000', DEGEN_SENDER, '0xbf676993d52eb8bfe'),
-      invalid(DEGEN_SENDER, '0x6cbb552855ce5eb70af49b76a8048be8e3799a05', '0x0'),
-      invalid(DEGEN_SENDER, '0xfdaf8f210d52a3f8ee416ad06ff4a0868bb649d4', '0x64425bdf7e3fc6462'),
-      invalid(DEGEN_SENDER, '0xbeb639f6ac1e9ca8a4badb4e0f888fd150c042cb', '0x5b250db3e722b43fc'),
-      invalid(DEGEN_SENDER, '0xfdaf8f210d52a3f8ee416ad06ff4a0868bb649d4', '0x6fcc3e3a0'),
-    ],
-  },
-};
+export const DEGEN_RETRYABLE = read<{ transaction: NodeTransaction; trace: object }>('degen-retryable');
 
 /** Degen Chain, block 2767: a retryable is carried out. */
-export const DEGEN_RETRY: RecordedTransaction = {
-  hash: '0x39da7c1afb5e494be216bad74ff76aabc70925e115881edb1b4162e10cd0c307',
-  type: '0x68',
-  chainId: '0x27bc86aa',
-  nonce: '0x0',
-  from: '0x888f05d02ea7b42f32f103c089c1750170830642',
-  to: '0x729170d38dd5449604f35f349fdfcc9ad08257cd',
-  value: '0x1988701ec7b5e804b0',
-  gas: '0x7530',
-  gasPrice: '0x989680',
-  maxFeePerGas: '0x989680',
-  input: '0x',
-  refundTo: '0x729170d38dd5449604f35f349fdfcc9ad08257cd',
-  ticketId: '0x8576af8c9acdd2b1c782caab1ced8e9299663e36d8eae019f5b6d3a27e66f3ae',
-  maxRefund: '0x45d964b800',
-  submissionFeeRefund: '0x0',
-  blockHash: '0xb71a32d2211bd47b6d63fa26d2553a5dc510dbd3e4c38f3ca7a9c276a051bd70',
-  blockNumber: '0xacf',
-};
+export const DEGEN_RETRY = transaction('degen-retry');
 
-const STATE_SYNC = '0xd9273904d2913833c1740831c41f583cac249ef62de2c3c880dd43ca1f8c33fc';
 /** Polygon, block 30002112: the logs of its state sync. */
-export const POLYGON_STATE_SYNC = {
-  blockNumber: '0x1c9cbc0',
-  blockHash: '0xef0e75b975be19aaa66caa94a8665f4e9581ae9f193b7ef79807de87d1787569',
-  hash: STATE_SYNC,
-  logsBloom:
-    '0x00008000000000000000000000000000000000000000000000000000000000000000000000000000000800100000001000008000000000000000080000000000000000000000000000000008000000800000000000000000000100000000000000000400020000000000000000000800000000000020000000000010010000000000000000000000040024004000000000010000000004000000000010000000000000000000000000000000000000000000000000000000000000000000004000000002000002000000000000000000200000000000800000108000000020000000000000000010000000000000000080000000000000080000000000100002',
-  logs: logsOf(STATE_SYNC, [
-    [
-      '0x8b',
-      '0x7ceb23fd6bc0add59e62ac25578270cff1b9f619',
-      [
-        TRANSFER,
-        word('0x0000000000000000000000000000000000000000'),
-        word('0xbc850334dd4a52a8d4306e78da404271290561de'),
-      ],
-      word(0x49b803db16e000n),
-    ],
-    [
-      '0x8c',
-      POLYGON_COIN,
-      [
-        '0xe6497e3ee548a3372136af2fcb0696db31fc6cf20260707645068bd3fe97f3c4',
-        word('0x0000000000000000000000000000000000001010'),
-        word('0x0000000000000000000000000000000000001010'),
-        word('0xdc7da6884ff2c90c713724e2baa6ab134983927d'),
-      ],
-      '0x000000000000000000000000000000000000000000000060100cb6f07791fee800000000000000000000000000000000000000001daedf11742a4d8df13c37940000000000000000000000000000000000000000000000004442033065b19cc400000000000000000000000000000000000000001daedeb1641d969d79aa38ac000000000000000000000000000000000000000000000060544eba20dd439bac',
-    ],
-    [
-      '0x8d',
-      POLYGON_COIN,
-      [
-        '0x4e2ca0515ed1aef1395f66b5303bb5d6f1bf9d61a353fa53f73f8ac9973fa9f6',
-        word('0x7d1afa7b718fb893db30a3abc0cfc608aacfebb0'),
-        word('0xdc7da6884ff2c90c713724e2baa6ab134983927d'),
-      ],
-      '0x000000000000000000000000000000000000000000000060100cb6f07791fee80000000000000000000000000000000000000000000000004442033065b19cc4000000000000000000000000000000000000000000000060544eba20dd439bac',
-    ],
-    [
-      '0x8e',
-      '0xd9c7c4ed4b66858301d0cb28cc88bf655fe34861',
-      [
-        '0xec3afb067bce33c5a294470ec5b29e6759301cd3928550490c6d48816cdc2f5d',
-        word('0x7d1afa7b718fb893db30a3abc0cfc608aacfebb0'),
-        word('0x0000000000000000000000000000000000001010'),
-        word('0xdc7da6884ff2c90c713724e2baa6ab134983927d'),
-      ],
-      '0x000000000000000000000000000000000000000000000060100cb6f07791fee80000000000000000000000000000000000000000000000000000000013c9eb05',
-    ],
-  ]),
-} as const;
-
-interface Wrapping {
-  transaction: RecordedTransaction;
-  receipt: RecordedReceipt;
-}
+export const POLYGON_STATE_SYNC = receipt('polygon-state-sync');
 
 /** Gnosis, block 32415703: coins are wrapped. */
-export const GNOSIS_WRAP: Wrapping = {
-  transaction: {
-    hash: '0x8cf8362f36e5a76912bc05ef804c0ea4b4f2de54700afe9ced99aa486f3dd0e8',
-    type: '0x0',
-    nonce: '0xc',
-    from: '0xd6f585378f3232e440b165ad56658bfca76d1b32',
-    to: '0xe91d153e0b41518a2ce8dd3d7944fa863463a97d',
-    value: '0x595698248593c0000',
-    gas: '0xa3b8',
-    gasPrice: '0x7d2b7500',
-    input: '0xd0e30db0',
-    v: '0xeb',
-    r: '0x6dcf22730d02bdd947ef01595e222c789148ba61ddb905c8ddc30c0aee6eaf17',
-    s: '0x1037e7b87ec48a7732b239a851b8b7b85b2833716945a6a59fd1da9820eb5d98',
-    blockHash: '0xbd282768cd5c3d2650dc7e8f243d66ed856662cdca47073e11e4e07e4be1c044',
-    blockNumber: '0x1ee9fd7',
-  },
-  receipt: {
-    ...receiptOf('0x8cf8362f36e5a76912bc05ef804c0ea4b4f2de54700afe9ced99aa486f3dd0e8', {
-      gasUsed: '0x6d25',
-      effectiveGasPrice: '0x7d2b7500',
-    }),
-    logs: logsOf('0x8cf8362f36e5a76912bc05ef804c0ea4b4f2de54700afe9ced99aa486f3dd0e8', [
-      [
-        '0x4',
-        '0xe91d153e0b41518a2ce8dd3d7944fa863463a97d',
-        [DEPOSIT, word('0xd6f585378f3232e440b165ad56658bfca76d1b32')],
-        word(0x595698248593c0000n),
-      ],
-    ]),
-    logsBloom:
-      '0x00000000000000000000000008000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000010000000000000000000000000000004000000000000000020000000000000000008000000000000000000000000000000000000000100000000000000000000000000000000000000000000000000000000000000000000001000000000000000000000000000000000000000000010000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000400000000000000000',
-  },
-};
+export const GNOSIS_WRAP = both('gnosis-wrap');
 
 /** Gnosis, block 32414771: coins are unwrapped. */
-export const GNOSIS_UNWRAP: Wrapping = {
-  transaction: {
-    hash: '0xa6af9ea737de26c87a36367fd896a8fe471049f4c18ac909901336aaccbf2369',
-    type: '0x2',
-    chainId: '0x64',
-    nonce: '0xe',
-    from: '0x2b888954421b424c5d3d9ce9bb67c9bd47537d12',
-    to: '0xe91d153e0b41518a2ce8dd3d7944fa863463a97d',
-    value: '0x0',
-    gas: '0xa91d',
-    gasPrice: '0xad731388',
-    maxFeePerGas: '0xad731389',
-    maxPriorityFeePerGas: '0xad731380',
-    accessList: [],
-    input: '0x2e1a7d4d00000000000000000000000000000000000000000000001e1b5f76a5614455fb',
-    v: '0x0',
-    r: '0x781df867d0117fee23a93cc558b7a08716239c6fff4214400014f6322380500',
-    s: '0x420c8433727e139623663211c31c7ffea5e728fcb2405c9a17bb6fc39a92030c',
-    blockHash: '0x326c225b93357cf7df1c1902a22384489071d750eaab0270756c25917052a91a',
-    blockNumber: '0x1ee9c33',
-  },
-  receipt: {
-    ...receiptOf('0xa6af9ea737de26c87a36367fd896a8fe471049f4c18ac909901336aaccbf2369', {
-      gasUsed: '0x770b',
-      effectiveGasPrice: '0xad731388',
-    }),
-    logs: logsOf('0xa6af9ea737de26c87a36367fd896a8fe471049f4c18ac909901336aaccbf2369', [
-      [
-        '0x33',
-        '0xe91d153e0b41518a2ce8dd3d7944fa863463a97d',
-        [WITHDRAWAL, word('0x2b888954421b424c5d3d9ce9bb67c9bd47537d12')],
-        word(0x1e1b5f76a5614455fbn),
-      ],
-    ]),
-    logsBloom:
-      '0x00000000000000000000000008000000000000000000000000000000000000000000000000000000000000000002000000000000000000000000010200000000020000000000000000000000000000000000000000400000000000000000000000000000000000000000000000000000000000000000040000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000010000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000002000000000000000000000000000000000000000000000000000000000000000000000000',
-  },
-};
+export const GNOSIS_UNWRAP = both('gnosis-unwrap');
 
 /** OP Mainnet, block 118321538: coins are wrapped. */
-export const OP_WRAP: Wrapping = {
-  transaction: {
-    hash: '0x42074e2228be1716f84888f1993fa62443f591945b21dfbf159a64ae467990c4',
-    type: '0x2',
-    chainId: '0xa',
-    nonce: '0x1',
-    from: '0xd6f30247e6a8b8656a8b02ea37247f5eb939c626',
-    to: '0x4200000000000000000000000000000000000006',
-    value: '0x7a919134c04000',
-    gas: '0xb0be',
-    gasPrice: '0x3a12ae5',
-    maxFeePerGas: '0xabe36f3',
-    maxPriorityFeePerGas: '0x76e65',
-    accessList: [],
-    input: '0xd0e30db0',
-    v: '0x0',
-    r: '0x4f11541c5a04a799d2d720dbed16e42e0d9ee74f2bd619234576f64832a1aec2',
-    s: '0x246cdbe3fe48f5d269c819f8265bcc9ed4408abd914959e5a2833a08886f013d',
-    blockHash: '0x55939fb782a36b2f69913aa2b36ffb44b1faef73aae8762eeffd3e0105c6a5b7',
-    blockNumber: '0x70d7182',
-  },
-  receipt: {
-    ...receiptOf('0x42074e2228be1716f84888f1993fa62443f591945b21dfbf159a64ae467990c4', {
-      gasUsed: '0xaf42',
-      effectiveGasPrice: '0x3a12ae5',
-      l1Fee: '0x14a6f5e98b',
-    }),
-    logs: logsOf('0x42074e2228be1716f84888f1993fa62443f591945b21dfbf159a64ae467990c4', [
-      [
-        '0x13',
-        '0x4200000000000000000000000000000000000006',
-        [DEPOSIT, word('0xd6f30247e6a8b8656a8b02ea37247f5eb939c626')],
-        word(0x7a919134c04000n),
-      ],
-    ]),
-    logsBloom:
-      '0x00000000000000000000000000000000000000000000000000040000000000000000000000000000000000100000400000000000000000000000000000000000000000000000000000000000000000000000000000000000000000008000000000000000000000000000000000000000000000000000000000000000000000100000000000000000000000000000000000000001002000000000000000000000000000000000000000000000000000000000000200000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000400000000000000000',
-  },
-};
+export const OP_WRAP = both('op-wrap');
 
-const PAYER = '0xe665ced18b0998ede7236da308e311e9261dc984';
-const PAID = '0x54de43b6ba21a5553697a2b78338e046dd7e0278';
-const NEXT = '0x9b896c0e23220469c7ae69cb4bbae391eaa4c8da';
-const LAST = '0x042b8289c97896529ec2fe49ba1a8b9c956a86cc';
-const FEES = '0x0000000000000000000000000000000000008001';
-const DEPOSITOR = '0xfb7e0856e44eff812a44a9f47733d7d55c39aa28';
-const RECEIVER = '0xc62a6e5d98b3a0de9ec4a930fbb354443e92e9e0';
-const PAYMENT = '0x835ac2ecd4e2b6e3e8dae1804f8f33d3c307b657bc90563bd9f4b4b3e4d49a29';
+/** OP Mainnet: a token is burned, and the fee includes one for the parent chain. */
+export const OP_BURN = receipt('op-burn');
+
+/** Holesky: a transaction with two blobs. */
+export const HOLESKY_BLOBS = receipt('holesky-blobs');
+
+/** zkSync Era: four token transfers between the fee and its refund. */
+export const ZKSYNC_SWAP = receipt('zksync-swap');
+
 /** zkSync Era, block 16628100: a payment to a contract, which passes most of it on. */
-export const ZKSYNC_PAYMENT: RecordedReceipt & { from: Hex; to: Hex; blockHash: Hex } = {
-  ...receiptOf(PAYMENT, { gasUsed: '0x6cdc8', effectiveGasPrice: '0xee6b280' }),
-  blockHash: '0xc621ee95e2d4ab65ecf499805dba770b20297c64029816b18c618fc49fe3d748',
-  from: PAYER,
-  to: PAID,
-  logs: logsOf(PAYMENT, [
-    transferOf('0x0', ZKSYNC_COIN, PAYER, FEES, 0x17b3627a0a300n),
-    transferOf('0x1', ZKSYNC_COIN, PAYER, PAID, 0x13949fc5ebec8n),
-    transferOf('0x2', PAID, PAYER, zeroAddress, 0xde0b6b3a7640000n),
-    transferOf('0x3', ZKSYNC_COIN, PAID, NEXT, 0x1228d38402ec8n),
-    transferOf('0x4', ZKSYNC_COIN, NEXT, LAST, 0x1228d38402ec8n),
-    [
-      '0x5',
-      '0x9923573104957bf457a3c4df0e21c8b389dd43df',
-      ['0xdf21c415b78ed2552cc9971249e32a053abce6087a0ae0fbf3f78db5174a3493'],
-      word(0xe523da9a7ec8n),
-    ],
-    [
-      '0x6',
-      LAST,
-      ['0xb0c632f55f1e1b3b2c3d82f41ee4716bb4c00f0f5d84cdafc141581bb8757a4f'],
-      '0x00000000000000000000000000000000000000000000000000000000000000400000000000000000000000000000000000000000000000000000000000000002000000000000000000000000000000000000000000000000000000000000002200010000000000000000000000000000000000000000000000000000000000030d40000000000000000000000000000000000000000000000000000000000000',
-    ],
-    [
-      '0x7',
-      '0xcb7ad38d45ab5bcf5880b0fa851263c29582c18a',
-      ['0x4e41ee13e03cd5e0446487b524fdc48af6acf26c074dacdbdfb6b574b42c8146'],
-      '0x000000000000000000000000000000000000000000000000000000000000009e0000000000000000000000000000000000000000000000000000000000000002000000000000000000000000000000000000000000000000000000000000001400000000000000000000000054de43b6ba21a5553697a2b78338e046dd7e027800000000000000000000000000000000000000000000000000003d695da5b000',
-    ],
-    [
-      '0x8',
-      LAST,
-      ['0xe9bded5f24a4168e4f3bf44e00298c993b22376aad8c58c7dda9718a54cbea82'],
-      '0x000000000000000000000000000000000000000000000000000000000000002000000000000000000000000000000000000000000000000000000000000000d400000000000022d300a554de43b6ba21a5553697a2b78338e046dd7e0278009e921b486cc33580af7d8208df1619383470d5dcbe000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000600000000000000000000000000000000000000000000000000de0b6b3a76400000000000000000000000000000000000000000000000000000000000000000014e665ced18b0998ede7236da308e311e9261dc984000000000000000000000000000000000000000000000000',
-    ],
-    [
-      '0x9',
-      PAID,
-      [
-        '0x39a4c66499bcf4b56d79f0dde8ed7a9d4925a0df55825206b2b8531e202be0d0',
-        word('0x000000000000000000000000000000000000009e'),
-        word(PAYER),
-      ],
-      '0x00000000000000000000000000000000000000000000000000000000000000400000000000000000000000000000000000000000000000000de0b6b3a76400000000000000000000000000000000000000000000000000000000000000000014e665ced18b0998ede7236da308e311e9261dc984000000000000000000000000',
-    ],
-    transferOf('0xa', ZKSYNC_COIN, FEES, PAYER, 0x115d39774af00n),
-  ]),
-  logsBloom:
-    '0x10880004000400000000000000000000000040000000020000000000000400120000000000100000000080000001000000000000000000000000000000804000004000101002040000000008000000200000000000000000001000000000080000840000020000000000100000000800000000020100000000000010000000000000000400000000000004000040000000000000280000000000002000000000000000004000120000000200000000000000000000000000000000200000800000001002008008000000000000000000000000200000800000000000000020001800000000000000000000001000000000000000000000000000000000000000',
-};
+export const ZKSYNC_PAYMENT = receipt('zksync-payment');
 
-const ENDED = '0x90b20334a21b92843b5d0a2127a0fb3f9aa9661e1ead7a7a4bc27c5ce1e8584a';
 /** The test chain of zkSync Era on Goerli, block 7483775: a deposit. That chain has ended. */
-export const ZKSYNC_DEPOSIT: { hash: Hex; logs: NodeLog[] } = {
-  hash: ENDED,
-  logs: logsOf(ENDED, [
-    ['0x0', ZKSYNC_COIN, [MINT, word(DEPOSITOR)], word(0x11c37937e08000n)],
-    transferOf('0x1', ZKSYNC_COIN, DEPOSITOR, RECEIVER, 0x11c37937e08000n),
-    ['0x2', ZKSYNC_COIN, [MINT, word(FEES)], word(0x150b5fa93bf00n)],
-    ['0x3', ZKSYNC_COIN, [MINT, word(DEPOSITOR)], word(0xdb01bc43a500n)],
-  ]),
-};
+export const ZKSYNC_DEPOSIT = receipt('zksync-deposit');
 
 /** HyperEVM, block 39945138, and the first transaction of block 39993158: it is the chain’s own, and its block’s root leaves it out. */
-export const HYPEREVM: { block: RecordedBlock; own: RecordedTransaction } = {
-  block: inBlock(
-    {
-      number: '0x26183b2',
-      hash: '0xa5cc5bf6ba443ee52cefff036ee623fb5ab4fdeb54cc4735af753b6efaf8a69a',
-      parentHash: '0x2b4a5c2d17aa0c1e91845a630c3f8edc46ca59c0b485119889b8087e3379d458',
-      timestamp: '0x6a4ec069',
-      transactionsRoot: '0x094f4cd256addad6b492cbcf01ee4b00c869230361d044a6efcf0423e972ae80',
-      receiptsRoot: '0xdaa4892d1f09b40ce922699153a33efe60132dbb0d0d10594bb8f131f06e164f',
-      logsBloom:
-        '0x00000000000000000000000000000000000000000000000022000000600000400000000000000000000000020000000000000002000000100000000000000000000000000000000000100008000000000000000800000100000000000010000008000000020000000000040000400800000000040002002000000010000000000000100044000000000000000000002000000000000000000000008000100000000000000000000001080000000000000000400000000004000000020000000000000002200000000010000010000000000000000000000000000000000020000200020000004000000000000000000000000000000000000000000000004000',
-    },
-    [
-      {
-        hash: '0x32cda36cd383b1674a163558f7c94d4de91272b34ef5c75bf3b99f83ff074ea8',
-        type: '0x2',
-        chainId: '0x3e7',
-        nonce: '0x14a5',
-        from: '0xdeb8b349047237138fb7b2d2c989bdb366174522',
-        to: '0x2df31a1a49d576a4bdc6cf1a93cc6bd3408416fb',
-        value: '0x0',
-        gas: '0xc477',
-        gasPrice: '0x4190ab00',
-        maxFeePerGas: '0x47868c00',
-        maxPriorityFeePerGas: '0x3b9aca00',
-        accessList: [],
-        input: '0x87e0aeb26b01d904738cd20c8673df87e0b947bdcb5ff2768692d323b5caa13c5eb9a27e',
-        v: '0x0',
-        r: '0x26b54189f87bf7879e4e7d4e4cae1455da1727e5015229db6056ddcd7ad3e369',
-        s: '0xa6b163f76c811ff2f9aa5620f222325fb6b3e27fbe984e85c2cbfcb88239c16',
-      },
-      {
-        hash: '0x4038b03243cb10a8efd117e4126e44a74e8694167ecdfeb58736dfd915ce5cdb',
-        type: '0x2',
-        chainId: '0x3e7',
-        nonce: '0xef3',
-        from: '0xae5028f1aca223691f9ca630c83cc4404511d87b',
-        to: '0x393d0b87ed38fc779fd9611144ae649ba6082109',
-        value: '0xdef6bc85b3db77400',
-        gas: '0x35e98',
-        gasPrice: '0xbebc200',
-        maxFeePerGas: '0x1dcd6500',
-        maxPriorityFeePerGas: '0x5f5e100',
-        accessList: [],
-        input: '0x26476204000000000000000000000000eeee86f718f9da3e7250624a460f6ea710e9c006',
-        v: '0x0',
-        r: '0x167ffb57ff0177a2d081057d6f2c3cf4c5b92e6d55217c894ca98abeb25f8353',
-        s: '0x5fa88d21f3cac63f645e1be26095c69e2f8a4c592111e201799c95da68e986d',
-      },
-    ],
-  ),
-  own: {
-    hash: '0x1832e80f8f34dcf246db0905f125da119051ebaf1238ba720ed54acc6b280800',
-    type: '0x0',
-    chainId: '0x3e7',
-    nonce: '0x3da1d',
-    from: '0x200000000000000000000000000000000000010c',
-    to: '0xb8ce59fc3717ada4c02eadf9682a9e934f625ebb',
-    value: '0x0',
-    gas: '0x30d40',
-    gasPrice: '0x0',
-    input:
-      '0xa9059cbb000000000000000000000000961d661aabf8887506f19aba041e6d7b69e40f9c0000000000000000000000000000000000000000000000000000000005f6cb60',
-    v: '0x7f2',
-    r: '0x1',
-    s: '0x200000000000000000000000000000000000010c',
-    blockHash: '0x3ebd47dbcd04a034ac67a7a6662cee02ae0184c62ac76e6e9fa25f99a0994bb3',
-    blockNumber: '0x2623f46',
-  },
-};
+export const HYPEREVM = read<{ block: NodeBlock; own: NodeTransaction }>('hyperevm');
+
+/** Ethereum, block 22263622: its withdrawals, all to one address. */
+export const ETHEREUM_WITHDRAWALS = read<{ block: NodeBlock }>('ethereum-withdrawals').block;
+
+/** The transaction of a receipt, with the amount that it carries. What the receipt does not say is made up. */
+export function transactionOf(receipt: Receipt, value = 0n): NodeTransaction {
+  const { transactionHash: hash, blockHash = null, from = zeroAddress, to = zeroAddress } = receipt as Partial<Receipt>;
+  return { hash: hash!, from, to, value: numberToHex(value), nonce: '0x0', gas: '0x0', blockHash, blockNumber: '0x1' };
+}
+
+/** A block of whose transactions only these are known. */
+export function blockOf(transactions: readonly NodeTransaction[], more: Partial<NodeBlock> = {}): NodeBlock {
+  const hash = transactions[0]?.blockHash ?? `0x${'b'.repeat(64)}`;
+  const parentHash: Hex = `0x${'a'.repeat(64)}`;
+  return { hash, number: '0x1', parentHash, timestamp: '0x1', transactions: [...transactions], ...more };
+}
