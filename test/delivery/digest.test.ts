@@ -18,9 +18,7 @@ beforeEach(async () => {
 });
 
 const digests = () => pipeline.alerts(ALERTS).filter(({ title }) => title.includes('Digest'));
-/** How many transfers each digest counts. */
 const counts = () => digests().map(({ title }) => Number(/(\d+) transfers/.exec(title)![1]));
-/** How many alerts are shown on their own. */
 const alone = () => pipeline.alerts(ALERTS).length - digests().length;
 
 /** Receives events for this many alerts while Discord is down for this many minutes. */
@@ -70,7 +68,7 @@ describe('a backlog', () => {
 
   it('posts a backlog of a few alerts one by one, however old it is', async () => {
     await pileUp(4, 40);
-    await pipeline.turnUntil('#alerts shows 4 alerts', () => pipeline.alerts(ALERTS).length === 4, 7_200);
+    await pipeline.untilShown(ALERTS, 4, 7_200);
     expect(digests()).toEqual([]);
   });
 });

@@ -2,7 +2,6 @@ import { beforeEach, expect, it } from 'vitest';
 import { MINUTE } from '../../src/domain/clock.ts';
 import { textOf } from '../discord/shown.ts';
 import {
-  ALICE,
   MESSAGES,
   type Pipeline,
   payment,
@@ -30,7 +29,7 @@ const mentions = () =>
 it('mentions the role of a subscription and nothing else', async () => {
   await pipeline.watch(TREASURY, WHALES, { mention: ROLE, token: USDC });
   await pipeline.receive(payment({ tokenSymbol: '@everyone <@&1>' }));
-  await pipeline.turnUntil('#whales shows 1 alert', () => pipeline.numbers(WHALES).length === 1);
+  await pipeline.untilShown(WHALES, 1);
   const [text] = pipeline.discord.messages(WHALES).map(({ message }) => textOf(message));
   expect(text).toContain(` <@&${ROLE}>\n`);
   expect(text).not.toContain('everyone');
@@ -47,16 +46,6 @@ it('mentions a role for amounts from its threshold on, once per cooldown, across
   await pipeline.pass(10 * MINUTE, MINUTE);
   await pay(500);
   expect(mentions().map((mention) => mention !== '')).toEqual([false, true, false, false, true]);
-});
-
-it('mentions a role in the message that replaces a refused one', async () => {
-  await pipeline.watch(ALICE, WHALES, { mention: ROLE, token: USDC });
-  pipeline.discord.fault({ fault: REFUSED, channelId: WHALES, method: 'POST', path: MESSAGES, times: 1 });
-  pipeline.discord.fault({ fault: { kind: 'rate-limit', retryAfterMs: 2_000 }, path: MESSAGES, times: 2 });
-  for (const n of [1, 2]) await pipeline.pay(n);
-  await pipeline.routed();
-  await pipeline.turnUntilSettled();
-  expect(mentions()).toContain(`<@&${ROLE}>`);
 });
 
 it('mentions a role once, even if Discord refuses the first message', async () => {

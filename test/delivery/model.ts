@@ -85,8 +85,7 @@ const scenario = fc.record({
     maxLength: 5,
     selector: ([channel, address]) => `${channel} ${address}`,
   }),
-  /** Seconds until the hour ends. */
-  hourEnds: fc.nat(90),
+  secondsUntilHour: fc.nat(90),
   fault: fc.option(
     fc.record({
       which: fc.nat(FAULTS.length - 1),
@@ -111,7 +110,6 @@ interface Post {
   body: object;
 }
 
-/** Every post of the sender, in the order of time. */
 function postsOf({ transfers }: Scenario, addresses: AddressText[], txHash: string): Post[] {
   const posts: Post[] = [];
   transfers.forEach(({ parties, copies, watchers, rescans }, index) => {
@@ -196,7 +194,6 @@ function shown(pipeline: Pipeline, txHash: string): Record<string, string[]> {
   );
 }
 
-/** Expects that each digest's only file lists what its message counts. */
 async function expectFiles(pipeline: Pipeline, txHash: string): Promise<void> {
   for (const { message } of CHANNELS.flatMap((channelId) => pipeline.discord.messages(channelId))) {
     const [file, ...others] = message.attachments;
@@ -218,7 +215,6 @@ export function modelTest({ numRuns, ...options }: Pick<PipelineOptions, 'openSt
         render,
         renderAgain: render,
         countFitting: (alerts) => Math.min(alerts.length, 10),
-        /** Adds a file with the same titles. */
         renderDigest(alerts, reference) {
           const { payload, used } = render(alerts, reference);
           return Promise.resolve({ payload, used, csv: payload.embeds.map(({ title }) => title).join('\n') });
@@ -237,7 +233,7 @@ export function modelTest({ numRuns, ...options }: Pick<PipelineOptions, 'openSt
           const digest = hourly ? 'hourly' : null;
           watching.push(await pipeline.watch(addresses[address]!, CHANNELS[channel]!, { digest }));
         }
-        pipeline.clock.advance(2 * HOUR - (pipeline.clock.now() % HOUR) - given.hourEnds * SECOND);
+        pipeline.clock.advance(2 * HOUR - (pipeline.clock.now() % HOUR) - given.secondsUntilHour * SECOND);
         if (given.fault) {
           const { which, ...rule } = given.fault;
           pipeline.discord.fault({ fault: FAULTS[which]!, path: '/channels/**', ...rule });

@@ -47,9 +47,7 @@ describe('a blocked channel', () => {
       close(ALERTS);
       await send();
       expect(notices(WHALES)).toHaveLength(times);
-      pipeline.discord.act({ do: 'channel.allow', channelId: ALERTS });
-      pipeline.deliverer.guildChanged(HARBOR);
-      await pipeline.idle();
+      await pipeline.reopen(ALERTS);
     }
     expect(notices(WHALES)).toHaveLength(2);
   });
@@ -80,12 +78,7 @@ describe('a blocked channel', () => {
     close(ALERTS);
     close(WHALES);
     await send();
-    pipeline.discord.act({ do: 'channel.allow', channelId: ALERTS });
-    pipeline.deliverer.guildChanged(HARBOR);
-    await pipeline.idle();
-    pipeline.discord.act({ do: 'channel.allow', channelId: WHALES });
-    pipeline.deliverer.guildChanged(HARBOR);
-    await pipeline.idle();
+    for (const channel of [ALERTS, WHALES]) await pipeline.reopen(channel);
     expect(pipeline.alerts(ALERTS).filter(({ title }) => title.startsWith('📥'))).toHaveLength(1);
     expect(notices(WHALES)).toEqual([]);
   });

@@ -43,7 +43,10 @@ const headOf = (changed: Partial<ChannelHead>): ChannelHead => ({
   since: null,
   ...changed,
 });
+const stepOf = (outcome: SendOutcome, attempt: Partial<Attempt> = {}, situation: Partial<Situation> = {}) =>
+  decide(outcome, attemptOf(attempt), situationOf(situation));
 const FORBIDDEN: SendOutcome = { status: 'forbidden', code: 50013 };
+const REFUSED: SendOutcome = { status: 'refused', reason: '50035' };
 const limitedFor = (retryAfterMs: number): SendOutcome => ({
   status: 'rate-limited',
   global: false,
@@ -52,40 +55,34 @@ const limitedFor = (retryAfterMs: number): SendOutcome => ({
 });
 
 it('marks a sent message as sent, and opens its parked channel', () => {
-  const sent: SendOutcome = { status: 'sent', messageId: '99' };
-  expect(decide(sent, attemptOf(), situationOf({ head: headOf({ state: 'parked' }) }))).toEqual({
+  expect(stepOf({ status: 'sent', messageId: '99' }, {}, { head: headOf({ state: 'parked' }) })).toEqual({
     batch: { do: 'mark-sent', messageId: '99' },
     channel: { do: 'open', wasBlocked: true },
   });
 });
 
 it('returns the alerts of an edit to the queue when its message is gone', () => {
-  const gone: SendOutcome = { status: 'sent', messageId: null };
-  expect(decide(gone, attemptOf({ kind: 'edit' }), situationOf()).batch).toEqual({ do: 'mark-edit-failed' });
+  expect(stepOf({ status: 'sent', messageId: null }, { kind: 'edit' }).batch).toEqual({ do: 'mark-edit-failed' });
 });
 
 it('keeps a message unconfirmed after a refused repeat if an earlier attempt may have posted it', () => {
-  const steps = [false, true].map(
-    (unconfirmed) => decide(FORBIDDEN, attemptOf({ unconfirmed }), situationOf()).batch.do,
-  );
+  const steps = [false, true].map((unconfirmed) => stepOf(FORBIDDEN, { unconfirmed }).batch.do);
   expect(steps).toEqual(['mark-not-sent', 'nothing']);
 });
 
 it('posts joining alerts in their own message when edits are limited for more than a minute', () => {
-  const join = attemptOf({ kind: 'edit' });
-  expect(decide(limitedFor(MINUTE + 1), join, situationOf())).toMatchObject({
+  expect(stepOf(limitedFor(MINUTE + 1), { kind: 'edit' })).toMatchObject({
     batch: { do: 'mark-edit-failed' },
     channel: { do: 'nothing' },
   });
-  expect(decide(limitedFor(MINUTE), join, situationOf())).toMatchObject({
+  expect(stepOf(limitedFor(MINUTE), { kind: 'edit' })).toMatchObject({
     batch: { do: 'mark-not-sent' },
     channel: { do: 'postpone', waitMs: MINUTE },
   });
 });
 
 it('postpones a channel’s edits and not its alerts when an update is rate-limited', () => {
-  const update = attemptOf({ kind: 'edit', isUpdate: true });
-  expect(decide(limitedFor(5 * MINUTE), update, situationOf()).channel).toEqual({
+  expect(stepOf(limitedFor(5 * MINUTE), { kind: 'edit', isUpdate: true }).channel).toEqual({
     do: 'postpone-edits',
     waitMs: 5 * MINUTE,
     reason: 'rate',
@@ -94,16 +91,14 @@ it('postpones a channel’s edits and not its alerts when an update is rate-limi
 
 it('dead-letters a message that stays unconfirmed for 72 hours', () => {
   const unconfirmed: SendOutcome = { status: 'unconfirmed', reason: 'HTTP 503' };
-  const steps = [72 * HOUR, 72 * HOUR + 1].map(
-    (age) => decide(unconfirmed, attemptOf({ frozenAt: NOW - age }), situationOf()).batch,
-  );
+  const steps = [72 * HOUR, 72 * HOUR + 1].map((age) => stepOf(unconfirmed, { frozenAt: NOW - age }).batch);
   expect(steps).toEqual([{ do: 'nothing' }, { do: 'dead-letter', reason: '72 hours: HTTP 503' }]);
 });
 
 it('waits for as long as a message is old, between 15 minutes and 6 hours, before it is repeated without its history', () => {
   const waits = [0, HOUR, DAY].map((age) => {
-    const attempt = attemptOf({ isHistoryHidden: true, frozenAt: NOW - age, unconfirmed: true });
-    const { channel } = decide({ status: 'unconfirmed', reason: 'timeout' }, attempt, situationOf());
+    const attempt = { isHistoryHidden: true, frozenAt: NOW - age, unconfirmed: true };
+    const { channel } = stepOf({ status: 'unconfirmed', reason: 'timeout' }, attempt);
     return channel.do === 'postpone' && channel.waitMs;
   });
   expect(waits).toEqual([15 * MINUTE, HOUR, 6 * HOUR]);
@@ -111,15 +106,13 @@ it('waits for as long as a message is old, between 15 minutes and 6 hours, befor
 
 it('does not postpone a channel for a fault that concerns all sending', () => {
   const outcomes: SendOutcome[] = [{ status: 'breaker', reason: 'HTTP 403' }, { status: 'unauthorized' }];
-  for (const outcome of outcomes) {
-    expect(decide(outcome, attemptOf(), situationOf()).channel).toEqual({ do: 'nothing' });
-  }
+  for (const outcome of outcomes) expect(stepOf(outcome).channel).toEqual({ do: 'nothing' });
 });
 
 it('retries a parked channel after 15 minutes, an hour, and then every 6 hours', () => {
   const waits = [0, 1, 2, 3, 50].map((attempts) => {
     const head = headOf({ state: 'parked', attempts, since: NOW });
-    const { channel } = decide(FORBIDDEN, attemptOf(), situationOf({ head }));
+    const { channel } = stepOf(FORBIDDEN, {}, { head });
     return channel.do === 'block' && [channel.waitMs, channel.head.dueAt - NOW];
   });
   expect(waits).toEqual([15 * MINUTE, HOUR, 6 * HOUR, 6 * HOUR, 6 * HOUR].map((ms) => [ms, ms]));
@@ -128,7 +121,7 @@ it('retries a parked channel after 15 minutes, an hour, and then every 6 hours',
 it('expires a parked channel’s alerts after a week, and notifies admins only when it is first parked', () => {
   const blocks = [null, NOW - 7 * DAY, NOW - 7 * DAY - 1].map((since) => {
     const head = headOf(since === null ? {} : { state: 'parked', attempts: 3, since });
-    const { channel } = decide(FORBIDDEN, attemptOf(), situationOf({ head }));
+    const { channel } = stepOf(FORBIDDEN, {}, { head });
     return channel.do === 'block' && [channel.isNew, channel.expired];
   });
   expect(blocks).toEqual([
@@ -139,22 +132,19 @@ it('expires a parked channel’s alerts after a week, and notifies admins only w
 });
 
 it('marks a channel as unreachable instead of parked when permissions are missing and the bot was removed', () => {
-  const situations = [situationOf({ isRemoved: true }), situationOf({ head: headOf({ state: 'unreachable' }) })];
-  const reasons = situations.map((situation) => {
-    const { channel } = decide(FORBIDDEN, attemptOf(), situation);
+  const reasons = [{ isRemoved: true }, { head: headOf({ state: 'unreachable' }) }].map((situation) => {
+    const { channel } = stepOf(FORBIDDEN, {}, situation);
     return channel.do === 'block' && channel.head.reason;
   });
   expect(reasons).toEqual(Array(2).fill('channel or server is gone (50013)'));
 });
 
 it('unfreezes a refused message to search it for the alert at fault, which becomes a dead letter', () => {
-  const refused: SendOutcome = { status: 'refused', reason: '50035' };
-  expect(decide(refused, attemptOf({ alerts: 4 }), situationOf())).toMatchObject({
+  expect(stepOf(REFUSED, { alerts: 4 })).toMatchObject({
     batch: { do: 'unfreeze' },
     channel: { do: 'search', search: { limit: 2, plain: false } },
   });
-  const last = situationOf({ search: { limit: 1, plain: true } });
-  expect(decide(refused, attemptOf({ alerts: 1 }), last)).toMatchObject({
+  expect(stepOf(REFUSED, { alerts: 1 }, { search: { limit: 1, plain: true } })).toMatchObject({
     batch: { do: 'dead-letter', reason: '50035' },
     channel: { do: 'search', search: null },
   });
@@ -162,8 +152,10 @@ it('unfreezes a refused message to search it for the alert at fault, which becom
 
 it('dead-letters a refused edit or notice at once', () => {
   for (const kind of ['edit', 'notice'] as const) {
-    const { batch, channel } = decide({ status: 'refused', reason: '50035' }, attemptOf({ kind }), situationOf());
-    expect([batch, channel]).toEqual([{ do: 'dead-letter', reason: '50035' }, { do: 'nothing' }]);
+    expect(stepOf(REFUSED, { kind })).toMatchObject({
+      batch: { do: 'dead-letter', reason: '50035' },
+      channel: { do: 'nothing' },
+    });
   }
 });
 
@@ -182,9 +174,7 @@ it('narrows a refused message to a half at a time, then to one alert as plain te
     { limit: 1, plain: true },
     null,
   ]);
-});
-
-it('tries at most five alerts after a digest was refused', () => {
+  // A digest of thousands is searched from five on, too.
   expect(narrowed(NO_SEARCH, 20_000)).toEqual({ limit: 5, plain: false });
 });
 

@@ -24,7 +24,6 @@ const pay = async (units: number) => {
   await pipeline.pay(units);
   await pipeline.idle();
 };
-/** How many edits were requested. */
 const edits = () => pipeline.discord.requests().filter(({ method }) => method === 'PATCH').length;
 /** Whether each alert of a channel shows the new label. */
 const names = (channel: string) => pipeline.alerts(channel).map(({ text }) => text.includes('Mallory'));

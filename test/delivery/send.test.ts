@@ -34,7 +34,7 @@ describe('messages', () => {
     await pipeline.turnUntil('the bot tries once to post in #alerts', () => posts(ALERTS).length === 1);
     for (let n = 2; n <= 26; n++) await pipeline.pay(n);
     await pipeline.routed();
-    await pipeline.turnUntil('#alerts shows 26 alerts', () => pipeline.numbers(ALERTS).length === 26);
+    await pipeline.untilShown(ALERTS, 26);
     expect(pipeline.numbers(ALERTS)).toEqual(Array.from({ length: 26 }, (_, n) => String(n + 1)));
     // The first alert alone, then three messages with up to ten alerts each.
     expect(pipeline.discord.messages(ALERTS)).toHaveLength(4);
@@ -43,10 +43,10 @@ describe('messages', () => {
   it('writes messages in the language of the Discord server until another one is chosen', async () => {
     await pipeline.store.guilds.recordLocale(HARBOR, 'de');
     await pipeline.pay(1);
-    await pipeline.turnUntil('#alerts shows 1 alert', () => pipeline.numbers(ALERTS).length === 1);
+    await pipeline.untilShown(ALERTS, 1);
     await pipeline.store.guilds.changeSettings(HARBOR, { language: 'en-US' });
     await pipeline.pay(2);
-    await pipeline.turnUntil('#alerts shows 2 alerts', () => pipeline.numbers(ALERTS).length === 2);
+    await pipeline.untilShown(ALERTS, 2);
     const words = pipeline.alerts(ALERTS).map(({ text }) => /-# (\w+) /.exec(text)?.[1]);
     expect(words).toEqual(['von', 'from']);
   });
@@ -67,40 +67,17 @@ describe('messages', () => {
   });
 });
 
-describe('a fault of Discord', () => {
-  it('finds a message by its reference after a fault that outlasts Discord’s memory of the nonce', async () => {
-    pipeline.discord.fault({ fault: { kind: 'lost' }, method: 'POST', path: MESSAGES, times: 1 });
-    pipeline.discord.fault({ fault: { kind: 'error', status: 503 }, path: MESSAGES, forMs: 20 * 60_000 });
-    await pipeline.pay(1);
-    await pipeline.turnUntil('the bot tries to post in #alerts', () => posts(ALERTS).length > 0);
-    pipeline.clock.advance(10 * 60_000);
-    await pipeline.pay(2);
-    await pipeline.turnUntil('#alerts shows at least 2 alerts', () => pipeline.numbers(ALERTS).length >= 2, 7_200);
-    expect(pipeline.numbers(ALERTS)).toEqual(['1', '2']);
-  });
-
-  it('searches for a message that may be posted even if other attempts and searches fail too', async () => {
-    const page = { kind: 'cloudflare', status: 403 } as const;
-    const faults = [
-      pipeline.discord.fault({ fault: page, method: 'POST', path: MESSAGES, times: 1 }),
-      pipeline.discord.fault({ fault: { kind: 'lost' }, method: 'POST', path: MESSAGES, times: 1 }),
-      pipeline.discord.fault({ fault: page, method: 'POST', path: MESSAGES, times: 1 }),
-      pipeline.discord.fault({ fault: page, method: 'GET', path: MESSAGES, times: 1 }),
-    ];
-    await pipeline.pay(1);
-    await pipeline.turnUntilSettled();
-    expect([pipeline.numbers(ALERTS), ...faults.map(({ hits }) => hits)]).toEqual([['1'], 1, 1, 1, 1]);
-  });
-
-  it('posts every alert once when the process restarts during a fault', async () => {
-    pipeline.discord.fault({ fault: { kind: 'lost' }, method: 'POST', path: MESSAGES, times: 1 });
-    await pipeline.pay(1);
-    await pipeline.turnUntil('#alerts shows 1 alert', () => pipeline.numbers(ALERTS).length === 1);
-    await pipeline.restart();
-    await pipeline.pay(2);
-    await pipeline.turnUntil('#alerts shows at least 2 alerts', () => pipeline.numbers(ALERTS).length >= 2);
-    expect(pipeline.numbers(ALERTS)).toEqual(['1', '2']);
-  });
+it('searches for a message that may be posted even if other attempts and searches fail too', async () => {
+  const page = { kind: 'cloudflare', status: 403 } as const;
+  const faults = [
+    pipeline.discord.fault({ fault: page, method: 'POST', path: MESSAGES, times: 1 }),
+    pipeline.discord.fault({ fault: { kind: 'lost' }, method: 'POST', path: MESSAGES, times: 1 }),
+    pipeline.discord.fault({ fault: page, method: 'POST', path: MESSAGES, times: 1 }),
+    pipeline.discord.fault({ fault: page, method: 'GET', path: MESSAGES, times: 1 }),
+  ];
+  await pipeline.pay(1);
+  await pipeline.turnUntilSettled();
+  expect([pipeline.numbers(ALERTS), ...faults.map(({ hits }) => hits)]).toEqual([['1'], 1, 1, 1, 1]);
 });
 
 it('posts another server’s alert between those of a server with very many channels that are new to the process', async () => {
@@ -122,69 +99,61 @@ it('posts another server’s alert between those of a server with very many chan
   expect(postedIn().slice(perSecond, 2 * perSecond)).toContain(alerts);
 });
 
-describe('a blocked channel', () => {
-  it.each([
-    ['recording that it is open fails once', 'setState', false],
-    ['recording the accepted message fails once', 'markSent', false],
-    ['the process is killed before it recorded the accepted message', 'markSent', true],
-  ] as const)('posts at once and nothing twice in a channel that opened, although %s', async (_, method, isKilled) => {
-    let failures = 0;
-    let isFailing = false;
-    const fails = (name: typeof method) => isFailing && name === method;
-    const fail = async (): Promise<never> => {
-      failures++;
-      isFailing = isKilled;
-      throw new StoreError('disk full', 'SQLITE_FULL');
-    };
-    pipeline = await startPipeline({
-      store: ({ channels, outbox, ...others }) => ({
-        ...others,
-        channels: { ...channels, setState: (...to) => (fails('setState') ? fail() : channels.setState(...to)) },
-        outbox: { ...outbox, markSent: (...of) => (fails('markSent') ? fail() : outbox.markSent(...of)) },
-      }),
-    });
-    await pipeline.watch(TREASURY, ALERTS);
-    pipeline.discord.act({ do: 'channel.forbid', channelId: ALERTS });
-    await pipeline.pay(1);
-    await pipeline.pass(2 * HOUR, 5 * MINUTE);
-    pipeline.discord.act({ do: 'channel.allow', channelId: ALERTS });
-    isFailing = true;
-    pipeline.deliverer.guildChanged(HARBOR);
-    await pipeline.turnUntil('recording it fails', () => failures > 0);
-    if (isKilled) {
-      await pipeline.restart();
-      isFailing = false;
-    }
-    await pipeline.turnUntilSettled();
-    // Until the channel has nothing to send and is forgotten.
-    await pipeline.pass(5 * SECOND);
-    await pipeline.pay(2);
-    await pipeline.turnUntil('#alerts shows 2 alerts', () => pipeline.numbers(ALERTS).length === 2, 60);
-    expect(pipeline.numbers(ALERTS)).toEqual(['1', '2']);
-    expect(await blocked()).toEqual([]);
+it.each([
+  ['recording that it is open fails once', 'setState', false],
+  ['recording the accepted message fails once', 'markSent', false],
+  ['the process is killed before it recorded the accepted message', 'markSent', true],
+] as const)('posts at once and nothing twice in a channel that opened, although %s', async (_, method, isKilled) => {
+  let failures = 0;
+  let isFailing = false;
+  const fails = (name: typeof method) => isFailing && name === method;
+  const fail = async (): Promise<never> => {
+    failures++;
+    isFailing = isKilled;
+    throw new StoreError('disk full', 'SQLITE_FULL');
+  };
+  pipeline = await startPipeline({
+    store: ({ channels, outbox, ...others }) => ({
+      ...others,
+      channels: { ...channels, setState: (...to) => (fails('setState') ? fail() : channels.setState(...to)) },
+      outbox: { ...outbox, markSent: (...of) => (fails('markSent') ? fail() : outbox.markSent(...of)) },
+    }),
   });
+  await pipeline.watch(TREASURY, ALERTS);
+  pipeline.discord.act({ do: 'channel.forbid', channelId: ALERTS });
+  await pipeline.pay(1);
+  await pipeline.pass(2 * HOUR, 5 * MINUTE);
+  pipeline.discord.act({ do: 'channel.allow', channelId: ALERTS });
+  isFailing = true;
+  pipeline.deliverer.guildChanged(HARBOR);
+  await pipeline.turnUntil('recording it fails', () => failures > 0);
+  if (isKilled) {
+    await pipeline.restart();
+    isFailing = false;
+  }
+  await pipeline.turnUntilSettled();
+  // Until the channel has nothing to send and is forgotten.
+  await pipeline.pass(5 * SECOND);
+  await pipeline.pay(2);
+  await pipeline.untilShown(ALERTS, 2, 60);
+  expect(pipeline.numbers(ALERTS)).toEqual(['1', '2']);
+  expect(await blocked()).toEqual([]);
 });
 
-describe('an alert that Discord refuses', () => {
-  it('dead-letters an alert that Discord refuses in every form, posts the others, and posts it at a replay', async () => {
-    pipeline.discord.fault({ fault: { kind: 'error', status: 500 }, path: MESSAGES, times: 1 });
-    await pipeline.pay(1);
-    await pipeline.turnUntil('the bot tries once to post in #alerts', () => posts(ALERTS).length === 1);
-    for (const n of [2, 3, 4, 5]) await pipeline.pay(n);
-    await pipeline.routed();
-    // Refuses each message of the search: the batch, its halves, the single alert, and that as plain text.
-    pipeline.discord.fault({ fault: REFUSED, method: 'POST', path: MESSAGES, skip: 1, times: 4 });
-    await pipeline.turnUntil('there is 1 dead letter', async () => (await pipeline.backlog()).deadLetters === 1);
-    await pipeline.turnUntil('#alerts shows 4 alerts', () => pipeline.numbers(ALERTS).length === 4);
-    expect(pipeline.numbers(ALERTS)).toEqual(['1', '3', '4', '5']);
-    const [letter] = await pipeline.store.deadLetters.list(10);
-    expect(letter!.reason).toContain('50035');
-    expect(
-      await pipeline.store.deadLetters.replay(letter!.id, pipeline.clock.now()),
-      'whether the dead letter was there',
-    ).toBe(true);
-    await pipeline.restart();
-    await pipeline.turnUntil('#alerts shows 5 alerts', () => pipeline.numbers(ALERTS).length === 5);
-    expect(pipeline.numbers(ALERTS).at(-1)).toBe('2');
-  });
+it('dead-letters an alert that Discord refuses in every form, posts the others, and posts it at a replay', async () => {
+  pipeline.discord.fault({ fault: { kind: 'error', status: 500 }, path: MESSAGES, times: 1 });
+  await pipeline.pay(1);
+  await pipeline.turnUntil('the bot tries once to post in #alerts', () => posts(ALERTS).length === 1);
+  for (const n of [2, 3, 4, 5]) await pipeline.pay(n);
+  await pipeline.routed();
+  // Refuses each message of the search: the batch, its halves, the single alert, and that as plain text.
+  pipeline.discord.fault({ fault: REFUSED, method: 'POST', path: MESSAGES, skip: 1, times: 4 });
+  await pipeline.turnUntil('there is 1 dead letter', async () => (await pipeline.backlog()).deadLetters === 1);
+  await pipeline.untilShown(ALERTS, 4);
+  expect(pipeline.numbers(ALERTS)).toEqual(['1', '3', '4', '5']);
+  expect((await pipeline.store.deadLetters.list(10))[0]!.reason).toContain('50035');
+  await pipeline.replay();
+  await pipeline.restart();
+  await pipeline.untilShown(ALERTS, 5);
+  expect(pipeline.numbers(ALERTS).at(-1)).toBe('2');
 });

@@ -41,28 +41,26 @@ const messages = () => pipeline.discord.messages(ALERTS).map(({ message }) => me
 /** The message that shows these coins out. */
 const messageOf = (coins: number) => messages().find((message) => textOf(message).includes(`−${coins} ETH`));
 
-describe('a flood of worthless tokens (1,200 transfers of 40 tokens in 15 s)', () => {
-  it('posts each payment out by itself within two seconds, and pings for it', async () => {
-    await pipeline.watch(TREASURY, ALERTS, { mention: ROLE, mentionCooldown: 0 });
-    const payments = [111, 222, 333];
-    let sent = 0;
-    for (let half = 0; half < 30; half++) {
-      await pipeline.storeTogether(Array.from({ length: 40 }, () => dust(sent++)));
-      const coins = half % 10 === 5 ? payments[Math.floor(half / 10)]! : null;
-      if (coins !== null) await pipeline.receive(paymentOut(coins));
-      await pipeline.pass(SECOND / 2);
-      // Gathering takes half a second; one message may be in flight.
-      const due = payments[Math.floor((half - 8) / 10)];
-      if (half % 10 === 8) expect(messageOf(due!), `${due} coins`).toBeDefined();
-    }
-    await pipeline.turnUntilSettled();
-    for (const coins of payments) {
-      const message = messageOf(coins)!;
-      expect(shownIn(message)).toHaveLength(1);
-      expect(textOf(message)).toContain(`<@&${ROLE}>`);
-    }
-    expect(messages().filter((message) => textOf(message).includes(`<@&${ROLE}>`))).toHaveLength(3);
-  });
+it('posts each payment out of a flood of worthless tokens by itself within two seconds, and pings for it (1,200 transfers of 40 tokens in 15 s)', async () => {
+  await pipeline.watch(TREASURY, ALERTS, { mention: ROLE, mentionCooldown: 0 });
+  const payments = [111, 222, 333];
+  let sent = 0;
+  for (let half = 0; half < 30; half++) {
+    await pipeline.storeTogether(Array.from({ length: 40 }, () => dust(sent++)));
+    const coins = half % 10 === 5 ? payments[Math.floor(half / 10)]! : null;
+    if (coins !== null) await pipeline.receive(paymentOut(coins));
+    await pipeline.pass(SECOND / 2);
+    // Gathering takes half a second; one message may be in flight.
+    const due = payments[Math.floor((half - 8) / 10)];
+    if (half % 10 === 8) expect(messageOf(due!), `${due} coins`).toBeDefined();
+  }
+  await pipeline.turnUntilSettled();
+  for (const coins of payments) {
+    const message = messageOf(coins)!;
+    expect(shownIn(message)).toHaveLength(1);
+    expect(textOf(message)).toContain(`<@&${ROLE}>`);
+  }
+  expect(messages().filter((message) => textOf(message).includes(`<@&${ROLE}>`))).toHaveLength(3);
 });
 
 it('posts a payment out by itself although worthless tokens of its transaction were posted before it (1 transaction)', async () => {
@@ -89,22 +87,20 @@ it('pings for a payment out although an incoming coin that the subscription asks
   expect(messages().map((message) => textOf(message).includes(`<@&${ROLE}>`))).toEqual([true, true]);
 });
 
-describe('look-alikes and imitations', () => {
-  it('gets a card once an hour, and a line for what repeats, however many addresses copy it (one transaction each)', async () => {
-    await pipeline.watch(TREASURY, ALERTS);
-    await pipeline.store.labels.set(HARBOR, { address: ALICE, name: 'Alice', createdBy: '1', at: 0 }, 1_000);
-    const poisoned = async (digit: string) => {
-      const poison = `0x2222${digit.repeat(32)}2222`;
-      await pipeline.receive({ ...paymentOut(1), from: poison, to: TREASURY, direction: 'incoming' });
-      await pipeline.idle();
-    };
-    await poisoned('7');
-    await poisoned('8');
-    await pipeline.pass(HOUR, HOUR);
-    await poisoned('7');
-    expect(messages().map(({ embeds }) => embeds.length)).toEqual([1, 0, 1]);
-    expect(textOf(messages()[1]!)).toContain('Flagged again');
-  });
+it('shows a card for an address that is copied once an hour, and a line for what repeats, however many copy it (one transaction each)', async () => {
+  await pipeline.watch(TREASURY, ALERTS);
+  await pipeline.store.labels.set(HARBOR, { address: ALICE, name: 'Alice', createdBy: '1', at: 0 }, 1_000);
+  const poisoned = async (digit: string) => {
+    const poison = `0x2222${digit.repeat(32)}2222`;
+    await pipeline.receive({ ...paymentOut(1), from: poison, to: TREASURY, direction: 'incoming' });
+    await pipeline.idle();
+  };
+  await poisoned('7');
+  await poisoned('8');
+  await pipeline.pass(HOUR, HOUR);
+  await poisoned('7');
+  expect(messages().map(({ embeds }) => embeds.length)).toEqual([1, 0, 1]);
+  expect(textOf(messages()[1]!)).toContain('Flagged again');
 });
 
 describe('quiet hours and digests', () => {

@@ -18,7 +18,6 @@ function play(isBlocked: (id: string) => boolean = () => false) {
   const waiting = new Map<string, number[]>();
   /** How long each posted alert waited beyond gathering. */
   const alerts: { channel: string; wait: number }[] = [];
-  /** The channels of all requests. */
   const requests: string[] = [];
   const refusedAt: number[] = [];
   let [inFlight, mostInFlight] = [0, 0];
@@ -83,7 +82,6 @@ function play(isBlocked: (id: string) => boolean = () => false) {
     refusedAt,
     mostInFlight: () => mostInFlight,
     pause: () => guilds.pause('many', clock.elapsed()),
-    /** As the deliverer does when permissions changed. */
     changePermissions(channelId?: string): void {
       const now = clock.elapsed();
       const probeAt = guilds.changeProbeAt('many', now);
@@ -99,10 +97,9 @@ function play(isBlocked: (id: string) => boolean = () => false) {
 /** When an event arrives (ms), and the channels that it concerns. */
 type Arrival = [at: number, ...channels: number[]];
 
-/** The only channel of one server; all others belong to another. */
+/** The only channel of its server. */
 const QUIET = 1_000;
 
-/** Returns how long each alert of these events waited beyond gathering. */
 function simulate(events: Arrival[]) {
   const { arrive, pass, now, alerts, requests } = play();
   for (const [at, ...channels] of events) {
@@ -113,7 +110,6 @@ function simulate(events: Arrival[]) {
   return { alerts, requests: requests.length, waits: alerts.map(({ wait }) => wait).sort((a, b) => a - b) };
 }
 
-/** This many events per second, over this many channels in turn. */
 const steady = (perSecond: number, channels: number, seconds: number): Arrival[] =>
   Array.from({ length: perSecond * seconds }, (_, n) => [Math.floor((n * SECOND) / perSecond), n % channels]);
 
@@ -161,7 +157,6 @@ describe('turns', () => {
 
 describe('a server whose channels Discord refuses', () => {
   const ids = Array.from({ length: 100 }, (_, n) => String(n));
-  /** All channels of the server have an alert, and get their first turns. */
   function start(isBlocked: (id: string) => boolean = () => true, channels = ids) {
     const played = play(isBlocked);
     played.arrive(channels);
@@ -179,14 +174,6 @@ describe('a server whose channels Discord refuses', () => {
     const probes = refusedAt.slice(first);
     const gaps = probes.map((at, n) => Math.round((at - (probes[n - 1] ?? since)) / MINUTE));
     expect(gaps).toEqual([...Array<number>(11).fill(1), 2, 4, 8, 15, 15]);
-  });
-
-  it('gets everything once a probe succeeds, also in channels that were refused', () => {
-    const { open, pass, alerts, pause } = start();
-    open();
-    pass(MINUTE + 5 * SECOND);
-    expect(alerts.map(({ channel }) => channel).toSorted()).toEqual(ids.toSorted());
-    expect(pause()).toBeNull();
   });
 
   it('is probed once for fifty changes of its permissions in a minute', () => {

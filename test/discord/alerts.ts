@@ -11,7 +11,6 @@ export const BOB: AddressText = '0x1ea1f375b5da185eb51edcbed23f3d401f8368ce';
 export const USDC: AddressText = '0x5df217d84e67a4aac9d130fc7afed5a94e873f0d';
 export const KEYS: AddressText = '0x3333333333333333333333333333333333333333';
 
-/** The watched addresses of these tests, with their labels. */
 const WATCHED: Partial<Record<AddressText, string>> = { [TREASURY]: 'Treasury', [PAYROLL]: 'Payroll' };
 
 let serial = 0;
@@ -70,7 +69,6 @@ export function alertOf(change: Partial<Transfer> = {}, more: Partial<Alert> = {
   };
 }
 
-/** A match of an alert: the subscription that watches this address. */
 export function matchOf(
   address: AddressText,
   perspective: Perspective,
@@ -94,7 +92,6 @@ export function matchOf(
   };
 }
 
-/** What makes a transfer one of the native coin. */
 export const COIN: Partial<Transfer> = {
   kind: 'native',
   token: null,
@@ -104,7 +101,6 @@ export const COIN: Partial<Transfer> = {
   decimals: 18,
 };
 
-/** What makes a transfer one of an NFT: a key of the collection `KEYS`. */
 export const key = (id: string): Partial<Transfer> => ({
   kind: 'erc721',
   token: KEYS,

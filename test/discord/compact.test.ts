@@ -89,17 +89,14 @@ describe('a compact alert', () => {
     ]);
   });
 
-  it('contains both full addresses and the full hash as targets of links', () => {
+  it('contains both full addresses and the full hash as targets of links, and a watched token’s page', () => {
     const text = textOf(compact({ txHash: HASH }));
-    for (const part of [
+    for (const target of [
       `/address/${checksumAddress(TREASURY)})`,
       `/address/${checksumAddress(ALICE)})`,
       `/tx/${HASH})`,
     ])
-      expect(text).toContain(part);
-  });
-
-  it('links a watched token to its page', () => {
+      expect(text).toContain(target);
     expect(textOf(compact({ to: BOB }, { matches: [matchOf(USDC, 'token')] }))).toContain(
       `](https://explorer.example/token/${checksumAddress(USDC)})`,
     );
@@ -116,29 +113,41 @@ describe('a compact alert', () => {
     );
   });
 
-  it('keeps an uncataloged symbol in code, linked to its contract', () => {
+  it('keeps in code a symbol that is uncataloged, linked to its contract, or that could pass for an amount', () => {
     expect(textOf(compact({}, { isCataloged: false }))).toContain(
       `+5 [\`USDC\`](https://explorer.example/token/${checksumAddress(USDC)})`,
     );
-  });
-
-  it('keeps a cataloged symbol in code if it could pass for an amount', () => {
     expect(read(compact({ tokenSymbol: '9 USDC' }))).toContain('+5 `9 USDC`');
   });
 });
 
 describe('compact alerts of a transaction', () => {
-  it('shows several transfers of a transaction as one compact alert with the sum and each counterparty', () => {
-    const legs = [ALICE, BOB].map((to) => compact({ txHash: HASH, from: TREASURY, to }));
-    expect(read(...legs)).toBe(
-      '📤 Treasury −10 USDC in 2 transfers\n-# −5 USDC to 0xcc95E8…cf6430 · −5 USDC to 0x1ea1f3…8368cE · transaction',
-    );
-  });
-
-  it('shows a swap as one compact alert', () => {
-    const gave = compact({ txHash: HASH, from: TREASURY, to: ALICE, value: '1200000000' });
-    const got = compact({ txHash: HASH, ...COIN, from: ALICE, to: TREASURY, value: '410000000000000000' });
-    expect(read(gave, got)).toBe('🔄 Treasury −1,200 USDC → +0.41 ETH\n-# with 0xcc95E8…cf6430 · transaction');
+  it.each<[string, Alert[], string]>([
+    [
+      'several transfers, with the sum and each counterparty',
+      [ALICE, BOB].map((to) => compact({ txHash: HASH, from: TREASURY, to })),
+      '📤 Treasury −10 USDC in 2 transfers\n-# −5 USDC to 0xcc95E8…cf6430 · −5 USDC to 0x1ea1f3…8368cE',
+    ],
+    [
+      'a swap',
+      [
+        compact({ txHash: HASH, from: TREASURY, to: ALICE, value: '1200000000' }),
+        compact({ txHash: HASH, ...COIN, from: ALICE, to: TREASURY, value: '410000000000000000' }),
+      ],
+      '🔄 Treasury −1,200 USDC → +0.41 ETH\n-# with 0xcc95E8…cf6430',
+    ],
+    [
+      'a sweep, with its IDs',
+      ['3', '1', '2', '10'].map((id) => compact({ txHash: HASH, ...key(id) })),
+      '📥 Treasury +4 × Harbor Keys\n-# #1–#3, #10 · from 0xcc95E8…cf6430',
+    ],
+    [
+      'different directions, each with its own sign',
+      [compact({ txHash: HASH }), compact({ txHash: HASH, from: TREASURY, to: BOB })],
+      '🧾 Treasury · 2 transfers in one transaction\n-# −5 USDC to 0x1ea1f3…8368cE · +5 USDC from 0xcc95E8…cf6430',
+    ],
+  ])('shows as one compact alert %s', (_, alerts, text) => {
+    expect(read(...alerts)).toBe(`${text} · transaction`);
   });
 
   it.each([
@@ -153,35 +162,16 @@ describe('compact alerts of a transaction', () => {
     expect(read(leg({ from: TREASURY, to: ZERO_ADDRESS }), minted)).toContain(withIt);
   });
 
-  it('shows a sweep as one compact alert with its IDs', () => {
-    const keys = ['3', '1', '2', '10'].map((id) => compact({ txHash: HASH, ...key(id) }));
-    expect(read(...keys)).toBe('📥 Treasury +4 × Harbor Keys\n-# #1–#3, #10 · from 0xcc95E8…cf6430 · transaction');
-  });
-
-  it('shows a transaction with different directions as one compact alert, each with its own sign', () => {
-    const alerts = [compact({ txHash: HASH }), compact({ txHash: HASH, from: TREASURY, to: BOB })];
-    expect(read(...alerts)).toBe(
-      [
-        '🧾 Treasury · 2 transfers in one transaction',
-        '-# −5 USDC to 0x1ea1f3…8368cE · +5 USDC from 0xcc95E8…cf6430 · transaction',
-      ].join('\n'),
-    );
-  });
-
-  it('sums up two hundred transfers of a transaction in one compact alert', () => {
-    const many = Array.from({ length: 200 }, (_, n) => compact({ txHash: HASH, from: TREASURY, to: address(n + 1) }));
-    const { payload, used } = render(many);
-    expect(used).toBe(200);
-    expect(plain(textsOf(payload.components).join('\n'))).toMatch(
+  it('shows up to ten transfers of a transaction one by one, and sums up eleven or two hundred', () => {
+    const paid = (count: number) =>
+      render(Array.from({ length: count }, (_, n) => compact({ txHash: HASH, from: TREASURY, to: address(n + 1) })));
+    const shown = [10, 11, 200].map((count) => plain(textsOf(paid(count).payload.components).join('\n')));
+    expect(shown[0]!.match(/−5 USDC to /g)).toHaveLength(10);
+    expect(shown[1]).toMatch(/^📤 Treasury −55 USDC in 11 transfers\n-# to 0x000000…000001, /);
+    expect(shown[2]).toMatch(
       /^📤 Treasury −1,000 USDC in 200 transfers\n-# to 0x000000…000001, (0x\S+, ){4}and 195 more · transaction$/,
     );
-  });
-
-  it('shows up to ten transfers of a transaction one by one, and sums up eleven', () => {
-    const paid = (count: number) =>
-      read(...Array.from({ length: count }, (_, n) => compact({ txHash: HASH, from: TREASURY, to: address(n + 1) })));
-    expect(paid(10).match(/−5 USDC to /g)).toHaveLength(10);
-    expect(paid(11)).toMatch(/^📤 Treasury −55 USDC in 11 transfers\n-# to 0x000000…000001, /);
+    expect(paid(200).used).toBe(200);
   });
 
   describe('of twelve transfers', () => {

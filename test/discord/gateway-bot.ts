@@ -7,19 +7,17 @@ import { type GatewayOptions, startGateway } from '../../src/discord/gateway.ts'
 import { configOf, testLog } from '../app.ts';
 import { takeStore } from '../store/sqlite/reused.ts';
 
-/** A bot in the real time whose gateway a test looks at. */
 export interface GatewayBot {
   app: App;
   gateway: ReturnType<typeof startGateway>;
   close(): Promise<void>;
 }
 
-/** What differs from the gateway's usual options. */
 export type ChangedOptions = Partial<Omit<GatewayOptions<CommandServices>, 'membership'>> & {
   membership?: Partial<Membership>;
 };
 
-/** Starts the bot over a stand-in for Discord or a relay. */
+/** Starts the bot in real time over a stand-in for Discord or a relay. */
 export async function startGatewayBot(
   discord: Pick<Discord, 'token' | 'apiUrl'>,
   changed: ChangedOptions = {},

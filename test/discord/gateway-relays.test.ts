@@ -85,11 +85,9 @@ async function startRelay(sendsGuild = true) {
       await until(`the bot replies to /${name}`, () => answer() !== undefined);
       return JSON.stringify(answer()!.body);
     },
-    /** Sends an event. */
     dispatch(t: string, d: object): void {
       sockets.at(-1)!.send(JSON.stringify({ op: 0, t, s: 3, d }));
     },
-    /** Ends the connection with a code. */
     end(code: number): void {
       sockets.at(-1)!.close(code);
     },

@@ -6,19 +6,18 @@ import { inTime, until } from '../until.ts';
 import { startGatewayBot } from './gateway-bot.ts';
 
 const uncaught: unknown[] = [];
+const keep = (error: unknown) => uncaught.push(error);
 beforeEach(() => {
-  const keep = (error: unknown) => uncaught.push(error);
-  uncaught.length = 0;
   process.on('uncaughtException', keep);
-  return () => void process.off('uncaughtException', keep);
+  return () => {
+    process.off('uncaughtException', keep);
+    expect(uncaught.splice(0)).toEqual([]);
+  };
 });
 
 interface Relay {
-  /** Every connection. */
   sockets: Socket[];
-  /** Those that were opened. */
   opened: WebSocket[];
-  /** How often a session asked to log in. */
   logins: number;
   /** How many close frames arrived; the connection of each was reset. */
   closing: number;
@@ -93,7 +92,6 @@ it('survives the reset of a connection that was still being opened when the bot 
   await inTime('the connection is closed', gone);
   // The client learns of it in the turns of its event loop that follow.
   for (let turn = 0; turn < 20; turn++) await new Promise((done) => setImmediate(done));
-  expect(uncaught).toEqual([]);
 });
 
 it('closes connections that it abandoned before they were open', async () => {
@@ -101,15 +99,17 @@ it('closes connections that it abandoned before they were open', async () => {
   await until('the bot connects', () => relay.sockets.length === 1);
   await gateway.close();
   await until('the bot ends its connection', () => relay.sockets[0]!.readableEnded || relay.sockets[0]!.destroyed);
-  expect(uncaught).toEqual([]);
 });
 
-it('stops while its login has no response', async () => {
-  const { relay, gateway } = await start({ mute: true });
+it.each([
+  ['has no response', true],
+  ['succeeded', false],
+])('stops without an error when the connection is reset after its login %s', async (_, mute) => {
+  const { relay, gateway } = await start({ mute });
   await until('the bot logs in', () => relay.logins === 1);
+  if (!mute) await until('the gateway is ready', () => gateway.state() === 'ready');
   await gateway.close();
   expect(relay.closing).toBe(1);
-  expect(uncaught).toEqual([]);
 });
 
 it.each([
@@ -121,13 +121,4 @@ it.each([
   await until('the bot logs in', () => relay.logins >= 1);
   if (payload) send(relay.opened[0]!, payload);
   await until('the bot closes its connection and opens another', () => relay.closing >= 1 && relay.opened.length >= 2);
-  expect(uncaught).toEqual([]);
-});
-
-it('ends without an error when the connection is reset during the log-out', async () => {
-  const { relay, gateway } = await start();
-  await until('the gateway is ready', () => gateway.state() === 'ready');
-  await gateway.close();
-  expect(relay.closing).toBe(1);
-  expect(uncaught).toEqual([]);
 });

@@ -14,7 +14,6 @@ import { type ChangedOptions, startGatewayBot } from './gateway-bot.ts';
 
 const POLL = { timeout: 60_000, interval: 20 };
 
-/** A line of the bot's log. */
 interface Logged {
   level: number;
   msg: string;
@@ -48,7 +47,6 @@ async function start(discord: Discord, options: ChangedOptions = {}) {
 const untilReady = ({ gateway }: Pick<Awaited<ReturnType<typeof start>>, 'gateway'>) =>
   until('the gateway is ready', () => gateway.state() === 'ready');
 
-/** A bot that is connected to a stand-in of its own. */
 async function startReady() {
   const discord = await standIn();
   const bot = await start(discord);
@@ -62,11 +60,6 @@ const has = (logged: { msg: string }[], msg: string, times = 1) =>
   logged.filter((line) => line.msg === msg).length >= times;
 
 describe('connecting', () => {
-  it('requests the Guilds intent and nothing else', async () => {
-    const { discord } = await startReady();
-    expect(discord.state.sessions.map(({ intents }) => intents)).toEqual([1]);
-  });
-
   it('retries when Discord is unreachable at the start', async () => {
     const discord = await standIn();
     const away = discord.fault({ fault: { kind: 'away' } });
@@ -79,7 +72,7 @@ describe('connecting', () => {
     await untilReady({ gateway });
   });
 
-  it('reconnects after Discord was unreachable', async () => {
+  it('reconnects after Discord was unreachable, and with a new session when Discord no longer knows the previous one', async () => {
     const { discord, gateway, taken } = await startReady();
     const away = discord.fault({ fault: { kind: 'away' } });
     await until('the gateway is away', () => gateway.state() === 'away');
@@ -87,12 +80,8 @@ describe('connecting', () => {
     taken.length = 0;
     await untilReady({ gateway });
     expect(taken).toEqual([true]);
-  });
-
-  it('is ready again with a new session when Discord no longer knows the previous one', async () => {
-    const { discord, gateway } = await startReady();
     discord.act({ do: 'gateway.invalidate' });
-    await until('the gateway is away', () => gateway.state() === 'away');
+    await until('the gateway is away again', () => gateway.state() === 'away');
     await untilReady({ gateway });
   });
 
@@ -160,8 +149,9 @@ describe('connecting', () => {
     expect(JSON.stringify(logged)).not.toContain('right-one');
   });
 
-  it('ends every session when the gateway is closed', async () => {
+  it('requests the Guilds intent and nothing else, and ends its session when it is closed', async () => {
     const { discord, gateway } = await startReady();
+    expect(discord.state.sessions.map(({ intents }) => intents)).toEqual([1]);
     await gateway.close();
     expect(gateway.state()).toBe('closed');
     await discord.until('every session is disconnected', ({ state }) =>

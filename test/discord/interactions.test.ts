@@ -162,18 +162,12 @@ describe('errors', () => {
       return { content: 'x' };
     };
     world.discord.begin({ kind: 'command', name: 'probe', userId: seed.ada, channelId: harbor.alerts });
-    await until(
-      'the log says “cannot respond to interaction”',
-      () => logged('cannot respond to interaction').length > 0,
-    );
+    await until('the log says so', () => logged('cannot respond to interaction').length > 0);
     expect(ran).toBe(false);
     const gone = { kind: 'error', status: 404, code: 10015, message: 'Unknown Webhook' } as const;
     world.discord.fault({ fault: gone, path: '/webhooks/**', times: 1 });
     world.discord.begin({ kind: 'command', name: 'probe', userId: seed.ada, channelId: harbor.alerts });
-    await until(
-      'the log says “cannot respond to interaction” again',
-      () => logged('cannot respond to interaction').length > 1,
-    );
+    await until('the log says so again', () => logged('cannot respond to interaction').length > 1);
     behave = async () => ({ content: 'Still here.' });
     expect(textOf(await world.use('probe'))).toBe('Still here.');
   });
@@ -215,27 +209,23 @@ describe('choices', () => {
   });
 });
 
-describe('strangers', () => {
-  it('explains to people outside servers that the bot works only in servers, whatever they use', async () => {
-    const here = { as: seed.mia, in: world.discord.act({ do: 'dm.open', userId: seed.mia }).id! };
-    const message = { do: 'message.send', channelId: here.in, userId: seed.mia, content: 'x' } as const;
-    const { id } = world.discord.act(message);
-    for (const answer of [
-      await world.use('probe', {}, here),
-      await world.useOn(id!, 'Note', here),
-      await world.press(await world.post('probe:again:1', here.in), 'probe:again', here),
-    ]) {
-      expect(textOf(answer)).toMatch(/only work in servers/);
-    }
-  });
+it('explains to people outside servers that the bot works only in servers, whatever they use', async () => {
+  const here = { as: seed.mia, in: world.discord.act({ do: 'dm.open', userId: seed.mia }).id! };
+  const message = { do: 'message.send', channelId: here.in, userId: seed.mia, content: 'x' } as const;
+  const { id } = world.discord.act(message);
+  for (const answer of [
+    await world.use('probe', {}, here),
+    await world.useOn(id!, 'Note', here),
+    await world.press(await world.post('probe:again:1', here.in), 'probe:again', here),
+  ]) {
+    expect(textOf(answer)).toMatch(/only work in servers/);
+  }
 });
 
-describe('commands of a message’s menu', () => {
-  it('replies in private to the command of a message’s menu', async () => {
-    const message = { do: 'message.send', channelId: harbor.alerts, userId: seed.mia, content: 'x' } as const;
-    const used = await world.useOn(world.discord.act(message).id!, 'Note');
-    expect([textOf(used), isPrivate(used)]).toEqual(['Done.', true]);
-  });
+it('replies in private to the command of a message’s menu', async () => {
+  const message = { do: 'message.send', channelId: harbor.alerts, userId: seed.mia, content: 'x' } as const;
+  const used = await world.useOn(world.discord.act(message).id!, 'Note');
+  expect([textOf(used), isPrivate(used)]).toEqual(['Done.', true]);
 });
 
 describe('commands and buttons of older versions', () => {

@@ -118,12 +118,15 @@ describe('look-alike addresses', () => {
     expect(await warnings()).toEqual([[], lookAlike(POISON, GENUINE)]);
   });
 
-  it('learns no counterparty from a transfer of zero or of an uncataloged token', async () => {
+  it('learns no counterparty from a transfer of zero, or of a token that is uncataloged or unchecked', async () => {
     await send({ from: TREASURY, to: POISON, value: '0' });
     await send({ from: TREASURY, to: POISON, tokenAddress: FAKE });
     await send({ from: TREASURY, to: GENUINE });
     expect(await lastWarnings()).toEqual([]);
     expect(await pipeline.outcomes()).toEqual(['zero', 'matched', 'matched']);
+    upstream.set(() => ({ status: 500, body: 'oops' }));
+    await send({ from: TREASURY, to: OTHER, tokenAddress: alike('4') });
+    expect(await counterparties()).toEqual([GENUINE]);
   });
 
   it('warns of an address that looks like one the server has labeled or watches, even if it is known itself', async () => {
@@ -257,12 +260,6 @@ describe('uncataloged tokens', () => {
     await send({ tokenAddress: FAKE });
     await pipeline.idle();
     expect((await warnings()).sort()).toEqual([[], UNCHECKED]);
-  });
-
-  it('does not learn a counterparty from a token that could not be checked', async () => {
-    upstream.set(() => ({ status: 500, body: 'oops' }));
-    await send({ from: TREASURY, to: POISON, tokenAddress: FAKE });
-    expect(await counterparties()).toEqual([]);
   });
 });
 

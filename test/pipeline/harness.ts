@@ -1,4 +1,4 @@
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import {
   createManualClock,
   type Discord,
@@ -31,13 +31,11 @@ export const { alerts: ALERTS, whales: WHALES, general: GENERAL, id: HARBOR, wat
 export const MESSAGES = '/channels/:channel/messages';
 /** Discord's response to a message that it does not accept. */
 export const REFUSED: Fault = { kind: 'error', status: 400, code: 50035, message: 'Invalid Form Body' };
-/** Changes an event to one of another block. */
 export const OTHER_BLOCK = { blockHash: `0x${'c'.repeat(64)}`, blockNumber: 777_777 };
 
 export interface PipelineOptions
   extends DiscordOptions,
     Pick<AppOverrides, 'renderers' | 'services' | 'connect' | 'log' | 'upstreamTimeoutMs'> {
-  /** What the clock says at first. */
   startAt?: number;
   /** Replaces the machine's elapsed time. */
   elapsed?: () => number;
@@ -47,11 +45,9 @@ export interface PipelineOptions
   openStore?: () => Promise<OpenStore>;
   /** Stands between the bot and its data. */
   store?: (real: Store) => Store;
-  /** What differs from the usual environment. */
   environment?: Record<string, string>;
 }
 
-/** What a restart may change. */
 export type Restart = Pick<PipelineOptions, 'environment' | 'upstreamTimeoutMs'>;
 
 /** The bot over a stand-in for Discord, until the test has finished. */
@@ -126,7 +122,6 @@ export async function openPipeline({
     get deliverer() {
       return bot.app.internals.working().deliverer;
     },
-    /** The database's file. */
     file,
     async watch(address: AddressText, channelId: string, more: Partial<NewSubscription> = {}): Promise<number> {
       const place = { guildId: HARBOR, channelId, address };
@@ -142,6 +137,20 @@ export async function openPipeline({
     /** The number in each title that has one: how much moved, or how many transfers a digest counts. */
     numbers: (channelId: string) =>
       alerts(channelId).flatMap(({ title }) => /(?:· |[+−]|→ \S+ )([\d,]+)/.exec(title)?.[1] ?? []),
+    /** Turns the clock until a channel shows this many alerts. */
+    untilShown: (channelId: string, count: number, seconds?: number): Promise<void> =>
+      time.turnUntil(`a channel shows ${count} alerts`, () => alerts(channelId).length === count, seconds),
+    /** Gives the bot its permissions in a channel back, and reports that as the gateway does. */
+    reopen(channelId: string): Promise<void> {
+      discord.act({ do: 'channel.allow', channelId });
+      bot.app.internals.working().deliverer.guildChanged(HARBOR);
+      return time.idle();
+    },
+    /** Replays the first dead letter. */
+    async replay(): Promise<void> {
+      const [letter] = await bot.store.deadLetters.list(1);
+      expect(await bot.store.deadLetters.replay(letter!.id, machine.now()), 'the dead letter was there').toBe(true);
+    },
     /** Starts the bot again over the same file, with what differs from the last start. */
     restart(changed: Restart = {}): Promise<void> {
       const { environment: variables, ...rest } = changed;
@@ -155,7 +164,7 @@ export async function openPipeline({
 
 export type Pipeline = Awaited<ReturnType<typeof openPipeline>>;
 
-/** The bot in this process, which can be started again over the same file. Stopping it turns the clock by the time that requests have to finish. */
+/** Stopping the bot turns the clock by the time that requests have to finish. */
 async function startRestartable(start: () => Promise<App>, clock: ManualClock) {
   const begin = async (): Promise<App> => {
     const begun = await start();

@@ -13,19 +13,15 @@ beforeEach(async () => {
 
 const states = async () => (await pipeline.store.channels.blocked(HARBOR)).map((channel) => channel.state);
 const letters = () => pipeline.store.deadLetters.list(100);
-/** Another thread records the states. */
-const STATES = { message: 'the states of the blocked channels', timeout: 60_000 };
-const LETTERS = { message: 'the states of the blocked channels, and the dead letters', timeout: 60_000 };
-const NUMBERS = { message: 'the alerts in the channels, and the states of the blocked ones', timeout: 60_000 };
+/** The alerts in both channels, and the states of the blocked ones, which another thread records. */
+const expectShown = (alerts: string[], whales: string[], blocked: string[]) =>
+  expect
+    .poll(async () => [pipeline.numbers(ALERTS), pipeline.numbers(WHALES), await states()], { timeout: 60_000 })
+    .toEqual([alerts, whales, blocked]);
 /** Lets time pass until there is a dead letter, for at most eight days: no alert waits for longer than a week here. */
 async function untilDead(step: number): Promise<void> {
   for (let hour = 0; hour < 8 * 24 && (await letters()).length === 0; hour++) await pipeline.pass(HOUR, step);
   expect(await letters()).not.toEqual([]);
-}
-/** Replays the first dead letter. */
-async function replay(): Promise<void> {
-  const [letter] = await letters();
-  expect(await pipeline.store.deadLetters.replay(letter!.id, pipeline.clock.now())).toBe(true);
 }
 /** When requests for messages in #alerts were made, posts and searches, counted from the first one. */
 function tries(unit: number): number[] {
@@ -42,7 +38,7 @@ describe('a channel without permissions', () => {
     pipeline.discord.act({ do: 'channel.forbid', channelId: ALERTS });
     await pipeline.pay(1);
     await pipeline.idle();
-    await expect.poll(states, STATES).toEqual(['parked']);
+    await expectShown([], [], ['parked']);
   });
 
   it('retries a parked channel after 15 minutes, an hour, and every six hours, whatever arrives', async () => {
@@ -55,15 +51,11 @@ describe('a channel without permissions', () => {
   it('retries a parked channel at once when its permissions change, also after a restart', async () => {
     await pipeline.restart();
     pipeline.discord.act({ do: 'channel.allow', channelId: ALERTS });
-    await pipeline.idle();
-    expect(pipeline.numbers(ALERTS)).toEqual([]);
     pipeline.deliverer.guildChanged('another server');
     await pipeline.idle();
     expect(pipeline.numbers(ALERTS)).toEqual([]);
-    pipeline.deliverer.guildChanged(HARBOR);
-    await pipeline.idle();
-    expect(pipeline.numbers(ALERTS)).toEqual(['1']);
-    await expect.poll(states, STATES).toEqual([]);
+    await pipeline.reopen(ALERTS);
+    await expectShown(['1'], [], []);
   });
 
   it('keeps a parked channel’s alerts for seven days each, then dead-letters them', async () => {
@@ -75,41 +67,34 @@ describe('a channel without permissions', () => {
     expect((await letters()).map(({ channelId, reason }) => [channelId, reason])).toEqual([
       [ALERTS, 'missing permissions (50001) for too long'],
     ]);
-    pipeline.discord.act({ do: 'channel.allow', channelId: ALERTS });
-    pipeline.deliverer.guildChanged(HARBOR);
-    await pipeline.idle();
+    await pipeline.reopen(ALERTS);
     expect(pipeline.numbers(ALERTS)).toEqual(['2']);
     // A dead letter is posted as soon as somebody replays it.
-    await replay();
+    await pipeline.replay();
     pipeline.deliverer.wake([{ channelId: ALERTS }]);
     await pipeline.idle();
     expect(pipeline.numbers(ALERTS)).toEqual(['2', '1']);
   });
 
-  it('retries a parked channel at the next rescan after a dead letter is replayed', async () => {
-    await pipeline.pass(5 * DAY, HOUR);
-    await pipeline.pay(2);
+  it('retries a parked channel at a rescan only after a dead letter was replayed', async () => {
+    await pipeline.pass(7 * DAY, HOUR);
     await untilDead(HOUR);
-    pipeline.discord.act({ do: 'channel.allow', channelId: ALERTS });
-    await replay();
-    await pipeline.deliverer.rescan();
-    await pipeline.idle();
-    expect(pipeline.numbers(ALERTS).toSorted()).toEqual(['1', '2']);
-    await expect.poll(states, STATES).toEqual([]);
-  });
-
-  it('does not retry a parked channel at a rescan if nothing was replayed', async () => {
     const before = tries(MINUTE).length;
     await pipeline.deliverer.rescan();
     await pipeline.idle();
     expect(tries(MINUTE)).toHaveLength(before);
+    pipeline.discord.act({ do: 'channel.allow', channelId: ALERTS });
+    await pipeline.replay();
+    await pipeline.deliverer.rescan();
+    await pipeline.idle();
+    await expectShown(['1'], [], []);
   });
 
   it('retries a parked channel at once when a dead letter is replayed, even while the bot is stopped', async () => {
     await pipeline.pass(7 * DAY, HOUR);
     await untilDead(HOUR);
     pipeline.discord.act({ do: 'channel.allow', channelId: ALERTS });
-    await replay();
+    await pipeline.replay();
     await pipeline.restart();
     await pipeline.idle();
     expect(pipeline.numbers(ALERTS)).toEqual(['1']);
@@ -124,7 +109,7 @@ describe('a channel or server that is gone', () => {
     // The next alert waits without an attempt.
     await pipeline.pay(2);
     await pipeline.pass(29 * DAY, 6 * HOUR);
-    await expect.poll(states, STATES).toEqual(['unreachable']);
+    await expectShown([], [], ['unreachable']);
     expect(await letters()).toEqual([]);
     await pipeline.pass(2 * DAY, 6 * HOUR);
     const reason = 'channel or server is gone (10003) for too long';
@@ -135,20 +120,15 @@ describe('a channel or server that is gone', () => {
 
   it('sends nothing to a server that is known to have removed the bot', async () => {
     await pipeline.pay(1);
-    await pipeline.turnUntil('#alerts shows 1 alert', () => pipeline.numbers(ALERTS).length === 1);
+    await pipeline.untilShown(ALERTS, 1);
     pipeline.deliverer.guildRemoved(HARBOR);
     await pipeline.watch(TREASURY, WHALES);
     await pipeline.pay(2);
     await pipeline.idle();
-    await expect
-      .poll(async () => [pipeline.numbers(ALERTS), pipeline.numbers(WHALES), await states()], NUMBERS)
-      .toEqual([['1'], [], ['unreachable', 'unreachable']]);
+    await expectShown(['1'], [], ['unreachable', 'unreachable']);
     pipeline.deliverer.guildChanged(HARBOR);
-    await pipeline.turnUntil('#alerts shows 2 alerts', () => pipeline.numbers(ALERTS).length === 2);
-    await pipeline.turnUntil('#whales shows 1 alert', () => pipeline.numbers(WHALES).length === 1);
-    await expect
-      .poll(async () => [pipeline.numbers(ALERTS), pipeline.numbers(WHALES), await states()], NUMBERS)
-      .toEqual([['1', '2'], ['2'], []]);
+    await pipeline.turnUntilSettled();
+    await expectShown(['1', '2'], ['2'], []);
   });
 
   it('posts in a server that removed the bot as soon as Discord accepts a message there again', async () => {
@@ -158,25 +138,22 @@ describe('a channel or server that is gone', () => {
     expect(pipeline.numbers(ALERTS)).toEqual(['1']);
     await pipeline.pay(2);
     await pipeline.idle();
-    await expect.poll(async () => [pipeline.numbers(ALERTS), await states()], NUMBERS).toEqual([['1', '2'], []]);
+    await expectShown(['1', '2'], [], []);
   });
 
   it('keeps a server that removed the bot unreachable across restarts until the bot is back', async () => {
     pipeline.deliverer.guildRemoved(HARBOR);
     pipeline.discord.act({ do: 'guild.remove', guildId: HARBOR });
     await pipeline.pay(1);
-    await pipeline.idle();
-    await expect.poll(states, STATES).toEqual(['unreachable']);
     await pipeline.pass(2 * DAY, 6 * HOUR);
     await pipeline.restart();
     await pipeline.pass(20 * DAY, 6 * HOUR);
-    await expect.poll(states, STATES).toEqual(['unreachable']);
+    await expectShown([], [], ['unreachable']);
     expect(await letters()).toEqual([]);
     pipeline.discord.act({ do: 'guild.add', guildId: HARBOR });
     pipeline.deliverer.guildChanged(HARBOR);
     await pipeline.idle();
-    expect(pipeline.numbers(ALERTS)).toEqual(['1']);
-    await expect.poll(states, STATES).toEqual([]);
+    await expectShown(['1'], [], []);
   });
 });
 
@@ -190,15 +167,12 @@ it('keeps the alerts of a server that removed the bot while it was stopped for a
   await pipeline.watch(TREASURY, WHALES);
   await pipeline.pay(2);
   await pipeline.pass(20 * DAY, 6 * HOUR);
-  await expect
-    .poll(async () => [await states(), await letters()], LETTERS)
-    .toEqual([['unreachable', 'unreachable'], []]);
+  await expectShown([], [], ['unreachable', 'unreachable']);
+  expect(await letters()).toEqual([]);
   pipeline.discord.act({ do: 'guild.add', guildId: HARBOR });
   await pipeline.deliverer.guildsSynced([HARBOR], [0, 1]);
   await pipeline.idle();
-  await expect
-    .poll(async () => [pipeline.numbers(ALERTS), pipeline.numbers(WHALES), await states()], NUMBERS)
-    .toEqual([['1', '2'], ['2'], []]);
+  await expectShown(['1', '2'], ['2'], []);
 });
 
 describe('outages of Discord', () => {
@@ -212,10 +186,9 @@ describe('outages of Discord', () => {
     expect(await letters()).toEqual([]);
     await pipeline.pass(HOUR + 10 * MINUTE, 10 * MINUTE);
     expect((await letters()).map(({ reason }) => reason)).toEqual(['72 hours: HTTP 500']);
-    // Later alerts are posted.
     fault.clear();
     await pipeline.pay(2);
-    await pipeline.turnUntil('#alerts shows 1 alert', () => pipeline.numbers(ALERTS).length === 1);
+    await pipeline.untilShown(ALERTS, 1);
     expect(pipeline.numbers(ALERTS)).toEqual(['2']);
   });
 

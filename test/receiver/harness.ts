@@ -10,7 +10,7 @@ import type { Store } from '../../src/store/store.ts';
 import { configOf, noGateway, readLog } from '../app.ts';
 import { createMachine } from '../pipeline/time.ts';
 import { takeStore } from '../store/sqlite/reused.ts';
-import { inTime } from '../until.ts';
+import { inTime, until } from '../until.ts';
 import { addProjects, type OwnProject, SECRETS_KEY } from './projects.ts';
 
 export const TOKEN = 'a-path-token-of-this-test';
@@ -21,12 +21,10 @@ export const OTHER_SCOPE = 1;
 /** Nobody is subscribed to anything, so nothing is posted. */
 const DISCORD = { token: 'x', apiUrl: 'http://127.0.0.1:9/api' };
 
-/** What a test may replace. */
 interface HarnessOptions extends Pick<AppOverrides, 'limits' | 'headers'> {
   environment?: Record<string, string>;
   /** The servers with a project of their own; their scopes are 1, 2, and so on. */
   projects?: OwnProject[];
-  /** Stands between the bot and its data. */
   between?: (store: Store) => Store;
 }
 
@@ -85,13 +83,18 @@ export async function openReceiver({
     metrics: async () => (await get('/metrics')).text,
     url: url.origin,
     ...client,
-    /** Advances the time. Timers run on the way. */
+    /** Sends the first two of four bytes, and waits until the receiver waits for the rest. */
+    async sendHalf(): Promise<Socket> {
+      const socket = await client.open();
+      socket.write(`${head(4)}ha`);
+      await until('1 request is open', () => admission.openRequests() === 1);
+      return socket;
+    },
     advance: clock.advance,
     /** Lets time pass in which no timer runs. */
     age(ms: number): void {
       aged += ms;
     },
-    /** Sets the machine's clock forward or back. */
     jump: machine.jump,
     /** Why requests were refused, in order, with the source where there is one; expects the same counts in the metrics. */
     async refused(): Promise<string[]> {
@@ -114,7 +117,6 @@ export async function openReceiver({
   };
 }
 
-/** Sends requests to the receiver, and to the operator's server. */
 function createClient(receiver: URL, ops: string) {
   async function read(sent: ReturnType<typeof request>) {
     const { statusCode, body } = await sent;
@@ -138,7 +140,7 @@ function createClient(receiver: URL, ops: string) {
 
 interface PostOptions {
   method?: string;
-  headers?: Record<string, string>;
+  headers?: Record<string, string | string[]>;
 }
 
 interface Refusal {
@@ -146,7 +148,7 @@ interface Refusal {
   source: { source: string | null; reason: string } | null;
 }
 
-/** How many requests were refused for each reason, as the text for Prometheus shows. */
+/** How many requests were refused for each reason. */
 const refusalsIn = (metrics: string): Map<string, number> =>
   new Map(
     [...metrics.matchAll(/^ledgerbell_refused_total\{reason="([^"]+)"\} (\d+)$/gm)]
@@ -164,10 +166,8 @@ function createHeldRouting() {
   };
 }
 
-/** A receiver under test. */
 export type Receiver = Awaited<ReturnType<typeof openReceiver>>;
 
-/** The same until the test has finished. */
 export async function startReceiver(options: HarnessOptions = {}): Promise<Receiver> {
   const receiver = await openReceiver(options);
   onTestFinished(receiver.close);
@@ -178,7 +178,6 @@ export async function startReceiver(options: HarnessOptions = {}): Promise<Recei
 export const head = (length: number, path = `/hooks/${TOKEN}`, more = ''): string =>
   `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n${more}\r\n`;
 
-/** The first line of the next response. */
 export async function firstLine(socket: Socket): Promise<string> {
   const [data] = (await inTime('the receiver responds', once(socket, 'data'))) as [Buffer];
   return data.toString().split('\r\n')[0]!;

@@ -39,32 +39,30 @@ describe('size', () => {
   });
 });
 
-describe('overload', () => {
-  it('refuses the next request at once while 64 wait, and accepts requests again afterwards', async () => {
-    const receiver = await startReceiver();
-    const sockets = [];
-    for (let n = 0; n < 64; n++) {
-      const socket = await receiver.open();
-      socket.write(`${head(4)}x`);
-      sockets.push(socket);
-    }
-    await until('64 requests are open', () => receiver.admission.openRequests() === 64);
-    // A burst that has only just arrived is no overload.
-    expect((await receiver.post(HOOK, 'burst')).status).toBe(200);
-    receiver.age(101);
-    expect((await receiver.post(HOOK, 'refused')).status).toBe(503);
-    expect(await receiver.refused()).toEqual(['overload']);
-    // When one ends, there is room for one more.
-    const response = firstLine(sockets[0]!);
-    sockets[0]!.write('yyy');
-    expect(await response).toContain('200');
-    expect((await receiver.post(HOOK, 'taken')).status).toBe(200);
-    for (const socket of sockets) socket.destroy();
-    await until('no request is open', () => receiver.admission.openRequests() === 0);
-    expect((await receiver.post(HOOK, 'after')).status).toBe(200);
-    const bodies = (await receiver.stored()).map(([, body]) => body);
-    expect(bodies).toEqual(['burst', 'xyyy', 'taken', 'after']);
-  });
+it('refuses the next request at once while 64 wait, and accepts requests again afterwards', async () => {
+  const receiver = await startReceiver();
+  const sockets = [];
+  for (let n = 0; n < 64; n++) {
+    const socket = await receiver.open();
+    socket.write(`${head(4)}x`);
+    sockets.push(socket);
+  }
+  await until('64 requests are open', () => receiver.admission.openRequests() === 64);
+  // A burst that has only just arrived is no overload.
+  expect((await receiver.post(HOOK, 'burst')).status).toBe(200);
+  receiver.age(101);
+  expect((await receiver.post(HOOK, 'refused')).status).toBe(503);
+  expect(await receiver.refused()).toEqual(['overload']);
+  // When one ends, there is room for one more.
+  const response = firstLine(sockets[0]!);
+  sockets[0]!.write('yyy');
+  expect(await response).toContain('200');
+  expect((await receiver.post(HOOK, 'taken')).status).toBe(200);
+  for (const socket of sockets) socket.destroy();
+  await until('no request is open', () => receiver.admission.openRequests() === 0);
+  expect((await receiver.post(HOOK, 'after')).status).toBe(200);
+  const bodies = (await receiver.stored()).map(([, body]) => body);
+  expect(bodies).toEqual(['burst', 'xyyy', 'taken', 'after']);
 });
 
 describe('overload by many servers’ URLs', () => {
@@ -99,30 +97,28 @@ describe('overload by many servers’ URLs', () => {
   });
 });
 
-describe('a slow commit', () => {
-  it('returns 503 after 2 s when a commit takes longer, also to what is stored later', async () => {
-    const release = Promise.withResolvers<void>();
-    const slow = (store: Store): Store => ({
-      ...store,
-      inbox: {
-        ...store.inbox,
-        append: async (rows) => {
-          await release.promise;
-          return store.inbox.append(rows);
-        },
+it('returns 503 after 2 s when a commit takes longer, also to what is stored later', async () => {
+  const release = Promise.withResolvers<void>();
+  const slow = (store: Store): Store => ({
+    ...store,
+    inbox: {
+      ...store.inbox,
+      append: async (rows) => {
+        await release.promise;
+        return store.inbox.append(rows);
       },
-    });
-    const receiver = await startReceiver({ between: slow });
-    const response = receiver.post(HOOK, 'late');
-    await until('1 request is open', () => receiver.admission.openRequests() === 1);
-    receiver.advance(1_999);
-    expect(await receiver.refused()).toEqual([]);
-    // The sender itself gives up after 3 s.
-    receiver.advance(1);
-    expect([(await response).status, await receiver.refused()]).toEqual([503, ['late']]);
-    release.resolve();
-    await until('1 delivery is stored', async () => (await receiver.stored()).length === 1);
+    },
   });
+  const receiver = await startReceiver({ between: slow });
+  const response = receiver.post(HOOK, 'late');
+  await until('1 request is open', () => receiver.admission.openRequests() === 1);
+  receiver.advance(1_999);
+  expect(await receiver.refused()).toEqual([]);
+  // The sender itself gives up after 3 s.
+  receiver.advance(1);
+  expect([(await response).status, await receiver.refused()]).toEqual([503, ['late']]);
+  release.resolve();
+  await until('1 delivery is stored', async () => (await receiver.stored()).length === 1);
 });
 
 describe('connections', () => {
@@ -130,7 +126,6 @@ describe('connections', () => {
   const limitsFor = (connections: number) => ({ memoryBytes: null, openFiles: 128 + connections });
   const closed = (socket: Socket) =>
     inTime('the receiver closes a connection', new Promise<void>((resolve) => socket.once('close', () => resolve())));
-  /** Repeats a delivery until it gets 200. */
   const delivered = ({ post }: Receiver) =>
     until('a delivery gets 200', async () => (await post(HOOK, 'x').catch(() => null))?.status === 200);
 

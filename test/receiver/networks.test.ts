@@ -1,40 +1,26 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { operatorScope, signatureOf } from '../../src/domain/project.ts';
+import { networksEnvironment } from '../networks-file.ts';
 import { startReceiver } from './harness.ts';
 
 const SECRET = `whsec_${randomBytes(32).toString('base64')}`;
 const [FUSE, BASE] = ['token-of-the-fuse-network', 'token-of-the-base-network'];
 const BODY = '{"txHash":"0x1"}';
 
-/** Two networks, each with its own source, of which one signs its deliveries. */
-function environmentOf(): Record<string, string> {
-  const path = join(mkdtempSync(join(tmpdir(), 'networks-')), 'networks.json');
-  const networks = [
-    { name: 'fuse', chainId: 122, receiverToken: FUSE, sources: ['127.0.0.1'] },
-    {
-      name: 'base',
-      chainId: 8453,
-      receiverToken: BASE,
-      sources: ['203.0.113.7'],
-      notification: { signingSecret: SECRET },
-    },
-  ];
-  writeFileSync(path, JSON.stringify(networks));
-  return {
-    NETWORKS_FILE: path,
-    RECEIVER_TOKEN: '',
-    EXPLORER_URL: '',
-    RECEIVER_SOURCE_CHECK: 'enforce',
-    TRUSTED_PROXIES: '127.0.0.9',
-  };
-}
+const networks = networksEnvironment([
+  { name: 'fuse', chainId: 122, receiverToken: FUSE, sources: ['127.0.0.1'] },
+  {
+    name: 'base',
+    chainId: 8453,
+    receiverToken: BASE,
+    sources: ['203.0.113.7'],
+    notification: { signingSecret: SECRET },
+  },
+]);
 
 it('lets the URL decide the network, its sources and its signature', async () => {
-  const receiver = await startReceiver({ environment: environmentOf() });
+  const receiver = await startReceiver({ environment: { ...networks, RECEIVER_SOURCE_CHECK: 'enforce' } });
   const timestamp = String(Date.UTC(2026, 0, 1) / 1000);
   const signature = signatureOf(SECRET, { id: 'one', timestamp, body: BODY }).toString('base64');
   const signed = { 'webhook-id': 'one', 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` };
@@ -42,7 +28,7 @@ it('lets the URL decide the network, its sources and its signature', async () =>
   expect(await receiver.post(`/hooks/${BASE}`, BODY, { headers: signed })).toMatchObject({ status: 403 });
   expect(await receiver.refused()).toEqual(['source 127.0.0.1 unlisted']);
 
-  const everywhere = await startReceiver({ environment: { ...environmentOf(), RECEIVER_SOURCE_CHECK: 'off' } });
+  const everywhere = await startReceiver({ environment: networks });
   expect(await everywhere.post(`/hooks/${BASE}`, BODY)).toMatchObject({ status: 401 });
   expect(await everywhere.post(`/hooks/${BASE}`, BODY, { headers: signed })).toMatchObject({ status: 200 });
   expect(await everywhere.post(`/hooks/${FUSE}`, BODY)).toMatchObject({ status: 200 });

@@ -1,15 +1,11 @@
 import { createSeal } from '../../src/secrets.ts';
 import type { Store } from '../../src/store/store.ts';
 
-/** Servers' own projects, as an earlier process of the bot has stored them. */
-
 const KEY = Buffer.alloc(32, 7);
 const LOST_KEY = Buffer.alloc(32, 8);
 
-/** The key that opens them, as the environment has it. */
 export const SECRETS_KEY = KEY.toString('base64');
 
-/** A server's own project. */
 export interface OwnProject {
   /** The path token of its receiver URL. */
   token: string;
@@ -19,7 +15,7 @@ export interface OwnProject {
   isLost?: boolean;
 }
 
-/** Stores projects, each of another server. */
+/** Stores projects, each of another server, as an earlier process of the bot would have. */
 export async function addProjects(store: Store, projects: readonly OwnProject[]): Promise<void> {
   for (const [index, { token, signingSecrets = [], isLost }] of projects.entries()) {
     const guildId = String(1_000 + index);

@@ -5,31 +5,28 @@ import { describe, expect, it } from 'vitest';
 import { StoreError } from '../../src/errors.ts';
 import { probeReceiver } from '../../src/receiver/reachability.ts';
 import { lock } from '../store/sqlite/database-file.ts';
-import { until } from '../until.ts';
 import { firstLine, head, OTHER_SCOPE, OTHER_TOKEN, startReceiver, TOKEN } from './harness.ts';
 
-/** Accepts deliveries from one address only, which is not this machine's. */
 const ONE_SOURCE = { RECEIVER_SOURCE_CHECK: 'enforce', RECEIVER_SOURCES: '203.0.113.7' };
 
 describe('a delivery to the right path', () => {
-  it.each(['POST', 'PUT', 'PATCH'])('stores every byte of a delivery and returns 200 (%s)', async (method) => {
-    const receiver = await startReceiver();
-    const body = '{"txHash":"0x1",  "odd":"\\u00e9"}';
-    expect(await receiver.post(`/hooks/${TOKEN}`, body, { method })).toEqual({ status: 200, text: '{"ok":true}' });
-    expect(await receiver.stored()).toEqual([[0, body]]);
-  });
-
+  const json = { 'content-type': 'application/json' };
+  const odd = '{"txHash":"0x1",  "odd":"\\u00e9"}';
   it.each([
-    ['malformed JSON', '{"a":', { 'content-type': 'application/json' }],
-    ['an empty body', '', { 'content-type': 'application/json' }],
-    ['no content type', '{}', {}],
-    ['XML', '<a/>', { 'content-type': 'text/xml' }],
-    ['an invalid content type', '{}', { 'content-type': ';;; /' }],
-    ['__proto__', '{"__proto__":{"x":1}}', { 'content-type': 'application/json' }],
-    ['1 MiB to the byte', 'x'.repeat(1024 * 1024), {}],
-  ])('returns 200 to a delivery with %s', async (_name, body, headers) => {
+    ['POST', 'an event', odd, json],
+    ['PUT', 'an event', odd, json],
+    ['PATCH', 'an event', odd, json],
+    ['POST', 'malformed JSON', '{"a":', json],
+    ['POST', 'an empty body', '', json],
+    ['POST', 'no content type', '{}', {}],
+    ['POST', 'XML', '<a/>', { 'content-type': 'text/xml' }],
+    ['POST', 'an invalid content type', '{}', { 'content-type': ';;; /' }],
+    ['POST', '__proto__', '{"__proto__":{"x":1}}', json],
+    ['POST', '1 MiB to the byte', 'x'.repeat(1024 * 1024), {}],
+  ])('stores every byte of a %s with %s, and returns 200', async (method, _name, body, headers) => {
     const receiver = await startReceiver();
-    expect(await receiver.post(`/hooks/${TOKEN}`, body, { headers })).toEqual({ status: 200, text: '{"ok":true}' });
+    const response = await receiver.post(`/hooks/${TOKEN}`, body, { method, headers });
+    expect(response).toEqual({ status: 200, text: '{"ok":true}' });
     expect(await receiver.stored()).toEqual([[0, body]]);
   });
 
@@ -118,11 +115,19 @@ it('lets the probe of the public address distinguish the receiver from a proxy t
 describe('Expect: 100-continue', () => {
   const ASKING = 'Expect: 100-continue\r\n';
 
-  it('returns 100 to a sender that asks before it sends the body, and then 200', async () => {
+  it.each([
+    ['returns 100 and then 200 to a sender that asks before it sends the body', head(2, undefined, ASKING), true],
+    ['serves a sender with an unknown expectation', head(2, undefined, 'Expect: the-unexpected\r\n'), true],
+    [
+      'sends no 100 to an HTTP/1.0 sender, which would take it for the response',
+      head(2, undefined, ASKING).replace('HTTP/1.1', 'HTTP/1.0'),
+      false,
+    ],
+  ])('%s', async (_title, sent, continues) => {
     const receiver = await startReceiver();
     const socket = await receiver.open();
-    socket.write(head(2, undefined, ASKING));
-    expect(await firstLine(socket)).toBe('HTTP/1.1 100 Continue');
+    socket.write(sent);
+    if (continues) expect(await firstLine(socket)).toBe('HTTP/1.1 100 Continue');
     socket.write('{}');
     expect(await firstLine(socket)).toBe('HTTP/1.1 200 OK');
     expect(await receiver.stored()).toEqual([[0, '{}']]);
@@ -138,23 +143,6 @@ describe('Expect: 100-continue', () => {
       socket.write(head(2, path, ASKING));
       expect(await firstLine(socket)).toContain(status);
     }
-  });
-
-  it('serves a sender with an unknown expectation', async () => {
-    const receiver = await startReceiver();
-    const socket = await receiver.open();
-    socket.write(`${head(2, undefined, 'Expect: the-unexpected\r\n')}{}`);
-    expect(await firstLine(socket)).toBe('HTTP/1.1 100 Continue');
-    expect(await firstLine(socket)).toBe('HTTP/1.1 200 OK');
-    expect(await receiver.stored()).toEqual([[0, '{}']]);
-  });
-
-  it('sends no 100 to an HTTP/1.0 sender, which would take it for the response', async () => {
-    const receiver = await startReceiver();
-    const socket = await receiver.open();
-    socket.write(`${head(2, undefined, ASKING).replace('HTTP/1.1', 'HTTP/1.0')}{}`);
-    expect(await firstLine(socket)).toBe('HTTP/1.1 200 OK');
-    expect(await receiver.stored()).toEqual([[0, '{}']]);
   });
 });
 
@@ -208,9 +196,7 @@ describe('a failing database', () => {
 describe('a request that takes too long', () => {
   it('refuses a delivery that is older than 2 s when its commit begins, and stores nothing', async () => {
     const receiver = await startReceiver();
-    const socket = await receiver.open();
-    socket.write(`${head(4)}ha`);
-    await until('1 request is open', () => receiver.admission.openRequests() === 1);
+    const socket = await receiver.sendHalf();
     receiver.age(2_001);
     const response = firstLine(socket);
     socket.write('lf');
@@ -220,9 +206,7 @@ describe('a request that takes too long', () => {
 
   it('returns 503 to an endless body within the sender’s 3 s, and serves the others meanwhile', async () => {
     const receiver = await startReceiver();
-    const socket = await receiver.open();
-    socket.write(`${head(100)}half`);
-    await until('1 request is open', () => receiver.admission.openRequests() === 1);
+    const socket = await receiver.sendHalf();
     const response = firstLine(socket);
     expect((await receiver.post(`/hooks/${TOKEN}`, 'whole')).status).toBe(200);
     receiver.advance(2_000);
@@ -238,23 +222,19 @@ it('refuses deliveries with 503 and Retry-After once it stops', async () => {
   expect([response.statusCode, response.headers['retry-after']]).toEqual([503, '15']);
 });
 
-describe('a clock that is set', () => {
-  it.each([-3_600_000, 3_600_000])(
-    'stores a delivery, or refuses it so that it is repeated, when the clock jumps by %i ms meanwhile, and stores later ones',
-    async (jump) => {
-      const receiver = await startReceiver();
-      const socket = await receiver.open();
-      socket.write(`${head(4)}ha`);
-      await until('1 request is open', () => receiver.admission.openRequests() === 1);
-      receiver.jump(jump);
-      const response = firstLine(socket);
-      socket.write('lf');
-      expect(await response).toMatch(/ (200|503) /);
-      for (let n = 0; n < 3; n++) expect((await receiver.post(`/hooks/${TOKEN}`, 'whole')).status).toBe(200);
-      receiver.jump(-jump);
-      expect((await receiver.post(`/hooks/${TOKEN}`, 'whole')).status).toBe(200);
-      const whole = (await receiver.stored()).filter(([, body]) => body === 'whole');
-      expect(whole).toHaveLength(4);
-    },
-  );
-});
+it.each([-3_600_000, 3_600_000])(
+  'stores a delivery, or refuses it so that it is repeated, when the clock jumps by %i ms meanwhile, and stores later ones',
+  async (jump) => {
+    const receiver = await startReceiver();
+    const socket = await receiver.sendHalf();
+    receiver.jump(jump);
+    const response = firstLine(socket);
+    socket.write('lf');
+    expect(await response).toMatch(/ (200|503) /);
+    for (let n = 0; n < 3; n++) expect((await receiver.post(`/hooks/${TOKEN}`, 'whole')).status).toBe(200);
+    receiver.jump(-jump);
+    expect((await receiver.post(`/hooks/${TOKEN}`, 'whole')).status).toBe(200);
+    const whole = (await receiver.stored()).filter(([, body]) => body === 'whole');
+    expect(whole).toHaveLength(4);
+  },
+);

@@ -9,7 +9,6 @@ const [OLD, NEW, FOREIGN] = [newSecret(), newSecret(), newSecret()];
 const BODY = '{"txHash":"0x1", "spaces":  1}';
 const URL = `/hooks/${TOKEN}`;
 
-/** The headers of a signed delivery. */
 function signed(body: string | Buffer, { secrets = [NEW], id = 'msg_1', at = NOW, more = {} } = {}) {
   const timestamp = String(Math.floor(at / 1000));
   const signatures = secrets.map((secret) => `v1,${signatureOf(secret, { id, timestamp, body }).toString('base64')}`);
@@ -21,24 +20,22 @@ function signed(body: string | Buffer, { secrets = [NEW], id = 'msg_1', at = NOW
 const start = (secrets = [NEW]) => startReceiver({ environment: { NOTIFICATION_SIGNING_SECRET: secrets.join(',') } });
 
 describe('a URL with a signing secret', () => {
-  it('accepts a delivery that is signed over its exact bytes, and stores its identity from the headers', async () => {
-    const receiver = await start();
-    const more = { 'ledgerbell-chain-id': '100', 'ledgerbell-place': 'log:5' };
-    expect(await receiver.post(URL, BODY, signed(BODY, { more }))).toEqual({ status: 200, text: '{"ok":true}' });
-    expect(await receiver.store.inbox.next(9)).toMatchObject([
-      { body: BODY, identity: { id: 'msg_1', chainId: '100', place: 'log:5' } },
-    ]);
-  });
-
-  it('accepts the same headers with the prefix svix', async () => {
-    const receiver = await start();
-    const entries = Object.entries(signed(BODY).headers).map(([name, value]) => [
-      name.replace('webhook', 'svix'),
-      value,
-    ]);
-    expect(await receiver.post(URL, BODY, { headers: Object.fromEntries(entries) })).toMatchObject({ status: 200 });
-    expect(await receiver.store.inbox.next(9)).toMatchObject([{ identity: { id: 'msg_1' } }]);
-  });
+  it.each(['webhook', 'svix'])(
+    'accepts a delivery that is signed over its exact bytes, and stores its identity from the headers (%s-id)',
+    async (prefix) => {
+      const receiver = await start();
+      const more = { 'ledgerbell-chain-id': '100', 'ledgerbell-place': 'log:5' };
+      const entries = Object.entries(signed(BODY, { more }).headers).map(([name, value]) => [
+        name.replace('webhook', prefix),
+        value,
+      ]);
+      const response = await receiver.post(URL, BODY, { headers: Object.fromEntries(entries) });
+      expect(response).toEqual({ status: 200, text: '{"ok":true}' });
+      expect(await receiver.store.inbox.next(9)).toMatchObject([
+        { body: BODY, identity: { id: 'msg_1', chainId: '100', place: 'log:5' } },
+      ]);
+    },
+  );
 
   const bytes = Buffer.from([0xff, 0x00, 0xfe]);
   const lastOfEight = [...Array<string>(7).fill(FOREIGN), NEW];
@@ -92,11 +89,9 @@ describe('a URL with a signing secret', () => {
   });
 });
 
-describe('a URL without a signing secret', () => {
-  it('accepts unsigned deliveries at a URL without a secret, and ignores identity headers', async () => {
-    const receiver = await startReceiver({ projects: [{ token: OTHER_TOKEN, signingSecrets: [NEW] }] });
-    expect(await receiver.post(URL, BODY)).toMatchObject({ status: 200 });
-    expect(await receiver.post(URL, BODY, signed(BODY, { secrets: [FOREIGN] }))).toMatchObject({ status: 200 });
-    expect(await receiver.store.inbox.next(9)).toMatchObject([{ identity: null }, { identity: null }]);
-  });
+it('accepts unsigned deliveries at a URL without a secret, and ignores identity headers', async () => {
+  const receiver = await startReceiver({ projects: [{ token: OTHER_TOKEN, signingSecrets: [NEW] }] });
+  expect(await receiver.post(URL, BODY)).toMatchObject({ status: 200 });
+  expect(await receiver.post(URL, BODY, signed(BODY, { secrets: [FOREIGN] }))).toMatchObject({ status: 200 });
+  expect(await receiver.store.inbox.next(9)).toMatchObject([{ identity: null }, { identity: null }]);
 });

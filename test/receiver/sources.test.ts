@@ -36,59 +36,35 @@ it('remembers the latest refused source of each URL, and of all', async () => {
   expect(lastRefused(0)).toBeNull();
 });
 
-describe('the source behind a proxy', () => {
-  it('uses the last of several X-Forwarded-For headers', async () => {
-    const receiver = await startReceiver({ environment: { ...ONE_SOURCE, TRUSTED_PROXIES: '127.0.0.1' } });
-    const lines = (...sources: string[]) => sources.map((source) => `X-Forwarded-For: ${source}\r\n`).join('');
-    for (const [sources, status] of [
-      [['198.51.100.1', '203.0.113.7'], '200'],
-      [['203.0.113.7', '198.51.100.1'], '403'],
-    ] as const) {
-      const socket = await receiver.open();
-      socket.write(`${head(1, undefined, lines(...sources))}x`);
-      expect(await firstLine(socket)).toContain(status);
-    }
+it.each<[string, forwarded: string | string[] | undefined, refused?: string]>([
+  ['the only address', '203.0.113.7'],
+  ['an IPv4 address in the form of IPv6', '::ffff:203.0.113.7'],
+  ['the last address', '192.0.2.9, 203.0.113.7'],
+  ['the last of several headers', ['192.0.2.9', '203.0.113.7']],
+  ['the last address before trusted proxies', '203.0.113.7, 198.51.100.1, 127.0.0.1'],
+  ['a last address that is not listed', '203.0.113.7, 192.0.2.9', '192.0.2.9 unlisted'],
+  ['a last header that is not listed', ['203.0.113.7', '192.0.2.9'], '192.0.2.9 unlisted'],
+  ['an unlisted address between trusted proxies', '198.51.100.2, 192.0.2.9, 198.51.100.1', '192.0.2.9 unlisted'],
+  ['no sender behind the trusted proxies', '198.51.100.1, 198.51.100.2', '198.51.100.1 no-sender'],
+  ['no sender in an empty header', '', '127.0.0.1 no-sender'],
+  ['no sender without the header', undefined, '127.0.0.1 no-sender'],
+  ['what is no address', '203.0.113.7:41324', 'unreadable'],
+  ['what is no address behind a listed one', '203.0.113.7, garbage', 'unreadable'],
+])('finds the source behind a proxy: %s', async (_case, forwarded, refused) => {
+  const receiver = await startReceiver({
+    environment: {
+      RECEIVER_SOURCE_CHECK: 'enforce',
+      RECEIVER_SOURCES: '203.0.113.0/29',
+      TRUSTED_PROXIES: '127.0.0.1,198.51.100.0/24',
+    },
   });
+  const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded };
+  const { status } = await receiver.post(`/hooks/${TOKEN}`, 'x', { headers });
+  expect([status, await receiver.refused()]).toEqual(refused ? [403, [`source ${refused}`]] : [200, []]);
+});
 
-  it.each([
-    ['203.0.113.7', 200],
-    ['198.51.100.1, 203.0.113.7', 200],
-    ['203.0.113.7, 198.51.100.1', 403],
-    ['203.0.113.7, 127.0.0.1', 200],
-    ['::ffff:203.0.113.7', 200],
-    ['203.0.113.7, garbage', 403],
-  ])('finds the source in X-Forwarded-For: %s (returns %i)', async (forwarded, status) => {
-    const receiver = await startReceiver({
-      environment: {
-        RECEIVER_SOURCE_CHECK: 'enforce',
-        RECEIVER_SOURCES: '203.0.113.0/29',
-        TRUSTED_PROXIES: '127.0.0.1',
-      },
-    });
-    expect((await receiver.post(`/hooks/${TOKEN}`, 'x', { headers: { 'x-forwarded-for': forwarded } })).status).toBe(
-      status,
-    );
-  });
-
-  it.each([
-    ['an address that is not listed', '198.51.100.2, 192.0.2.9, 198.51.100.1', '192.0.2.9 unlisted'],
-    ['no sender behind the trusted proxies', '198.51.100.1, 198.51.100.2', '198.51.100.1 no-sender'],
-    ['no sender in an empty header', '', '127.0.0.1 no-sender'],
-    ['no sender without the header', undefined, '127.0.0.1 no-sender'],
-    ['what is no address', '203.0.113.7:41324', 'unreadable'],
-  ])('refuses a source behind a proxy and reports it as %s', async (_case, forwarded, reported) => {
-    const receiver = await startReceiver({
-      environment: { ...ONE_SOURCE, TRUSTED_PROXIES: '127.0.0.1,198.51.100.0/24' },
-    });
-    const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded };
-    expect((await receiver.post(`/hooks/${TOKEN}`, 'x', { headers })).status).toBe(403);
-    expect(await receiver.refused()).toEqual([`source ${reported}`]);
-  });
-
-  it('ignores X-Forwarded-For from anybody except a trusted proxy', async () => {
-    const receiver = await startReceiver({ environment: ONE_SOURCE });
-    expect(
-      (await receiver.post(`/hooks/${TOKEN}`, 'x', { headers: { 'x-forwarded-for': '203.0.113.7' } })).status,
-    ).toBe(403);
-  });
+it('ignores X-Forwarded-For from anybody except a trusted proxy', async () => {
+  const receiver = await startReceiver({ environment: ONE_SOURCE });
+  const headers = { 'x-forwarded-for': '203.0.113.7' };
+  expect(await receiver.post(`/hooks/${TOKEN}`, 'x', { headers })).toMatchObject({ status: 403 });
 });

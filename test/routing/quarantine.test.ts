@@ -21,7 +21,7 @@ async function start(fail: (routing: Routing) => Partial<Routing>): Promise<Pipe
 async function receiveAmongOthers(pipeline: Pipeline): Promise<void> {
   await pipeline.storeTogether([payment({ value: '1000000' }), BAD, payment({ value: '3000000' })]);
   await pipeline.pay(4);
-  await pipeline.turnUntil('#alerts shows 3 alerts', () => pipeline.numbers(ALERTS).length === 3, 60);
+  await pipeline.untilShown(ALERTS, 3, 60);
   expect(pipeline.numbers(ALERTS).toSorted()).toEqual(['1', '3', '4']);
 }
 
@@ -63,7 +63,7 @@ it.each(['looked up', 'matched'])('quarantines an event that cannot be %s, and p
   expect(await pipeline.store.quarantine.replay([kept!.id])).toBe(1);
   pipeline.app.internals.working().router.wake();
   await pipeline.pay(5);
-  await pipeline.turnUntil('#alerts shows 5 alerts', () => pipeline.numbers(ALERTS).length === 5, 60);
+  await pipeline.untilShown(ALERTS, 5, 60);
   expect(pipeline.numbers(ALERTS).toSorted()).toEqual(['1', '2', '3', '4', '5']);
   expect(pipeline.numbers(WHALES)).toEqual(['2']);
 });

@@ -21,7 +21,7 @@ const event = payment({ projectId: 'the-operator' });
 describe('signed deliveries', () => {
   it('shows equal signed transfers of one transaction as ×2, however far apart they come', async () => {
     await pipeline.receive(event, 0, at('a', 'log:1'));
-    await pipeline.turnUntil('#alerts shows 1 alert', () => titles().length === 1);
+    await pipeline.untilShown(ALERTS, 1);
     await pipeline.pass(600_000);
     await pipeline.receive(event, 0, at('b', 'log:2'));
     await pipeline.turnUntil('the alert counts 2 transfers', () => titles()[0]!.includes('×2'));
@@ -30,7 +30,7 @@ describe('signed deliveries', () => {
 
   it('shows repeats of signed deliveries within a second, and after a restart, as one transfer', async () => {
     for (const id of ['a', 'a', 'replayed']) await pipeline.receive(event, 0, at(id, 'log:1'));
-    await pipeline.turnUntil('#alerts shows 1 alert', () => titles().length === 1);
+    await pipeline.untilShown(ALERTS, 1);
     await pipeline.restart();
     await pipeline.receive(event, 0, at('a', 'log:1'));
     await pipeline.routed();
@@ -43,7 +43,7 @@ describe('signed deliveries', () => {
 describe('the project that a body names', () => {
   it('shows a warning on an alert whose body names a project other than the configured one', async () => {
     await pipeline.receive(payment({ projectId: 'somebody-else' }));
-    await pipeline.turnUntil('#alerts shows 1 alert', () => titles().length === 1);
+    await pipeline.untilShown(ALERTS, 1);
     expect(titles()[0]).toMatch(/^⚠️ /);
     expect(pipeline.alerts(ALERTS)[0]!.text).toContain('This event names another project, `somebody-else`.');
   });
@@ -52,7 +52,7 @@ describe('the project that a body names', () => {
     'shows no warning for the project %j',
     async (named) => {
       await pipeline.receive(payment(named));
-      await pipeline.turnUntil('#alerts shows 1 alert', () => titles().length === 1);
+      await pipeline.untilShown(ALERTS, 1);
       expect(titles()[0]).not.toContain('⚠️');
     },
   );
