@@ -39,8 +39,6 @@ export async function startApp(config: Config, overrides: AppOverrides = {}): Pr
     config,
     log,
     clock,
-    now: () => clock.now(),
-    elapsed: () => clock.elapsed(),
     random,
     metrics,
     stack,

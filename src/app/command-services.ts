@@ -14,7 +14,7 @@ import type { Receiving } from './receiving.ts';
 import type { Sending } from './sending.ts';
 
 export function createCommandServices(
-  { config, clock, log, now }: AppContext,
+  { config, clock, log }: AppContext,
   { store, tokens, schema }: Data,
   { all }: Interfaces,
   { publicUrl, receiver, reachability }: Receiving,
@@ -44,7 +44,7 @@ export function createCommandServices(
         version: packageJson.version,
         schema,
       },
-      cooldown: createCooldown(now),
+      cooldown: createCooldown(clock.now),
     };
   });
   return {
@@ -64,12 +64,12 @@ export function createCommandServices(
     statement,
     completeness: () => checkers.map((checker) => checker.status()),
     guildQueue: createGuildQueue(),
-    guildChannels: createGuildChannels(now),
-    now,
+    guildChannels: createGuildChannels(clock.now),
+    now: clock.now,
     after: clock.after,
     chart: createCharts(log),
     eraseGuild: (guildId) => eraseGuild(store, guildId, tokens.refresh),
-    sample: (subscription, server) => sampleMessage(subscription, settings, now(), server),
+    sample: (subscription, server) => sampleMessage(subscription, settings, clock.now(), server),
     readAttachment: createAttachmentReader(config.DISCORD_API_URL),
   };
 }

@@ -14,9 +14,6 @@ export interface AppContext {
   config: Config;
   log: Logger;
   clock: Clock;
-  now(): number;
-  /** Monotonic. */
-  elapsed(): number;
   random(): number;
   metrics: Metrics;
   /** Closes what was started, latest first: when the app stops, or when a later part cannot start. */

@@ -17,7 +17,7 @@ export async function startReceiving(
   inbox: Inbox,
   { limits = readLimits(), headers }: Pick<AppOverrides, 'limits' | 'headers'>,
 ) {
-  const { config, log, clock, now, metrics, stack } = context;
+  const { config, log, clock, metrics, stack } = context;
   const byId = new Map(networks.map((network) => [network.id, network]));
   const receiver = await startReceiver({
     config,
@@ -26,7 +26,10 @@ export async function startReceiving(
     inbox,
     scopeOf: tokens.scopeOf,
     sourcesOf: (scope) => (byId.get(tokens.networkOf(scope)) ?? networks[0]!).RECEIVER_SOURCES,
-    checkSignature: createSignatureCheck((scope) => of(tokens.networkOf(scope)).projects.signingSecrets(scope), now),
+    checkSignature: createSignatureCheck(
+      (scope) => of(tokens.networkOf(scope)).projects.signingSecrets(scope),
+      clock.now,
+    ),
     limits: quotaLimits(config),
     maxConnections: maxConnections(limits),
     ...(headers && { headers }),

@@ -177,7 +177,7 @@ function startRouting(
 }
 
 function gatewayOptions(
-  { config, log, clock, now, random }: AppContext,
+  { config, log, clock, random }: AppContext,
   store: Store,
   { deliverer }: Sending,
   services: CommandServices,
@@ -188,7 +188,7 @@ function gatewayOptions(
     commands: async () => (await import('../../commands/index.ts')).commandsFor(config.networks.length),
     services,
     settingsOf: store.guilds.settings,
-    now,
+    now: clock.now,
     after: clock.after,
     log,
     random,

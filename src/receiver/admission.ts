@@ -173,10 +173,10 @@ export function createQuotas(options: {
   limits: QuotaLimits;
   /** The rest of the disk is reserved for the operator's URL. */
   isDiskLow(): boolean;
-  now(): number;
-  elapsed(): number;
+  clock: Pick<Clock, 'now' | 'elapsed'>;
 }) {
-  const { limits, isDiskLow, now, elapsed } = options;
+  const { limits, isDiskLow } = options;
+  const { now, elapsed } = options.clock;
   const { burst, rate, operatorRate } = limits;
   const scopes = new Map<number, Usage>();
   const rates = createBuckets({ burst, everyMs: SECOND / rate });

@@ -14,14 +14,14 @@ export type Disk = ReturnType<typeof watchDisk>;
 export function watchDisk(options: {
   file: string | null;
   reserveBytes: number;
-  after: Clock['after'];
-  elapsed(): number;
+  clock: Pick<Clock, 'after' | 'elapsed'>;
   log: Logger;
   freeBytes?: (file: string) => Promise<number>;
   /** Bytes in the database file that new rows reuse: they count as free. */
   reusableBytes(): Promise<number>;
 }) {
-  const { file, reserveBytes, after, elapsed, log, freeBytes = freeBytesOf, reusableBytes } = options;
+  const { file, reserveBytes, log, freeBytes = freeBytesOf, reusableBytes } = options;
+  const { after, elapsed } = options.clock;
   /** Free bytes at the last check, less what may have been written since. */
   let free = Number.POSITIVE_INFINITY;
   let fullAt = Number.NEGATIVE_INFINITY;
@@ -72,8 +72,9 @@ const SLOW_MS = 10 * SECOND;
 export type StorageFault = ReturnType<typeof createStorageFault>;
 
 /** `syncMs`: how long the last commit took, or the current one has taken. */
-export function createStorageFault(options: { elapsed(): number; syncMs(): number; log: Logger }) {
-  const { elapsed, syncMs, log } = options;
+export function createStorageFault(options: { clock: Pick<Clock, 'elapsed'>; syncMs(): number; log: Logger }) {
+  const { syncMs, log } = options;
+  const { elapsed } = options.clock;
   let fault: { reason: string; isSlow: boolean; at: number } | null = null;
 
   function record(reason: string, isSlow: boolean): void {

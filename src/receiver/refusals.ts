@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { MINUTE } from '../domain/clock.ts';
+import { type Clock, MINUTE } from '../domain/clock.ts';
 import type { QuotaReason, RefusedSource } from '../domain/inbox.ts';
 import type { SignatureFault } from './signature.ts';
 
@@ -40,11 +40,11 @@ export type Refusals = ReturnType<typeof createRefusals>;
 
 export function createRefusals(options: {
   count(reason: RefusalReason): void;
-  now(): number;
-  elapsed(): number;
+  clock: Pick<Clock, 'now' | 'elapsed'>;
   log: Logger;
 }) {
-  const { count, now, elapsed, log } = options;
+  const { count, log } = options;
+  const { now, elapsed } = options.clock;
   const sources = new Map<number | 'any', RefusedSource & { at: number }>();
   const signatures = new Map<number, { fault: SignatureFault; at: number; count: number }>();
   let connectionsLoggedAt = Number.NEGATIVE_INFINITY;

@@ -66,16 +66,15 @@ export interface ReceiverOptions {
 /** Without the role `receive` it does not listen. */
 export async function startReceiver(options: ReceiverOptions) {
   const { config, store, clock, log } = options;
-  const { now, elapsed, after } = clock;
   const reserveBytes = config.DISK_RESERVE_MB * MIB;
   await using stack = new AsyncDisposableStack();
   const closing = <Part extends { close(): void }>(part: Part): Part => stack.adopt(part, ({ close }) => close());
   const { reusableBytes } = store.retention;
-  const disk = closing(watchDisk({ file: options.file, reserveBytes, after, elapsed, log, reusableBytes }));
+  const disk = closing(watchDisk({ file: options.file, reserveBytes, clock, log, reusableBytes }));
   const run = closing(startRun(clock));
-  const quotas = createQuotas({ limits: options.limits, isDiskLow: disk.isLow, now, elapsed });
-  const refusals = createRefusals({ count: options.count.refused, now, elapsed, log });
-  const storage = createStorageFault({ elapsed, syncMs: options.syncMs, log });
+  const quotas = createQuotas({ ...options, isDiskLow: disk.isLow });
+  const refusals = createRefusals({ ...options, count: options.count.refused });
+  const storage = createStorageFault(options);
   const admission = createAdmission({ ...options, run, quotas, refusals, storage });
   const intake = createIntake({ ...options, admission, disk, quotas, storage });
 
@@ -88,7 +87,7 @@ export async function startReceiver(options: ReceiverOptions) {
   const app = createServer(options, { admission, intake, refusals, storage });
   stack.defer(async () => {
     admission.stop();
-    const cancelGrace = after(SHUTDOWN_GRACE_MS, () => app.server.closeAllConnections());
+    const cancelGrace = clock.after(SHUTDOWN_GRACE_MS, () => app.server.closeAllConnections());
     app.server.closeIdleConnections();
     await app.close();
     cancelGrace();

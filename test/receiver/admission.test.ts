@@ -13,7 +13,7 @@ const MIB = 1024 * 1024;
 function open() {
   const state = { time: 0, wasSuspended: false };
   const elapsed = () => state.time;
-  const storage = createStorageFault({ elapsed, syncMs: () => 0, log: testLog() });
+  const storage = createStorageFault({ clock: { elapsed }, syncMs: () => 0, log: testLog() });
   const config = configOf({ token: 'x', apiUrl: 'http://127.0.0.1:9/api' }, 'x.sqlite', {});
   const admission = createAdmission({
     config,

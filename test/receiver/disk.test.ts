@@ -12,8 +12,7 @@ function watch(freeBytes: () => Promise<number>) {
   const disk = watchDisk({
     file: 'x',
     reserveBytes: 50,
-    after: clock.after,
-    elapsed: clock.now,
+    clock: { after: clock.after, elapsed: clock.now },
     log: readLog('info', (line) => void logged.push(JSON.parse(line).msg)),
     reusableBytes: async () => 0,
     freeBytes: () => freeBytes().finally(() => void setImmediate(() => state.checks++)),

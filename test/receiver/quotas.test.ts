@@ -10,7 +10,11 @@ const [OPERATOR, OWN, OTHER] = [0, 3, 4];
 function open(limits: Partial<QuotaLimits> = {}) {
   let time = 20_000 * DAY;
   const now = () => time;
-  const quotas = createQuotas({ limits: { ...LIMITS, ...limits }, isDiskLow: () => false, now, elapsed: now });
+  const quotas = createQuotas({
+    limits: { ...LIMITS, ...limits },
+    isDiskLow: () => false,
+    clock: { now, elapsed: now },
+  });
   const times = (count: number, scope: number) => Array.from({ length: count }, () => quotas.admit(scope));
   const pass = (ms: number) => {
     time += ms;

@@ -18,10 +18,7 @@ const storeOver = (connection: Connection): Store =>
   portOver((call, mode) => connection.run(mode, (sql) => runCall(sql, call)));
 
 /** The server may be away at first: calls fail until `ready` resolves. */
-export function openPostgres(
-  url: string,
-  options: { clock: Clock; elapsed(): number; log: StoreLog },
-): OpenStore & { lock: WorkLock } {
+export function openPostgres(url: string, options: { clock: Clock; log: StoreLog }): OpenStore & { lock: WorkLock } {
   const { clock, log } = options;
   const connection = connect(url);
   const lock = createWorkLock({ ...options, config: clientConfig(url), fence: connection.fence });

@@ -29,14 +29,11 @@ export function createWorkLock({
   config,
   fence,
   clock,
-  elapsed,
   log,
 }: {
   config: pg.ClientConfig;
   fence(proof: string): void;
   clock: Clock;
-  /** Milliseconds that really passed, since any moment. */
-  elapsed(): number;
   log: StoreLog;
 }): WorkLock {
   const worker = `${hostname()} ${process.pid} ${randomUUID()}`;
@@ -50,7 +47,7 @@ export function createWorkLock({
   let cancel = () => {};
   const [acquired, tried] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
 
-  const moment = () => ({ wall: clock.now(), passed: elapsed() });
+  const moment = () => ({ wall: clock.now(), passed: clock.elapsed() });
 
   async function query(sql: string, timeoutMs = TIMEOUT_MS) {
     const results = await inTime(session!.query(sql), timeoutMs, clock);

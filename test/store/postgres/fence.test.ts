@@ -10,7 +10,10 @@ import { isPostgresMissing } from './server.ts';
 
 /** A process on a database. */
 async function open(url: string, clock = systemClock) {
-  const opened = openPostgres(url, { clock, elapsed: () => performance.now(), log: pino({ level: 'silent' }) });
+  const opened = openPostgres(url, {
+    clock: { ...clock, elapsed: () => performance.now() },
+    log: pino({ level: 'silent' }),
+  });
   onTestFinished(opened.close);
   await opened.ready;
   return opened;

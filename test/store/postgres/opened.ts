@@ -4,11 +4,7 @@ import { openPostgres } from '../../../src/store/postgres/open.ts';
 
 /** Opens a database that is there, and waits until its tables are. */
 export async function openForTest(url: string) {
-  const opened = openPostgres(url, {
-    clock: systemClock,
-    elapsed: () => performance.now(),
-    log: pino({ level: 'silent' }),
-  });
+  const opened = openPostgres(url, { clock: systemClock, log: pino({ level: 'silent' }) });
   await opened.ready;
   return opened;
 }
