@@ -26,21 +26,12 @@ it('lets changes and labels wait until sent messages may be changed', () => {
 });
 
 it('names the first fifty deliveries of a message, and since when those that were not held have waited', () => {
-  const alert = (n: number, changed = {}) => ({
-    inboxId: n,
-    receivedAt: 100 - n,
-    hold: null,
-    transfer: transfer(n),
-    ...changed,
-  });
-  const some = [
-    alert(1),
-    alert(2, { transfer: transfer(1) }),
-    alert(3, { inboxId: null }),
-    alert(4, { hold: 'hourly' }),
-  ];
+  const plain = (n: number) => ({ inboxId: n, receivedAt: 100 - n, hold: null, transfer: transfer(n) });
+  const alert = (n: number, changed = {}) => ({ ...plain(n), ...changed });
+  const held = alert(4, { hold: 'hourly' });
+  const some = [alert(1), alert(2, { transfer: transfer(1) }), alert(3, { inboxId: null }), held];
   expect(shownDeliveries(some)).toEqual({ inboxIds: [1, 2, 4], txHashes: [1, 3, 4].map(txHash), receivedAt: 97 });
-  expect(shownDeliveries([alert(4, { hold: 'hourly' })]).receivedAt).toBeNull();
+  expect(shownDeliveries([held]).receivedAt).toBeNull();
   const many = Array.from({ length: 60 }, (_, n) => alert(n + 1));
   expect(shownDeliveries(many)).toMatchObject({ inboxIds: { length: 50 }, txHashes: { length: 50 }, receivedAt: 40 });
 });
@@ -62,21 +53,12 @@ it('doubles the time between the digests of a burst up to fifty seconds', () => 
 it('posts held alerts as a digest, others at once, and those of a burst once they are collected', () => {
   expect(collectedFor('daily', null, 5)).toBe('daily');
   expect(collectedFor(null, null, 5)).toBeNull();
-  expect([4, 5, 6].map((collectingUntil) => collectedFor(null, collectingUntil, 5))).toEqual([
-    'burst',
-    'burst',
-    'later',
-  ]);
+  expect([4, 5, 6].map((until) => collectedFor(null, until, 5))).toEqual(['burst', 'burst', 'later']);
 });
 
 it('waits for the end of a burst or for the first held alert, whichever comes first', () => {
-  expect([nextDueAt(null, null), nextDueAt(null, 7), nextDueAt(5, null), nextDueAt(5, 7), nextDueAt(8, 7)]).toEqual([
-    null,
-    7,
-    5,
-    5,
-    7,
-  ]);
+  expect([nextDueAt(null, null), nextDueAt(null, 7), nextDueAt(5, null)]).toEqual([null, 7, 5]);
+  expect([nextDueAt(5, 7), nextDueAt(8, 7)]).toEqual([5, 7]);
 });
 
 it('makes a digest of what was collected, of a backlog, and of an old one that fills more than a message', () => {

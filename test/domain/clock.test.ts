@@ -16,13 +16,19 @@ it('runs first after a time of its own, then again after each pause, until it is
   expect(times).toHaveLength(3);
 });
 
-it('begins the pause when a run has ended', async () => {
+/** Repeats runs that end when the test lets them. */
+function repeated() {
   const clock = createManualClock();
   const runs: PromiseWithResolvers<void>[] = [];
   const stop = repeat(clock, 10, () => {
     runs.push(Promise.withResolvers());
     return runs.at(-1)!.promise;
   });
+  return { clock, runs, stop };
+}
+
+it('begins the pause when a run has ended', async () => {
+  const { clock, runs, stop } = repeated();
   clock.advance(100);
   expect(runs).toHaveLength(1);
   runs[0]!.resolve();
@@ -40,12 +46,7 @@ it('begins the pause when a run has ended', async () => {
 
 it('runs again after a run that rejects, and leaves the error to the process', async () => {
   const unhandled = takeUnhandled();
-  const clock = createManualClock();
-  const runs: PromiseWithResolvers<void>[] = [];
-  const stop = repeat(clock, 10, () => {
-    runs.push(Promise.withResolvers());
-    return runs.at(-1)!.promise;
-  });
+  const { clock, runs, stop } = repeated();
   onTestFinished(stop);
   clock.advance(10);
   runs[0]!.reject(new Error('failed'));
@@ -114,29 +115,20 @@ it('applies nothing of a read that was overtaken by a later one', async () => {
   expect(applied).toEqual(['new']);
 });
 
-it('has applied a read when it resolves, also while a later one is under way', async () => {
-  const { reads, applied, read } = open();
-  const [first] = [read(), read()];
-  reads[0]!.resolve('first');
-  await first;
-  expect(applied).toEqual(['first']);
-});
-
-it('applies a read although a later one failed', async () => {
+it.each(['is under way', 'failed'])('has applied a read when it resolves, although a later one %s', async (later) => {
   const { reads, applied, read } = open();
   const [first, second] = [read(), read()];
-  reads[1]!.reject(new Error('The database cannot be reached.'));
-  await expect(second).rejects.toThrow('cannot be reached');
+  if (later === 'failed') reads[1]!.reject(new Error('The database cannot be reached.'));
+  if (later === 'failed') await expect(second).rejects.toThrow('cannot be reached');
   reads[0]!.resolve('first');
   await first;
   expect(applied).toEqual(['first']);
 });
 
+const pause = (from: number, until: number) => ({ from, until });
+
 it('counts back through the time in which the bot could work and skips each pause', () => {
-  const pauses = [
-    { from: 100, until: 200 },
-    { from: 400, until: 500 },
-  ];
+  const pauses = [pause(100, 200), pause(400, 500)];
   expect(uptimeSince(1_000, 300, [])).toBe(700);
   expect(uptimeSince(1_000, 300, pauses)).toBe(700);
   expect(uptimeSince(1_000, 600, pauses)).toBe(300);
@@ -145,20 +137,13 @@ it('counts back through the time in which the bot could work and skips each paus
 });
 
 it('joins a pause with the one that it touches', () => {
-  const pauses = addPause(addPause([], { from: 1, until: 5 }), { from: 5, until: 9 });
-  expect(pauses).toEqual([{ from: 1, until: 9 }]);
-  expect(addPause(pauses, { from: 20, until: 20 })).toEqual(pauses);
-  expect(addPause(pauses, { from: 20, until: 30 })).toHaveLength(2);
+  const pauses = addPause(addPause([], pause(1, 5)), pause(5, 9));
+  expect(pauses).toEqual([pause(1, 9)]);
+  expect(addPause(pauses, pause(20, 20))).toEqual(pauses);
+  expect(addPause(pauses, pause(20, 30))).toHaveLength(2);
 });
 
 it('cuts pauses that lie beyond a clock that was set back', () => {
-  const pauses = [
-    { from: 1, until: 5 },
-    { from: 10, until: 20 },
-    { from: 30, until: 40 },
-  ];
-  expect(pausesUntil(pauses, 12)).toEqual([
-    { from: 1, until: 5 },
-    { from: 10, until: 12 },
-  ]);
+  const [past, present, future] = [pause(1, 5), pause(10, 20), pause(30, 40)];
+  expect(pausesUntil([past, present, future], 12)).toEqual([past, pause(10, 12)]);
 });

@@ -8,6 +8,9 @@ const A = '0x1ea1f375B5dA185eb51edcbED23F3d401f8368cE';
 const B = '0xcc95E80DA76bd41507b99d9b977Dc3062bcf6430';
 const TOKEN = '0x5Df217D84e67a4aAc9d130fc7AfED5a94e873f0D';
 const HASH = `0x${'ab'.repeat(32)}`;
+const bare = { from: B, to: A, txHash: HASH };
+const token = { ...bare, tokenAddress: TOKEN };
+const dollars = { ...token, tokenType: 'ERC-20', tokenDecimals: 6, value: '5' };
 
 const parse = (body: string | object) => parseEvent(typeof body === 'string' ? body : JSON.stringify(body));
 
@@ -37,18 +40,8 @@ describe('the published samples', () => {
   });
 
   it('reads an ERC-20 transfer', () => {
-    const { transfer } = read({
-      to: A,
-      from: B,
-      txHash: HASH,
-      tokenAddress: TOKEN,
-      tokenType: 'ERC-20',
-      tokenName: 'GoodDollar',
-      tokenSymbol: 'G$',
-      tokenDecimals: '2',
-      value: '109700',
-      direction: 'incoming',
-    });
+    const words = { tokenName: 'GoodDollar', tokenSymbol: 'G$', tokenDecimals: '2' };
+    const { transfer } = read({ ...dollars, ...words, value: '109700', direction: 'incoming' });
     expect(transfer).toMatchObject({ kind: 'erc20', value: '109700', decimals: 2, tokenSymbol: 'G$' });
     expect(transfer.token).toBe(TOKEN.toLowerCase());
   });
@@ -58,7 +51,7 @@ describe('deviations of live services', () => {
   const nft = `"from":"${B}","to":"${A}","txHash":"${HASH}","tokenAddress":"${TOKEN}","tokenType":"ERC-721"`;
 
   it('reads the zero address in place of a token as the native coin, whatever its brand', () => {
-    const payment = { from: B, to: A, txHash: HASH, value: '1', tokenType: 'FUSE' };
+    const payment = { ...bare, value: '1', tokenType: 'FUSE' };
     const { transfer } = read({ ...payment, tokenAddress: `0x${'0'.repeat(40)}` });
     expect(transfer).toEqual(read({ ...payment, tokenAddress: null }).transfer);
     expect(transfer).toMatchObject({ kind: 'native', token: null, decimals: 18 });
@@ -77,31 +70,20 @@ describe('deviations of live services', () => {
   });
 
   it('reads every number in its source form, however plain the others are', () => {
-    for (const [id, exact] of [
-      ['12', true],
-      ['9007199254740993', true],
-      ['7.0', false],
-      ['5e3', false],
-      ['-0', false],
-    ] as const) {
+    for (const id of ['12', '9007199254740993', '7.0', '5e3', '-0']) {
       const { transfer } = read(`{${nft},"blockNumber":5,"tokenId" :\n${id}}`);
-      expect(transfer).toMatchObject({ tokenId: id, tokenIdExact: exact, blockNumber: 5 });
+      expect(transfer).toMatchObject({ tokenId: id, tokenIdExact: /^\d+$/.test(id), blockNumber: 5 });
     }
   });
 
   it('accepts null for unused fields, and 0 for a value', () => {
-    const { transfer, direction } = read(
-      `{${nft},"tokenId":0,"value":null,"valueEth":null,"tokenDecimals":null,"direction":null,"tokenName":null}`,
-    );
+    const unused = '"value":null,"valueEth":null,"tokenDecimals":null,"direction":null,"tokenName":null';
+    const { transfer, direction } = read(`{${nft},"tokenId":0,${unused}}`);
     expect(transfer).toMatchObject({ kind: 'erc721', tokenId: '0', value: null, decimals: null, tokenName: null });
     expect(direction).toBeNull();
-    expect(
-      read({ from: B, to: A, txHash: HASH, tokenAddress: TOKEN, tokenType: 'ERC-20', value: 0 }).transfer.value,
-    ).toBe('0');
+    expect(read({ ...dollars, value: 0 }).transfer.value).toBe('0');
   });
 
-  const bare = { from: B, to: A, txHash: HASH };
-  const token = { ...bare, tokenAddress: TOKEN };
   it.each([
     ['native', { ...token, tokenType: 'Native', value: '1' }],
     ['native', { ...bare, value: '1' }],
@@ -140,16 +122,16 @@ describe('deviations of live services', () => {
     ['isInternalTransaction', true, { internal: true }],
     ['isInternalTransaction', 'true', { internal: true }],
     ['isInternalTransaction', 'false', { internal: false }],
+    ['direction', 'Incoming', { direction: 'incoming' }],
+    ['direction', 'outgoing', { direction: 'outgoing' }],
+    ['direction', 'sideways', { direction: null }],
+    ['addressType', 'Wallet', { addressType: 'wallet' }],
+    ['addressType', 'Wallet-Address', { addressType: 'wallet' }],
+    ['addressType', 'Token-Address', { addressType: 'token' }],
+    ['addressType', 'Something', { addressType: null }],
   ])('reads the %s %j', (name, value, expected) => {
-    expect(read({ ...token, tokenType: 'ERC-20', [name]: value }).transfer).toMatchObject(expected);
-  });
-
-  it.each([
-    ['Incoming', 'incoming'],
-    ['outgoing', 'outgoing'],
-    ['sideways', null],
-  ])('reads the direction %s', (direction, expected) => {
-    expect(read({ ...bare, direction }).direction).toBe(expected);
+    const { transfer, ...event } = read({ ...token, tokenType: 'ERC-20', [name]: value });
+    expect({ ...transfer, ...event }).toMatchObject(expected);
   });
 
   it('reads a body that begins with a byte order mark', () => {
@@ -160,25 +142,9 @@ describe('deviations of live services', () => {
     expect(read(`{${nft},"tokenId":7,"value":"5"}`).transfer).toMatchObject({ kind: 'erc1155', value: '5' });
     // One piece is the same in both. Some senders repeat the ID as the value, and one of the two may be rounded.
     const rounded = `5.78960446186581e+76,"value":"57896044618658100000000000000000000000000000000000000000000000000000000000123"`;
-    for (const rest of [
-      '7,"value":"0"',
-      '7,"value":"1"',
-      '7,"value":null',
-      '7,"value":"7"',
-      '5e76,"value":5e76',
-      rounded,
-    ])
-      expect(read(`{${nft},"tokenId":${rest}}`).transfer.kind).toBe('erc721');
+    const single = ['7,"value":"0"', '7,"value":"1"', '7,"value":null', '7,"value":"7"', '5e76,"value":5e76'];
+    for (const rest of [...single, rounded]) expect(read(`{${nft},"tokenId":${rest}}`).transfer.kind).toBe('erc721');
     expect(read(`{${nft},"value":"5"}`).transfer.kind).toBe('erc721');
-  });
-
-  it.each([
-    ['Wallet', 'wallet'],
-    ['Wallet-Address', 'wallet'],
-    ['Token-Address', 'token'],
-    ['Something', null],
-  ])('reads the address type %s', (addressType, expected) => {
-    expect(read({ from: B, to: A, txHash: HASH, value: '1', addressType }).addressType).toBe(expected);
   });
 });
 
@@ -252,7 +218,7 @@ describe('a body that is not JSON', () => {
     expect(parse(body)).toEqual({ ok: false, reason: `The body is not JSON: ${likeness}.` });
   });
 
-  it('reports a body that is not JSON and not recognized without a guess', () => {
+  it('makes no guess about a body that it does not recognize', () => {
     expect(parse('{"txHash":')).toEqual({ ok: false, reason: 'The body is not JSON.' });
   });
 });
@@ -293,14 +259,8 @@ describe('a large body', () => {
 
   it('quarantines a large body that is not JSON, wherever it breaks off', () => {
     const whole = body(`"x":"${'y'.repeat(70_000)}"`);
-    const broken = [
-      whole.slice(0, -1),
-      whole.slice(0, -3),
-      `${whole}x`,
-      whole.replace(' : ', ' '),
-      `${whole.slice(0, -1)},}`,
-    ];
-    for (const text of broken)
+    const open = whole.slice(0, -1);
+    for (const text of [open, whole.slice(0, -3), `${whole}x`, whole.replace(' : ', ' '), `${open},}`])
       expect(parseEvent(text)).toMatchObject({ ok: false, reason: expect.stringContaining('The body is not JSON') });
   });
 
@@ -311,10 +271,8 @@ describe('a large body', () => {
     ['short texts', `{"x":[${'"ab",'.repeat(200_000)}""]}`],
     ['one number', `{"value":${'9'.repeat(1_000_000)}}`],
   ])('quarantines a large body of %s without parsing it', (_name, text) => {
-    expect(parseEvent(text)).toEqual({
-      ok: false,
-      reason: 'The body is no event: it has more than 32 KiB besides long texts.',
-    });
+    const reason = 'The body is no event: it has more than 32 KiB besides long texts.';
+    expect(parseEvent(text)).toEqual({ ok: false, reason });
   });
 
   it('reads a large body of fuzzed JSON exactly as JSON.parse does', () => {
@@ -329,15 +287,6 @@ describe('a large body', () => {
 });
 
 describe('texts that a stranger writes', () => {
-  const fields = {
-    txHash: HASH,
-    from: B,
-    to: A,
-    tokenAddress: TOKEN,
-    tokenType: 'ERC-20',
-    tokenDecimals: 6,
-    value: '5',
-  };
   const long = fc.tuple(fc.string({ unit: 'binary', minLength: 1, maxLength: 50 }), fc.nat(900_000));
   const anyText = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 2_000 }),
@@ -345,10 +294,10 @@ describe('texts that a stranger writes', () => {
   );
 
   it('gives the same transfer whatever a text says, and however long it is', () => {
-    const { transfer: plain } = read(fields);
+    const { transfer: plain } = read(dollars);
     fc.assert(
       fc.property(fc.constantFrom('tokenName', 'tokenSymbol', 'unknown'), anyText, (name, text) => {
-        const { tokenName, tokenSymbol, ...transfer } = read({ [name]: text, ...fields }).transfer;
+        const { tokenName, tokenSymbol, ...transfer } = read({ [name]: text, ...dollars }).transfer;
         expect({ ...transfer, tokenName: null, tokenSymbol: null }).toEqual(plain);
         const shown = name === 'tokenName' ? tokenName : name === 'tokenSymbol' ? tokenSymbol : null;
         expect(shown ?? '').toBe(name === 'unknown' ? '' : text.slice(0, 1_000).trim().slice(0, 300));

@@ -22,11 +22,8 @@ it.each([
   expect(imitatedBy(FAKE, symbol, KNOWN)).toBe(genuine);
 });
 
-it('finds no imitation in the cataloged token itself', () => {
+it('finds no imitation in the cataloged token itself, and one of the coin before one of a token', () => {
   expect(imitatedBy(REAL, 'USDC', KNOWN)).toBeNull();
-});
-
-it('finds an imitation of the native coin rather than of a cataloged token with the same symbol', () => {
   const known: KnownToken[] = [{ token: REAL, network: 0, symbol: 'ETH', cataloged: true, seen: true }, KNOWN[0]!];
   expect(imitatedBy(FAKE, 'ETH', known)).toBe('native');
 });

@@ -25,30 +25,16 @@ function verdictsOf(...arrivals: Arrival[]): Verdict[] {
 }
 
 describe('equal deliveries', () => {
-  it('counts equal deliveries of one run within 10 s as different transfers', () => {
-    expect(verdictsOf([0], [0], [9.999])).toEqual(['new', 'second', 'second']);
-  });
-
-  it('counts an equal delivery from 10 s on as a repeat', () => {
-    expect(verdictsOf([0], [10])).toEqual(['new', 'repeat']);
-  });
-
-  it('counts an equal delivery of another run as a repeat, even at once', () => {
-    expect(verdictsOf([0], [0, 'second'])).toEqual(['new', 'repeat']);
-    expect(verdictsOf([0], [0, 'second'], [0])).toEqual(['new', 'repeat', 'repeat']);
-  });
-
-  it('counts no third transfer when two equal deliveries both come again', () => {
-    expect(verdictsOf([0], [1], [16], [17], [76], [77])).toEqual(['new', 'second', ...Array(4).fill('repeat')]);
-    expect(verdictsOf([0], [1], [16, 'second'], [17, 'second'])).toEqual(['new', 'second', 'repeat', 'repeat']);
-  });
-
-  it('counts a second transfer later if its first delivery failed and both are found by a rescan', () => {
-    expect(verdictsOf([0], [600], [601])).toEqual(['new', 'repeat', 'second']);
-  });
-
-  it('counts equal transfers the same way when their bodies are stored in another order', () => {
-    expect(verdictsOf([2], [0], [9], [15])).toEqual(['new', 'second', 'second', 'repeat']);
+  it.each<[string, Arrival[], string]>([
+    ['equal deliveries of one run within 10 s as different transfers', [[0], [0], [9.999]], 'new second second'],
+    ['an equal delivery from 10 s on as a repeat', [[0], [10]], 'new repeat'],
+    ['an equal delivery of another run as a repeat, even at once', [[0], [0, 'second'], [0]], 'new repeat repeat'],
+    ['no third transfer when both come again', [[0], [1], [16], [17], [76]], 'new second repeat repeat repeat'],
+    ['none in another run, either', [[0], [1], [16, 'second'], [17, 'second']], 'new second repeat repeat'],
+    ['a second transfer whose first delivery failed, found by a rescan', [[0], [600], [601]], 'new repeat second'],
+    ['the same in whatever order the bodies are stored', [[2], [0], [9], [15]], 'new second second repeat'],
+  ])('counts %s', (_, arrivals, verdicts) => {
+    expect(verdictsOf(...arrivals).join(' ')).toBe(verdicts);
   });
 
   it('counts a hundred equal transfers at once as a hundred, also when they all come again', () => {
@@ -93,11 +79,12 @@ describe('equal transfers in one transaction', () => {
 });
 
 describe('signed deliveries', () => {
-  /** Judges deliveries with these names, a second after each other: `[id, place]`; null: not signed. */
-  function named(...names: ([string, string | null] | null)[]) {
+  /** Judges deliveries with these IDs, `id` or `id@place`, a second after each other. */
+  function named(...names: string[]) {
     let known: SeenDelivery | undefined;
     const verdicts = names.map((name, n) => {
-      const identity = name && { id: name[0], chainId: '1', place: name[1] };
+      const [id, place = null] = name.split('@') as [string, string?];
+      const identity = name === 'unsigned' ? null : { id, chainId: '1', place };
       const { verdict, delivery } = judge(known, known !== undefined, KEYS, { ...receipt([n]), identity });
       known = delivery;
       return verdict;
@@ -105,43 +92,30 @@ describe('signed deliveries', () => {
     return { verdicts, count: known!.count };
   }
 
-  it('counts one more transfer for each further place of signed deliveries, however late', () => {
-    const judged = named(['a', 'log:1'], ...Array<['a', 'log:1']>(70).fill(['a', 'log:1']), ['b', 'log:2']);
-    expect(judged.verdicts.at(-1)).toBe('second');
-    expect(judged.count).toBe(2);
+  it.each([
+    ['a known ID as a repeat, even at another place', ['a@1', 'a@1', 'a@2'], 'new repeat repeat'],
+    [
+      'a new ID of a known place as a repeat, because it was requested again',
+      ['a@1', 'b@1', 'b@1'],
+      'new repeat repeat',
+    ],
+    ['no more than places when the first came unsigned', ['unsigned', 'a@1'], 'new repeat'],
+    ['every place beyond an unsigned one', ['unsigned', 'a@1', 'b@2'], 'new repeat second'],
+    ['what has no place by its time, and its repeats by their ID', ['a', 'a', 'b'], 'new repeat second'],
+  ])('counts %s', (_, names, verdicts) => {
+    expect(named(...names).verdicts.join(' ')).toBe(verdicts);
   });
 
-  it('counts a signed body with a known ID as a repeat, even if it names another place', () => {
-    expect(named(['a', 'log:1'], ['a', 'log:1'], ['a', 'log:2'])).toEqual({
-      verdicts: ['new', 'repeat', 'repeat'],
-      count: 1,
-    });
-  });
-
-  it('counts a signed body with a known place and a new ID as a repeat, because it was requested again', () => {
-    expect(named(['a', 'log:1'], ['b', 'log:1'], ['b', 'log:1'])).toMatchObject({ count: 1 });
-  });
-
-  it('counts as many transfers as there are places, whatever the order and the repeats', () => {
-    const bodies: [string, string][] = [0, 1, 2, 3].map((n) => [`id ${n}`, `log:${n}`]);
+  it('counts as many transfers as there are places, whatever the order and the repeats, and however late', () => {
+    const bodies = [0, 1, 2, 3].map((n) => `${n}@log:${n}`);
     expect(named(...bodies, ...bodies.toReversed(), ...bodies)).toMatchObject({ count: 4 });
-  });
-
-  it('never counts more transfers than places when some bodies came before signing was turned on', () => {
-    expect(named(null, ['a', 'log:1'])).toEqual({ verdicts: ['new', 'repeat'], count: 1 });
-    expect(named(null, ['a', 'log:1'], ['b', 'log:2'])).toMatchObject({ count: 2 });
-  });
-
-  it('distinguishes signed deliveries without a place by their time, and repeats by their ID', () => {
-    expect(named(['a', null], ['a', null], ['b', null]).verdicts).toEqual(['new', 'repeat', 'second']);
+    expect(named(...Array<string>(71).fill('a@1'), 'b@2')).toMatchObject({ count: 2 });
   });
 
   it('stores long IDs and places as hashes', () => {
     const place = `trace:${'0.'.repeat(2000)}1`;
-    const { delivery } = judge(undefined, false, KEYS, {
-      ...receipt([0]),
-      identity: { id: 'a', chainId: '1', place },
-    });
+    const identity = { id: 'a', chainId: '1', place };
+    const { delivery } = judge(undefined, false, KEYS, { ...receipt([0]), identity });
     expect([...delivery.ids, ...delivery.places].filter((name) => name.length >= 80)).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import type { AddressText } from '../../src/domain/address.ts';
+import { expect, it } from 'vitest';
+import type { AddressText, Asset } from '../../src/domain/address.ts';
 import { type Match, type MatchContext, matchTransfer } from '../../src/domain/match.ts';
 import {
   DEFAULT_CHOICES,
@@ -48,8 +48,15 @@ const NATIVE = { kind: 'native', token: null, decimals: 18, value: '100000000000
 const OUTGOING = { from: WALLET, to: ALICE };
 const NFT = { kind: 'erc721', value: null, tokenId: '7', decimals: null } as const;
 const MULTI = { kind: 'erc1155', value: '0', tokenId: '7', decimals: null } as const;
+const INTERNAL = { ...NATIVE, internal: true };
+const SELF = { from: WALLET };
 
-/** A rule, with the subscription, what moves, and what is expected. */
+const DENYING = { deniedCounterparties: [ALICE] };
+const ONLY_BOB = { counterparties: [BOB] };
+const muting = (muted: Asset) => ({
+  tokenMuted: (guild: string, asset: Asset) => guild === 'guild' && asset === muted,
+});
+
 type Row = [
   rule: string,
   wanted: Partial<Subscription>,
@@ -71,23 +78,9 @@ const ROWS: Row[] = [
   ['posts nothing while the subscription is paused', { paused: true }, {}, {}, 'paused'],
   ['posts nothing while the subscription is muted', { mutedUntil: 1_001 }, {}, {}, 'muted'],
   ['posts again once the mute has ended', { mutedUntil: 1_000 }, {}, {}, 'as incoming'],
-  [
-    'hides a token that the guild muted',
-    {},
-    {},
-    {},
-    'token-muted',
-    { tokenMuted: (g, a) => g === 'guild' && a === TOKEN },
-  ],
-  [
-    'hides the coin if the guild muted it',
-    {},
-    {},
-    NATIVE,
-    'token-muted',
-    { tokenMuted: (_, asset) => asset === 'native' },
-  ],
-  ['posts another token than the muted one', {}, {}, {}, 'as incoming', { tokenMuted: (_, asset) => asset === OTHER }],
+  ['hides a token that the guild muted', {}, {}, {}, 'token-muted', muting(TOKEN)],
+  ['hides the coin if the guild muted it', {}, {}, NATIVE, 'token-muted', muting('native')],
+  ['posts another token than the muted one', {}, {}, {}, 'as incoming', muting(OTHER)],
   ['posts an outgoing payment if only those are wanted', { direction: 'outgoing' }, {}, OUTGOING, 'as outgoing'],
   ['hides an incoming payment if only outgoing ones are wanted', { direction: 'outgoing' }, {}, {}, 'direction'],
   ['hides an outgoing payment if only incoming ones are wanted', { direction: 'incoming' }, {}, OUTGOING, 'direction'],
@@ -105,25 +98,13 @@ const ROWS: Row[] = [
   ['posts a listed token', {}, { tokens: [OTHER, TOKEN] }, {}, 'as incoming'],
   ['posts the coin if it is listed', {}, { tokens: ['native'] }, NATIVE, 'as incoming'],
   ['hides a token that is not listed', {}, { tokens: [OTHER] }, {}, 'token-list'],
-  ['posts internal transfers', {}, {}, { ...NATIVE, internal: true }, 'as incoming'],
-  [
-    'hides internal transfers if they are not wanted',
-    {},
-    { internal: false },
-    { ...NATIVE, internal: true },
-    'internal',
-  ],
+  ['posts internal transfers', {}, {}, INTERNAL, 'as incoming'],
+  ['hides internal transfers if they are not wanted', {}, { internal: false }, INTERNAL, 'internal'],
   ['posts a token transfer that is marked as internal', {}, { internal: false }, { internal: true }, 'as incoming'],
-  ['hides a transfer from the wallet to itself', {}, {}, { from: WALLET }, 'self'],
+  ['hides a transfer from the wallet to itself', {}, {}, SELF, 'self'],
   ['hides a self-transfer of a watched token', { address: TOKEN }, {}, { to: ALICE }, 'self'],
-  ['posts a self-transfer if those are wanted', {}, { self: true }, { from: WALLET }, 'as self'],
-  [
-    'posts a self-transfer whatever the direction',
-    { direction: 'outgoing' },
-    { self: true },
-    { from: WALLET },
-    'as self',
-  ],
+  ['posts a self-transfer if those are wanted', {}, { self: true }, SELF, 'as self'],
+  ['posts a self-transfer whatever the direction', { direction: 'outgoing' }, { self: true }, SELF, 'as self'],
   ['hides an amount of zero', {}, {}, { value: '0' }, 'zero'],
   ['hides zero coins', {}, {}, { ...NATIVE, value: '0' }, 'zero'],
   ['hides an amount of zero that has a token ID', {}, {}, { value: '0', tokenId: '0' }, 'zero'],
@@ -135,44 +116,19 @@ const ROWS: Row[] = [
   ['posts a mint', {}, {}, { from: ZERO }, 'as incoming'],
   ['posts a burn', {}, {}, { from: WALLET, to: ZERO }, 'as outgoing'],
   ['posts an uncataloged token', {}, {}, {}, 'as incoming', UNCATALOGED],
-  [
-    'hides an uncataloged token if only cataloged ones are wanted',
-    {},
-    { cataloged: true },
-    {},
-    'cataloged',
-    UNCATALOGED,
-  ],
+  ['hides an uncataloged token if only others are wanted', {}, { cataloged: true }, {}, 'cataloged', UNCATALOGED],
   ['posts a cataloged token', {}, { cataloged: true }, {}, 'as incoming', { cataloged: (token) => token === TOKEN }],
   ['posts a token that could not be looked up in the catalog', {}, { cataloged: true }, {}, 'as incoming'],
   ['posts the coin if only cataloged tokens are wanted', {}, { cataloged: true }, NATIVE, 'as incoming', UNCATALOGED],
-  ['hides a payment from a denied counterparty', {}, { deniedCounterparties: [ALICE] }, {}, 'denied-counterparty'],
-  ['hides a payment to a denied counterparty', {}, { deniedCounterparties: [ALICE] }, OUTGOING, 'denied-counterparty'],
-  [
-    'does not count the wallet as its own denied counterparty',
-    {},
-    { deniedCounterparties: [WALLET] },
-    {},
-    'as incoming',
-  ],
-  [
-    'hides a watched token from a denied sender',
-    { address: TOKEN },
-    { deniedCounterparties: [ALICE] },
-    {},
-    'denied-counterparty',
-  ],
+  ['hides a payment from a denied counterparty', {}, DENYING, {}, 'denied-counterparty'],
+  ['hides a payment to a denied counterparty', {}, DENYING, OUTGOING, 'denied-counterparty'],
+  ['does not deny the wallet as its own counterparty', {}, { deniedCounterparties: [WALLET] }, {}, 'as incoming'],
+  ['hides a watched token from a denied sender', { address: TOKEN }, DENYING, {}, 'denied-counterparty'],
   ['posts a payment from a wanted counterparty', {}, { counterparties: [BOB, ALICE] }, {}, 'as incoming'],
-  ['hides a payment from another than the wanted counterparties', {}, { counterparties: [BOB] }, {}, 'counterparty'],
+  ['hides a payment from another than the wanted counterparties', {}, ONLY_BOB, {}, 'counterparty'],
   ['does not count the wallet as its own wanted counterparty', {}, { counterparties: [WALLET] }, {}, 'counterparty'],
   ['posts a watched token to a wanted recipient', { address: TOKEN }, { counterparties: [WALLET] }, {}, 'as token'],
-  [
-    'hides a transfer without a sender if counterparties are listed',
-    {},
-    { counterparties: [BOB] },
-    { from: null },
-    'counterparty',
-  ],
+  ['hides a transfer without a sender if counterparties are listed', {}, ONLY_BOB, { from: null }, 'counterparty'],
   ['posts exactly the minimum', { minimum: '2' }, {}, {}, 'as incoming'],
   ['hides an amount below the minimum', { minimum: '2.000001' }, {}, {}, 'minimum'],
   ['prefers the token’s own minimum', { minimum: '5' }, { minimums: { [TOKEN]: '2' } }, {}, 'as incoming'],
@@ -190,34 +146,22 @@ const ROWS: Row[] = [
   ['posts a watched token whatever its name', { address: TOKEN }, {}, LURE, 'as token', UNCATALOGED],
   ['posts the wanted token whatever its name', { token: TOKEN }, {}, LURE, 'as incoming', UNCATALOGED],
   ['posts a listed token whatever its name', {}, { tokens: [TOKEN] }, LURE, 'as incoming', UNCATALOGED],
-  [
-    'posts a name that only contains an invitation’s word',
-    {},
-    {},
-    { tokenName: 'Reclaimed' },
-    'as incoming',
-    UNCATALOGED,
-  ],
+  ['posts a name that merely contains such a word', {}, {}, { tokenName: 'Reclaimed' }, 'as incoming', UNCATALOGED],
 ];
 
 /** `unrelated`, why the transfer is hidden, or how a posted one is seen. */
 function inWords(match: Match): string {
-  switch (match.outcome) {
-    case 'matched':
-      return `as ${match.perspective}`;
-    case 'hidden':
-      return match.reason;
-    case 'unrelated':
-      return 'unrelated';
-  }
+  if (match.outcome === 'matched') return `as ${match.perspective}`;
+  return match.outcome === 'hidden' ? match.reason : match.outcome;
 }
 
-describe('filters of a subscription', () => {
-  it.each(ROWS)('decides by the filters: %s', (_rule, wanted, filters, moved, outcome, context = {}) => {
+it.each(ROWS)(
+  'decides by the filters of a subscription: %s',
+  (_rule, wanted, filters, moved, outcome, context = {}) => {
     const match = matchTransfer(subscription(wanted, filters), transfer(moved), { ...CONTEXT, ...context });
     expect(inWords(match)).toBe(outcome);
-  });
-});
+  },
+);
 
 it('hides by default no transfer with a value between two parties', () => {
   const party = fc.constantFrom(WALLET, ALICE, BOB, ZERO, TOKEN, null);

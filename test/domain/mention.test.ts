@@ -52,9 +52,7 @@ it('mentions a role once, for all subscriptions that ask for it', () => {
 
 it('mentions at most twenty roles, and starts no cooldown for the others', () => {
   const alerts = Array.from({ length: 21 }, (_, n) => alertOf('1', { subscription: n, mention: `role ${n}` }));
+  const { roles, mentioning } = mentionsOf(alerts, NOW);
   const twenty = Array.from({ length: 20 }, (_, n) => n);
-  expect(mentionsOf(alerts, NOW)).toEqual({
-    roles: twenty.map((n) => `role ${n}`),
-    mentioning: twenty.map(significant),
-  });
+  expect([roles, mentioning]).toEqual([twenty.map((n) => `role ${n}`), twenty.map(significant)]);
 });

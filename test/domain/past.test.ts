@@ -5,8 +5,6 @@ import { dryRun, type RecentTransfers } from '../../src/domain/history.ts';
 import { isNextHead, latenessOf, type RoutingQuery, watchedQueries } from '../../src/domain/routing.ts';
 import { GUILD, newSubscription, TREASURY, transfer } from '../store/contract/given.ts';
 
-/** What is read page by page from the past. */
-
 const proposal = { ...newSubscription(), direction: 'incoming' } as Parameters<typeof dryRun>[0];
 const involved = (n: number, changed = {}) => ({
   network: 0,
@@ -101,27 +99,25 @@ it('considers deliveries until their transfers concern too many subscriptions, b
   expect(watched({ a: 1e9, c: 1 }, [query('a'), query('c')])).toEqual(['a', 1]);
 });
 
-it('calls a transfer late once two samples passed its block ten minutes before it arrived', () => {
-  expect(latenessOf([MINUTE, 2 * MINUTE], 12 * MINUTE)).toBe(11 * MINUTE);
-  expect(latenessOf([2 * MINUTE, MINUTE], 12 * MINUTE)).toBe(11 * MINUTE);
-  expect(latenessOf([MINUTE, 2 * MINUTE], 12 * MINUTE - 1)).toBeNull();
+it.each([
+  [[1, 2], 12, 11],
+  [[2, 1], 12, 11],
+  [[1, 2], 11.99, null],
+  [[], 60, null],
+  [[0], 60, null],
+])('calls a transfer late once two samples passed its block ten minutes before: %j, %s → %s', (samples, at, late) => {
+  const passed = samples.map((minutes) => minutes * MINUTE);
+  expect(latenessOf(passed, at * MINUTE)).toBe(late && late * MINUTE);
 });
 
-it('calls a transfer not late when fewer than two samples passed its block', () => {
-  expect(latenessOf([], 60 * MINUTE)).toBeNull();
-  expect(latenessOf([0], 60 * MINUTE)).toBeNull();
-});
-
-it('keeps the first head, and then one a minute if it is higher', () => {
-  expect(isNextHead([], { block: 1, at: 0 })).toBe(true);
-  const latest = [{ block: 100, at: 0 }];
-  expect(isNextHead(latest, { block: 101, at: MINUTE })).toBe(true);
-  expect(isNextHead(latest, { block: 101, at: MINUTE - 1 })).toBe(false);
-  expect(isNextHead(latest, { block: 100, at: MINUTE })).toBe(false);
-});
-
-it('continues from the middle of the last three heads when one of them is absurd', () => {
-  const latest = [100, 9e15, 99].map((block) => ({ block, at: 0 }));
-  expect(isNextHead(latest, { block: 101, at: MINUTE })).toBe(true);
-  expect(isNextHead(latest, { block: 100, at: MINUTE })).toBe(false);
+it.each([
+  ['the first', [], 1, 0, true],
+  ['a higher one after a minute', [100], 101, MINUTE, true],
+  ['none within a minute', [100], 101, MINUTE - 1, false],
+  ['none that is not higher', [100], 100, MINUTE, false],
+  ['one above the middle of three, of which one is absurd', [100, 9e15, 99], 101, MINUTE, true],
+  ['none below the middle of three', [100, 9e15, 99], 100, MINUTE, false],
+])('keeps of the heads of a chain %s', (_, blocks, block, at, isKept) => {
+  const latest = blocks.map((known) => ({ block: known, at: 0 }));
+  expect(isNextHead(latest, { block, at })).toBe(isKept);
 });

@@ -63,21 +63,12 @@ describe('quiet hours', () => {
   });
 });
 
-describe('alerts of several subscriptions', () => {
+it('posts a shared alert as soon as the first of its subscriptions wants it', () => {
+  const [quiet, daily] = [
+    { digest: null, quiet: '22:00-07:00' },
+    { digest: 'daily' as const, quiet: null },
+  ];
   const now = at('2026-05-01T23:10Z');
-  it('posts a shared alert at once if one of its subscriptions wants that', () => {
-    const schedules = [
-      { digest: 'daily', quiet: null },
-      { digest: null, quiet: null },
-    ] as const;
-    expect(dueOf([...schedules], null, now)).toEqual({ hold: null, dueAt: 0 });
-  });
-
-  it('posts a shared alert as soon as the first of its subscriptions wants it', () => {
-    const schedules = [
-      { digest: null, quiet: '22:00-07:00' },
-      { digest: 'daily', quiet: null },
-    ] as const;
-    expect(dueOf([...schedules], null, now)).toEqual({ hold: 'daily', dueAt: at('2026-05-02T00:00Z') });
-  });
+  expect(dueOf([daily, { digest: null, quiet: null }], null, now)).toEqual({ hold: null, dueAt: 0 });
+  expect(dueOf([quiet, daily], null, now)).toEqual({ hold: 'daily', dueAt: at('2026-05-02T00:00Z') });
 });

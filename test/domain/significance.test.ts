@@ -49,7 +49,7 @@ it.each([
   expect(isSignificant(watcher(change, filters), moved, isLeaving, TRUST)).toBe(expected);
 });
 
-it.each([
+it.each<[string, Transfer, Partial<Watcher>, Partial<Filters>, boolean]>([
   ['the coin to a subscription without filters', transfer(null), {}, {}, false],
   ['the coin to a subscription to incoming transfers', transfer(null), { direction: 'incoming' }, {}, true],
   ['the coin, with a minimum for pings', transfer(null), { mentionMinimum: '1' }, {}, true],
@@ -57,8 +57,6 @@ it.each([
   ['an uncataloged token, with a minimum for pings', transfer(WORTHLESS), { mentionMinimum: '1' }, {}, false],
   ['an uncataloged token from a listed party', transfer(WORTHLESS), {}, { counterparties: [ALICE] }, false],
   ['a token that the subscription names', transfer(UNKNOWN), {}, { tokens: [UNKNOWN] }, true],
-] as const)('decides about a ping for %s', (_, moved, change, filters, expected) => {
-  expect(mayMention(watcher(change as Partial<Watcher>, filters as Partial<Filters>), moved, false, TRUST)).toBe(
-    expected,
-  );
+])('decides about a ping for %s', (_, moved, change, filters, expected) => {
+  expect(mayMention(watcher(change, filters), moved, false, TRUST)).toBe(expected);
 });

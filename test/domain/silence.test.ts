@@ -44,11 +44,8 @@ it('attributes the silence to the feed when no address had an event for that lon
 
 const after = (...times: number[]) => times.reduce<ActivityStats | undefined>(afterEvent, undefined);
 
-it('counts the first event without a gap', () => {
-  expect(after(HOUR)).toEqual({ events: 1, lastEventAt: HOUR, gapMs: null });
-});
-
 it('takes the time between the first two movements as the gap and averages later ones with weight 0.2', () => {
+  expect(after(HOUR)).toEqual({ events: 1, lastEventAt: HOUR, gapMs: null });
   expect(after(0, HOUR)).toEqual({ events: 2, lastEventAt: HOUR, gapMs: HOUR });
   expect(after(0, HOUR, 3 * HOUR)).toEqual({ events: 3, lastEventAt: 3 * HOUR, gapMs: 1.2 * HOUR });
 });

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import type { AddressText } from '../../src/domain/address.ts';
 import { partsOf } from '../../src/domain/transaction-parts.ts';
 import { ALICE, alertOf, BOB, COIN, KEYS, key, matchOf, PAYROLL, TREASURY, USDC } from '../discord/alerts.ts';
 
 const GAVE = { from: TREASURY, to: ALICE };
+const IMITATION = { warnings: [{ kind: 'imitation' as const, symbol: 'ETH', genuine: null }] };
 const GOT = { ...COIN, from: BOB, to: TREASURY, value: '410000000000000000' };
 const kinds = (...alerts: Parameters<typeof partsOf>[0][number][]) => partsOf(alerts).map(({ kind }) => kind);
 
@@ -22,10 +24,7 @@ describe('a swap', () => {
     ['two watched wallets that trade', [alertOf({ from: TREASURY, to: PAYROLL }), alertOf({ ...GOT, from: PAYROLL })]],
     ['one that trades, and gives to another', [alertOf({ from: TREASURY, to: PAYROLL }), alertOf(GAVE), alertOf(GOT)]],
     ['a wallet made to give nothing', [alertOf({ ...GAVE, value: '0' }), alertOf(GOT)]],
-    [
-      'an imitation',
-      [alertOf(GAVE), alertOf(GOT, { warnings: [{ kind: 'imitation', symbol: 'ETH', genuine: null }] })],
-    ],
+    ['an imitation', [alertOf(GAVE), alertOf(GOT, IMITATION)]],
   ])('groups no swap if %s', (_name, alerts) => {
     expect(kinds(...alerts)).toEqual(alerts.map(() => 'line'));
   });
@@ -46,6 +45,8 @@ describe('a sweep', () => {
   const keys = (count: number, more: object = {}) =>
     Array.from({ length: count }, (_, id) => alertOf({ ...key(String(id)), ...more }));
 
+  const watched = (id: string, to: AddressText) => alertOf({ ...key(id), to }, { matches: [matchOf(KEYS, 'token')] });
+
   it('groups three NFTs of one collection into or out of one wallet into a sweep', () => {
     expect(kinds(...keys(2))).toEqual(['line', 'line']);
     expect(kinds(...keys(3))).toEqual(['sweep']);
@@ -57,16 +58,8 @@ describe('a sweep', () => {
     ['of several collections', [...keys(2), alertOf({ ...key('9'), token: USDC })]],
     ['into several wallets', [...keys(2), alertOf({ ...key('9'), to: PAYROLL })]],
     ['of rounded ids', keys(3, { tokenIdExact: false })],
-    [
-      'of traps',
-      [1, 2, 3].map((id) => alertOf(key(`${id}`), { warnings: [{ kind: 'imitation', symbol: 'KEY', genuine: USDC }] })),
-    ],
-    [
-      'of somebody watching the token',
-      [1, 2, 3].map((id) =>
-        alertOf({ ...key(`${id}`), to: id > 1 ? BOB : ALICE }, { matches: [matchOf(KEYS, 'token')] }),
-      ),
-    ],
+    ['of traps', ['1', '2', '3'].map((id) => alertOf(key(id), IMITATION))],
+    ['of somebody watching the token', [watched('1', ALICE), watched('2', BOB), watched('3', BOB)]],
   ])('groups no sweep %s', (_name, alerts) => {
     expect(kinds(...alerts)).toEqual(alerts.map(() => 'line'));
   });
