@@ -1,7 +1,7 @@
 import { rows } from '../../commands/shared/components.ts';
 import { type Gap, gapsOf, missedButtons, missedLine } from '../../commands/shared/missed.ts';
 import type { CommandServices } from '../../commands/shared/services.ts';
-import { newReference, nonceOf } from '../delivery/compose.ts';
+import { composeNotice } from '../delivery/compose.ts';
 import { noticeBody } from '../discord/render/notice.ts';
 import { MINUTE, workEvery } from '../domain/clock.ts';
 import { languageOf, translator } from '../languages/index.ts';
@@ -40,14 +40,14 @@ export function watchGaps(
     const channelId = await store.channels.channelForNotices(guildId, '');
     if (channelId === null) return;
     const t = translator(languageOf(await store.guilds.language(guildId)));
-    const reference = newReference();
     const isSeveral = services.networks.length > 1;
     const lines = gaps.map((gap) => missedLine(t, gap, isSeveral));
-    const body = noticeBody(t('chain.missedTitle'), [...lines, t('chain.missedOnce')].join('\n'), reference);
     const components = rows(missedButtons({ ...services, t }, gaps, true));
-    const payload = JSON.stringify({ ...body, ...(components.length > 0 && { components }) });
-    const message = { reference, nonce: nonceOf(reference, clock.now()), payload, aboutChannelId: null };
-    await store.channels.postNotice({ guildId, channelId, now: clock.now(), ...message });
+    const message = composeNotice(clock.now(), (reference) => ({
+      ...noticeBody(t('chain.missedTitle'), [...lines, t('chain.missedOnce')].join('\n'), reference),
+      ...(components.length > 0 && { components }),
+    }));
+    await store.channels.postNotice({ guildId, channelId, aboutChannelId: null, ...message });
     deliverer.wake([{ channelId, guildId }]);
   }
 

@@ -3,7 +3,7 @@ import { watchBalances } from '../completeness/balances.ts';
 import { type Checker, startChecker } from '../completeness/checker.ts';
 import { postStatements } from '../completeness/statement-posts.ts';
 import { createStatements } from '../completeness/statement-reader.ts';
-import { newReference, nonceOf } from '../delivery/compose.ts';
+import { composeNotice } from '../delivery/compose.ts';
 import { type GatewayOptions, startGateway } from '../discord/gateway.ts';
 import { renderCrossing } from '../discord/render/notice.ts';
 import { renderStatement, statementCsv } from '../discord/render/statement.ts';
@@ -109,21 +109,17 @@ function startBalances(
   const chains = new Map(all.flatMap(({ network: { id }, chain }) => (chain ? [[id, chain] as const] : [])));
   const statement = createStatements(store, chains);
   if (chains.size === 0) return { balances: null, statement };
-  const made = (bodyOf: (reference: string) => object) => {
-    const reference = newReference();
-    return { reference, nonce: nonceOf(reference, clock.now()), payload: JSON.stringify(bodyOf(reference)) };
-  };
   const common = { store, chains, outbox, clock, log };
   const balances = watchBalances({
     ...common,
     render: (crossing, network, language) =>
-      made((reference) => renderCrossing(crossing, network, settings, language, reference)),
+      composeNotice(clock.now(), (reference) => renderCrossing(crossing, network, settings, language, reference)),
   });
   const posts = postStatements({
     ...common,
     read: statement,
     render: (one) => ({
-      ...made((reference) => renderStatement(one, settings, reference)),
+      ...composeNotice(clock.now(), (reference) => renderStatement(one, settings, reference)),
       attachment: statementCsv(one, settings),
     }),
   });

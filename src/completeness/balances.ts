@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { inUnits, isBelow } from '../domain/amount.ts';
 import { type Crossing, leftBy, type WatchedBalance } from '../domain/balance.ts';
+import type { MadeNotice } from '../domain/batch.ts';
 import { ChainError, type ChainNode } from '../domain/chain-node.ts';
 import { type Clock, inTime, MINUTE, repeat, SECOND } from '../domain/clock.ts';
 import type { Outbox } from '../domain/sender.ts';
@@ -24,12 +25,6 @@ export interface BalanceOptions {
   outbox: Pick<Outbox, 'wake'>;
   clock: Clock;
   log: Logger;
-}
-
-export interface MadeNotice {
-  payload: string;
-  nonce: string;
-  reference: string;
 }
 
 type Waiting = ConcernedBalance & { since: number };
@@ -142,7 +137,7 @@ export function watchBalances({ store, chains, render, outbox, clock, log }: Bal
   async function record(network: number, crossing: Crossing): Promise<void> {
     const { subscription, guildId, channelId, warnBelow }: WatchedBalance = crossing.watched;
     const made = render(crossing, network, await store.guilds.language(guildId));
-    const notice = { guildId, channelId, now: clock.now(), aboutChannelId: null, ...made };
+    const notice = { guildId, channelId, aboutChannelId: null, ...made };
     const { isLow } = crossing;
     if (await store.balances.record({ subscription, network, warnBelow, isLow }, notice))
       outbox.wake([{ channelId, guildId }]);

@@ -8,10 +8,10 @@ import {
   type StatementPlan,
   walletKey,
 } from '../domain/balance.ts';
+import type { MadeNotice } from '../domain/batch.ts';
 import { type Clock, MINUTE, workEvery } from '../domain/clock.ts';
 import type { Outbox } from '../domain/sender.ts';
 import type { Store } from '../store/store.ts';
-import type { MadeNotice } from './balances.ts';
 import type { createStatements } from './statement-reader.ts';
 
 const MAX_ASSETS = 20;
@@ -20,7 +20,7 @@ interface StatementOptions {
   store: Pick<Store, 'balances' | 'chainChecks' | 'guilds' | 'tokens'>;
   read: ReturnType<typeof createStatements>;
   chains: ReadonlyMap<number, unknown>;
-  render(statement: GuildStatement): MadeNotice & { attachment: string };
+  render(statement: GuildStatement): MadeNotice;
   outbox: Pick<Outbox, 'wake'>;
   clock: Clock;
   log: Logger;
@@ -66,7 +66,7 @@ export function postStatements({ store, read, chains, render, outbox, clock, log
     const language = await store.guilds.language(guildId);
     const made = wallets.length === 0 ? null : render({ plan, since, until, wallets, known, language });
     const posted = { guildId, since, until, closing: closingOf(wallets) };
-    const channelId = await store.balances.postStatement(posted, made && { ...made, now: clock.now() });
+    const channelId = await store.balances.postStatement(posted, made);
     if (channelId !== null) outbox.wake([{ channelId, guildId }]);
   }
 

@@ -38,7 +38,7 @@ export interface Renderers {
 }
 
 /** Ten random capitals and digits. */
-export function newReference(): string {
+function newReference(): string {
   const half = () =>
     randomInt(36 ** 5)
       .toString(36)
@@ -47,7 +47,13 @@ export function newReference(): string {
 }
 
 /** Discord recognizes a repeated message by it; at most 25 characters. */
-export const nonceOf = (reference: string, now: number): string => `${now.toString(36)}${reference}`.slice(0, 25);
+const nonceOf = (reference: string, now: number): string => `${now.toString(36)}${reference}`.slice(0, 25);
+
+/** A message about something other than transfers. */
+export function composeNotice(now: number, bodyOf: (reference: string) => object) {
+  const reference = newReference();
+  return { reference, nonce: nonceOf(reference, now), payload: JSON.stringify(bodyOf(reference)), now };
+}
 
 type Message = NewBatch & { body: object; shown: ShownDeliveries };
 

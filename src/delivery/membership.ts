@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { Clock } from '../domain/clock.ts';
 import { GONE, type Shard } from '../domain/guild.ts';
 import type { Store } from '../store/store.ts';
-import { newReference, nonceOf } from './compose.ts';
+import { composeNotice } from './compose.ts';
 import { type Block, FIRST_RETRY_MS } from './outcome.ts';
 
 const READY = { state: 'ready', dueAt: 0, attempts: 0, since: null, reason: null } as const;
@@ -92,10 +92,8 @@ export function createMembership({ store: { channels, guilds }, clock, log, rend
         await channels.setState(row);
         return null;
       }
-      const now = clock.now();
-      const reference = newReference();
-      const body = renderParked(channelId, code, await guilds.language(guildId), reference);
-      const message = { reference, nonce: nonceOf(reference, now), payload: JSON.stringify(body), now };
+      const language = await guilds.language(guildId);
+      const message = composeNotice(clock.now(), (reference) => renderParked(channelId, code, language, reference));
       await channels.setState(row, { guildId, channelId: elsewhere, ...message, aboutChannelId: channelId });
       return elsewhere;
     },

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
-import { type Clock, HOUR, repeat } from '../domain/clock.ts';
+import { type Clock, HOUR, workEvery } from '../domain/clock.ts';
 import type { Outbox } from '../domain/sender.ts';
 import type { Silence } from '../domain/silence.ts';
 import type { Store } from '../store/store.ts';
-import { newReference, nonceOf } from './compose.ts';
+import { composeNotice } from './compose.ts';
 
 export interface SilenceOptions {
   store: Store;
@@ -15,8 +15,6 @@ export interface SilenceOptions {
 
 /** The first check is an hour after the start: deliveries that a stopped bot missed are retried by then. */
 export function watchSilence({ store, clock, log, render, outbox }: SilenceOptions) {
-  let running = Promise.resolve();
-
   async function check(): Promise<void> {
     const now = clock.now();
     try {
@@ -24,27 +22,15 @@ export function watchSilence({ store, clock, log, render, outbox }: SilenceOptio
       for (const [channelId, silences] of byChannel) {
         const { guildId } = silences[0]!;
         const language = await store.guilds.language(guildId);
-        const reference = newReference();
-        const payload = JSON.stringify(render(silences, language, now, reference));
-        const message = { reference, nonce: nonceOf(reference, now), payload, aboutChannelId: null };
-        const notice = { guildId, channelId, now, ...message };
+        const message = composeNotice(now, (reference) => render(silences, language, now, reference));
         const ids = silences.map(({ subscription }) => subscription);
-        if (await store.silence.report(notice, ids)) outbox.wake([{ channelId, guildId }]);
+        if (await store.silence.report({ guildId, channelId, aboutChannelId: null, ...message }, ids))
+          outbox.wake([{ channelId, guildId }]);
       }
     } catch (error) {
       log.warn({ err: error }, 'checking for quiet addresses failed; retrying in an hour');
     }
   }
 
-  const stop = repeat(clock, HOUR, () => {
-    running = check();
-    return running;
-  });
-
-  return {
-    async close(): Promise<void> {
-      stop();
-      await running;
-    },
-  };
+  return workEvery(clock, HOUR, check);
 }

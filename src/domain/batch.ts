@@ -180,6 +180,8 @@ export interface Notice extends Pick<PostBatch, 'channelId' | 'nonce' | 'referen
   aboutChannelId: string | null;
 }
 
+export type MadeNotice = Pick<Notice, 'nonce' | 'reference' | 'payload' | 'attachment' | 'now'>;
+
 /** If more transactions wait in a channel, they become a digest. */
 export const BACKLOG_TRANSACTIONS = 50;
 /** If the oldest has waited for longer, they become a digest as soon as they fill more than a message. */

@@ -14,6 +14,7 @@ import type {
   DeadLetter,
   Joinable,
   Lane,
+  MadeNotice,
   MessageRef,
   NewBatch,
   NextMessage,
@@ -394,7 +395,7 @@ export interface BalanceFacts {
   /** Returns the channel; null: nothing is posted. */
   postStatement(
     posted: { guildId: string; since: number; until: number; closing: KeptBalances },
-    notice: Pick<Notice, 'nonce' | 'reference' | 'payload' | 'attachment' | 'now'> | null,
+    notice: MadeNotice | null,
   ): Promise<string | null>;
   /** `scope`: whose deliveries count there. */
   wallets(guildId: string, network: number): Promise<{ scope: number; wallets: Wallet[] }>;
