@@ -154,13 +154,22 @@ const mentionOf = (roles: readonly string[]): string => roles.map((role) => `<@&
 
 const allowing = (roles: readonly string[]) => ({ parse: [], ...(roles.length > 0 && { roles: [...roles] }) });
 
-function messageOf({ rendered, headlines }: Filled, form: Form, reference: string, context: RenderContext): Message {
-  const { style, roles } = form;
-  if (style === 'full') return cardMessage(rendered as APIEmbed[], headlines, roles, reference, context);
+function messageOf(
+  { rendered, headlines }: Filled,
+  { style, roles }: Form,
+  reference: string,
+  context: RenderContext,
+): Message {
+  const card = (embeds: APIEmbed[]) => cardMessage(embeds, headlines, roles, reference, context);
+  if (style === 'full') return card(rendered as APIEmbed[]);
   const texts = rendered as string[];
-  return roles.length === 0
-    ? compactMessage(texts, reference, context)
-    : pingingMessage(texts, headlines, roles, reference, context);
+  if (roles.length === 0) return compactMessage(texts, reference, context);
+  // The text is content, because a push notification of Components V2 has none.
+  const text = texts.join('\n');
+  const content = text.replace(/\n|$/, (end) => ` ${mentionOf(roles)}${end}`);
+  if (content.length > MAX_CONTENT) return { ...card([{ description: text }]), flags: 0 as number };
+  // Links to the explorer get no previews.
+  return { ...card([]), content, flags: MessageFlags.SuppressEmbeds };
 }
 
 export function cardMessage(
@@ -175,26 +184,6 @@ export function cardMessage(
     components: [buttonRow(reference, context)],
     allowed_mentions: allowing(roles),
     ...(roles.length > 0 && { content: `${headlines.slice(0, MAX_HEADLINES).join('\n')} ${mentionOf(roles)}` }),
-  };
-}
-
-/** The text is content, because a push notification of Components V2 has none. */
-function pingingMessage(
-  texts: string[],
-  headlines: readonly string[],
-  roles: readonly string[],
-  reference: string,
-  context: RenderContext,
-): Message {
-  const text = texts.join('\n');
-  const content = text.replace(/\n|$/, (end) => ` ${mentionOf(roles)}${end}`);
-  if (content.length > MAX_CONTENT)
-    return { ...cardMessage([{ description: text }], headlines, roles, reference, context), flags: 0 as number };
-  return {
-    ...cardMessage([], headlines, roles, reference, context),
-    content,
-    // Links to the explorer get no previews.
-    flags: MessageFlags.SuppressEmbeds,
   };
 }
 
