@@ -1,27 +1,21 @@
-export type UpstreamFailure =
-  | { status: 'timeout' }
-  | { status: 'unreachable' }
-  /** 401 or 403. */
-  | { status: 'forbidden' }
-  /** 400, 404 or 422: the service does not accept the request. */
-  | { status: 'rejected' }
-  /** 429. */
-  | { status: 'limited' }
-  /** 5xx and every other status that is not a success. */
-  | { status: 'broken'; code: number }
-  /** A success with an invalid body, such as a proxy's page. */
-  | { status: 'unreadable' };
-
 /** Also the metrics' labels. */
 export const FAILURE_REASONS = [
   'timeout',
   'unreachable',
+  // 401 or 403.
   'forbidden',
+  // 400, 404 or 422: the service does not accept the request.
   'rejected',
+  // 429.
   'limited',
+  // 5xx and every other status that is not a success.
   'broken',
+  // A success with an invalid body, such as a proxy's page.
   'unreadable',
-] as const satisfies UpstreamFailure['status'][];
+] as const;
+
+type FailureReason = (typeof FAILURE_REASONS)[number];
+export type UpstreamFailure = { status: Exclude<FailureReason, 'broken'> } | { status: 'broken'; code: number };
 
 /** The variable of each interface's root. */
 export const ROOTS = {
