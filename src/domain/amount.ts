@@ -29,17 +29,14 @@ export function isAmount(text: string): boolean {
   return /^\d{1,60}(\.\d{1,60})?$/.test(text);
 }
 
-const POWERS: Record<string, number> = { '': 0, k: 3, m: 6, b: 9 };
+const POWERS: Record<string, number> = { k: 3, m: 6, b: 9 };
 
 /** `1k`, `1.5M` and `1_000` in plain digits; null: it is no amount. */
 export function typedAmount(text: string): string | null {
-  const [, whole = '', fraction = '', suffix = ''] =
-    /^(\d{1,60}(?:_\d{3})*)(?:\.(\d{1,60}))?(?: ?([kmb]))?$/i.exec(text) ?? [];
-  const power = POWERS[suffix.toLowerCase()]!;
-  if (power === 0) return isAmount(text.replaceAll('_', '')) && whole !== '' ? text.replaceAll('_', '') : null;
-  const digits = whole.replaceAll('_', '') + fraction.padEnd(power, '0').slice(0, power);
-  const rest = fraction.slice(power);
-  return digits.replace(/^0+(?=\d)/, '') + (rest === '' ? '' : `.${rest}`);
+  const [, grouped = '', suffix = ''] = /^(\d+(?:_\d{3})*(?:\.\d+)?)(?: ?([kmb]))?$/i.exec(text) ?? [];
+  const amount = grouped.replaceAll('_', '');
+  if (!isAmount(amount)) return null;
+  return suffix === '' ? amount : plainDecimal(`${amount}e${POWERS[suffix.toLowerCase()]}`);
 }
 
 /** Also with an unclear amount, such as `1,000 HUSD`. */
@@ -61,13 +58,18 @@ export function isBelow(value: string, decimals: number, minimum: string): boole
   return scaled(value, places - decimals) < scaled(whole + fraction, places - fraction.length);
 }
 
+/** `1.5e-7` → `0.00000015`; null: it is no amount. */
+export function plainDecimal(source: string): string | null {
+  const [, whole, fraction = '', exponent = '0'] =
+    /^(\d{1,100})(?:\.(\d{1,100}))?(?:e([+-]?\d{1,2}))?$/i.exec(source) ?? [];
+  if (whole === undefined) return null;
+  const places = fraction.length - Number(exponent);
+  const digits = whole + fraction + '0'.repeat(Math.max(0, -places));
+  return inUnits(digits, Math.max(0, places));
+}
+
 /** `1.5e+21` and `7.0` as plain digits; null when it is not a whole number. */
 export function wholeDigits(source: string): string | null {
-  const match = /^(\d+)(?:\.(\d+))?(?:e\+?(\d{1,2}))?$/i.exec(source);
-  if (!match) return null;
-  const [, whole = '', fraction = '', exponent = '0'] = match;
-  const shift = Number(exponent);
-  const kept = fraction.replace(/0+$/, '');
-  if (kept.length > shift) return null;
-  return (whole + kept.padEnd(shift, '0')).replace(/^0+(?=\d)/, '');
+  const plain = plainDecimal(source);
+  return plain?.includes('.') ? null : plain;
 }

@@ -125,16 +125,6 @@ export interface ChainPrices {
 
 type Priced = Pick<Transfer, 'kind' | 'value' | 'decimals' | 'tokenId' | 'price'>;
 
-/** `1.5e-7` → `0.00000015`; null: it is no amount. */
-export function plainDecimal(source: string): string | null {
-  const [, whole, fraction = '', exponent = '0'] =
-    /^(\d{1,40})(?:\.(\d{1,60}))?(?:e([+-]?\d{1,2}))?$/i.exec(source) ?? [];
-  if (whole === undefined) return null;
-  const places = fraction.length - Number(exponent);
-  const digits = whole + fraction + '0'.repeat(Math.max(0, -places));
-  return inUnits(digits, Math.max(0, places));
-}
-
 /** null: not known. */
 export function worthOf(transfer: Priced, count = 1): bigint | null {
   const { value, decimals, price } = transfer;

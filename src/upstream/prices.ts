@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { type Asset, ZERO_ADDRESS } from '../domain/address.ts';
+import { plainDecimal } from '../domain/amount.ts';
 import { type Clock, HOUR, inTime, MINUTE, repeat, SECOND } from '../domain/clock.ts';
-import { type ChainPrices, isFarFrom, plainDecimal } from '../domain/transfer.ts';
+import { type ChainPrices, isFarFrom } from '../domain/transfer.ts';
 import type { UpstreamFailure } from '../domain/upstream.ts';
 import { type ClientOptions, call, jsonOf } from './http.ts';
 

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { inDollars, isFarFrom, isWorthLess, plainDecimal, type Transfer, worthOf } from '../../src/domain/transfer.ts';
+import { plainDecimal } from '../../src/domain/amount.ts';
+import { inDollars, isFarFrom, isWorthLess, type Transfer, worthOf } from '../../src/domain/transfer.ts';
 
 const of = (value: string | null, price: string | null, change: Partial<Transfer> = {}) =>
   ({ kind: 'erc20', value, decimals: 6, tokenId: null, price, ...change }) as const;
