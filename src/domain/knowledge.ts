@@ -1,4 +1,5 @@
 import type { AddressText } from './address.ts';
+import { distinct } from './distinct.ts';
 import { outerDigitsOf, skeleton } from './guard.ts';
 import { otherSides } from './match.ts';
 import type { ObservedTransfer, TokenKnowledge } from './routing.ts';
@@ -27,33 +28,27 @@ export interface KnowledgeQuery {
 export function knowledgeQuery(
   observed: readonly (ObservedTransfer & { network: number; watchers: readonly Watcher[] })[],
 ): KnowledgeQuery {
-  const tokens = new Map<string, KnowledgeQuery['tokens'][number]>();
-  const skeletons = new Map<string, KnowledgeQuery['skeletons'][number]>();
-  const parties = new Map<string, Party>();
-  const guildParties = new Map<string, GuildParty>();
+  const query: KnowledgeQuery = { tokens: [], skeletons: [], parties: [], guildParties: [] };
   for (const { network, transfer, watchers } of observed) {
     const { token, tokenSymbol } = transfer;
-    if (token) tokens.set(`${network} ${token}`, { network, token });
-    if (token && tokenSymbol) {
-      const alike = { network, skeleton: skeleton(tokenSymbol) };
-      skeletons.set(`${network} ${alike.skeleton}`, alike);
-    }
+    if (token) query.tokens.push({ network, token });
+    if (token && tokenSymbol) query.skeletons.push({ network, skeleton: skeleton(tokenSymbol) });
     for (const { guildId, address } of watchers) {
       // The token, too: a contract that the guild has named counts as known if no explorer can tell.
-      if (token) guildParties.set(`${guildId} ${outerDigitsOf(token)}`, { guildId, outerDigits: outerDigitsOf(token) });
+      if (token) query.guildParties.push({ guildId, outerDigits: outerDigitsOf(token) });
       for (const party of otherSides({ address }, transfer)) {
         if (!party) continue;
         const outerDigits = outerDigitsOf(party);
-        parties.set(`${guildId} ${address} ${outerDigits}`, { guildId, address, outerDigits });
-        guildParties.set(`${guildId} ${outerDigits}`, { guildId, outerDigits });
+        query.parties.push({ guildId, address, outerDigits });
+        query.guildParties.push({ guildId, outerDigits });
       }
     }
   }
   return {
-    tokens: [...tokens.values()],
-    skeletons: [...skeletons.values()],
-    parties: [...parties.values()],
-    guildParties: [...guildParties.values()],
+    tokens: distinct(query.tokens),
+    skeletons: distinct(query.skeletons),
+    parties: distinct(query.parties),
+    guildParties: distinct(query.guildParties),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { AddressText } from './address.ts';
 import type { AlertMatch } from './alert.ts';
 import { MINUTE } from './clock.ts';
+import { distinct } from './distinct.ts';
 import { asksFor, type Perspective, type Watcher } from './subscription.ts';
 import { isLessThan, isWorthLess, isZero, type Transfer, worthOf } from './transfer.ts';
 
@@ -83,11 +84,6 @@ export function mentionsOf(alerts: MentioningAlert[], now: number): { roles: str
   );
   const roles = [...new Set(due.map(({ mention }) => mention))].slice(0, MAX_ROLES);
   const mentioned = due.filter(({ mention }) => roles.includes(mention));
-  const bySubscription = new Map(
-    mentioned.map(({ subscription, isSignificant }) => [
-      `${subscription} ${isSignificant}`,
-      { subscription, isSignificant },
-    ]),
-  );
-  return { roles, mentioning: [...bySubscription.values()] };
+  const mentioning = distinct(mentioned.map(({ subscription, isSignificant }) => ({ subscription, isSignificant })));
+  return { roles, mentioning };
 }

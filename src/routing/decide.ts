@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { DeliverySchedule, NewAlert, Warning } from '../domain/alert.ts';
 import type { Clock } from '../domain/clock.ts';
 import { isCompared } from '../domain/completeness.ts';
+import { distinct } from '../domain/distinct.ts';
 import { parseEvent } from '../domain/event.ts';
 import { judge, type SeenTransfer, type Verdict } from '../domain/identity.ts';
 import { type InboxRow, OTHER_CHAIN } from '../domain/inbox.ts';
@@ -333,10 +334,6 @@ function deliveryWarnings(passedAt: number[], { row, event }: ParsedDelivery, { 
     ...(isOther ? [{ kind: 'other-project' as const, projectId }] : []),
   ];
 }
-
-const distinct = (warnings: Warning[]): Warning[] => [
-  ...new Map(warnings.map((warning) => [JSON.stringify(warning), warning])).values(),
-];
 
 function logQuarantined(log: Logger, inbox: number, reason: string, error: unknown): void {
   if (error === undefined) log.warn({ inbox, reason }, 'delivery quarantined');

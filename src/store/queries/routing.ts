@@ -1,5 +1,6 @@
 import { mayHold } from '../../domain/alert.ts';
 import { isSameMovement } from '../../domain/completeness.ts';
+import { distinct } from '../../domain/distinct.ts';
 import type { SeenDelivery, SeenTransfer } from '../../domain/identity.ts';
 import { isOperatorScope, networkOfOperator } from '../../domain/project.ts';
 import {
@@ -100,7 +101,7 @@ async function otherForms(sql: Sql, queries: readonly RoutingQuery[], known: Rea
     ...(kind === 'native' ? [{ txHash: `block${blockNumber}`, scope, isFound: false }] : []),
   ]);
   // A transaction may have thousands of transfers, which are read once.
-  const places = [...new Map(rowsOf.map((row) => [JSON.stringify(row), row])).values()];
+  const places = distinct(rowsOf);
   const near = await sql.all<StoredTransfer>`
     SELECT DISTINCT ${SEEN}
     FROM ${rows(places, 'q (tx_hash text, scope bigint, is_found bigint)')} CROSS JOIN transfers t
