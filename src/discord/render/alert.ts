@@ -18,7 +18,7 @@ import { transactionEmbed } from './card.ts';
 import { compactLines, headlineAbove, titleOnly } from './compact.ts';
 import { type Alerts, VIEW_STYLES } from './transaction.ts';
 import { remarksOf, warningsOf } from './warnings.ts';
-import { code, hash, type RenderContext, type RenderSettings, renderContext } from './wording.ts';
+import { code, fitting, hash, type RenderContext, type RenderSettings, renderContext } from './wording.ts';
 
 type Message = RESTPostAPIChannelMessageJSONBody;
 
@@ -303,8 +303,11 @@ export function renderPlain(alert: Alert, reference: string): Message {
     `**${t('alert.transactionField')}** \`${hash(transfer).slice(0, 100)}\``,
     ...remarksOf([alert], context).map((line) => `-# ${line}`),
   ];
-  while (lines.join('\n').length > MAX_CONTENT) lines.pop();
-  return { content: lines.join('\n'), components: [buttonRow(reference, context)], allowed_mentions: allowing([]) };
+  return {
+    content: fitting(lines, MAX_CONTENT + 1).join('\n'),
+    components: [buttonRow(reference, context)],
+    allowed_mentions: allowing([]),
+  };
 }
 
 /** By the button's ID the bot finds out whether a message was sent. */

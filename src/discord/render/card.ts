@@ -25,6 +25,7 @@ import {
 } from './transaction.ts';
 import { likeOf, remarksOf, WARNING_COLOR, warnedTitle, warningsOf } from './warnings.ts';
 import {
+  andMore,
   code,
   feeText,
   hash,
@@ -155,7 +156,6 @@ function partyLines(
   context: RenderContext,
 ): string[] {
   const { t } = context;
-  const rest = addresses.length - MAX_PARTIES;
   return [
     ...addresses.slice(0, MAX_PARTIES).flatMap((address, index) => {
       const title = index === 0 ? `**${t(`alert.${word}`)}**` : '';
@@ -168,7 +168,7 @@ function partyLines(
       const head = [title, fake, nameOf(address, alerts, context)].filter(Boolean).join(' ');
       return [...(head === '' ? [] : [head]), addressLine(address, alerts, context)];
     }),
-    ...(rest > 0 ? [t('alert.more', { number: number(rest, context) })] : []),
+    ...andMore(addresses.length - MAX_PARTIES, context),
   ];
 }
 

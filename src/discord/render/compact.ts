@@ -28,9 +28,11 @@ import {
 } from './transaction.ts';
 import { chainRemarks, differingDigits, likeOf, remarksOf, warnedTitle } from './warnings.ts';
 import {
+  andMore,
   assetKey,
   assetName,
   counted,
+  fitting,
   hash,
   nameOf,
   number,
@@ -98,15 +100,8 @@ function worthlessLine({ alerts, parts, context }: Shown): string {
 
 /** A transaction fits into one message whatever its size. */
 function firstFacts(facts: string[], context: RenderContext): string[] {
-  let length = 0;
-  const fitting = facts.findIndex((fact) => {
-    length += fact.length + 3;
-    return length > MAX_FACTS;
-  });
-  if (fitting === -1) return facts;
-  const shown = Math.max(1, fitting);
-  const rest = facts.length - shown;
-  return rest === 0 ? facts : [...facts.slice(0, shown), context.t('alert.more', { number: number(rest, context) })];
+  const shown = Math.max(1, fitting(facts, MAX_FACTS, 3).length);
+  return [...facts.slice(0, shown), ...andMore(facts.length - shown, context)];
 }
 
 /** A title shows the count, and leaves out whether a contract made the transfer. */
@@ -126,8 +121,8 @@ export function titleOnly(all: Alerts, given: RenderContext): string {
   const known = parts.filter((part) => part.alerts.some(isKnown)).slice(0, MAX_LEGS);
   const titled = known.length === 0 || onlySum(shown) !== null ? [shown] : known.map((part) => alone(part, context));
   const rest = transferCount(all) - transferCount(titled.flatMap(({ alerts }) => alerts));
-  const more = rest > 0 ? ` ${context.t('alert.more', { number: number(rest, context) })}` : '';
-  return `${titled.map(titleOf).join(' · ')}${more} · ${transactionFact(all[0], context)}`;
+  const titles = [titled.map(titleOf).join(' · '), ...andMore(rest, context)].join(' ');
+  return `${titles} · ${transactionFact(all[0], context)}`;
 }
 
 const alone = (part: AlertPart, context: RenderContext): Shown => ({
@@ -143,8 +138,8 @@ function headlineOf(all: Alerts, given: RenderContext): string {
   const { alerts, parts, context } = shown;
   const isOne = parts.length === 1 || onlySum(shown) !== null;
   const titled = isOne ? shown : alone(parts[0], context);
-  const more = isOne ? '' : ` ${context.t('alert.more', { number: number(parts.length - 1, context) })}`;
-  const words = `${titleOf(titled)}${ways(parts[0], titled.alerts, context)}${more}`;
+  const more = isOne ? [] : andMore(parts.length - 1, context);
+  const words = [`${titleOf(titled)}${ways(parts[0], titled.alerts, context)}`, ...more].join(' ');
   const { icon } = VIEW_STYLES.several;
   // A shortened amount would be wrong.
   const title =
@@ -346,9 +341,7 @@ function firstOf(
   context: RenderContext,
 ): string {
   const names = addresses.slice(0, max).map(write);
-  const rest = addresses.length - names.length;
-  if (rest > 0) names.push(context.t('alert.more', { number: number(rest, context) }));
-  return names.join(context.t('reply.comma'));
+  return [...names, ...andMore(addresses.length - names.length, context)].join(context.t('reply.comma'));
 }
 
 function sideName(address: AddressText | null, alerts: readonly Alert[], context: RenderContext, own = false): string {

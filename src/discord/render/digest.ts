@@ -16,6 +16,7 @@ import {
   assetName,
   counted,
   duration,
+  fitting,
   hash,
   linked,
   MAX_SUM,
@@ -142,23 +143,16 @@ function shareOf(due: Alert[], reason: DigestReason, context: RenderContext): Al
   const intro = introOf(due, reason, true, context).join('\n').length + 1;
   const most = MAX_DESCRIPTION - (due.every(isListed) ? 0 : TOTALS_ROOM);
   const room = most - intro;
-  const lengths = transactionsOf(due)
+  const lines = transactionsOf(due)
     .filter((together) => together.some(isListed))
-    .map((together) => ({
-      together,
-      isSignificant: together.some(({ isSignificant }) => isSignificant),
-      length: lineOf(together, context).length + 1,
-    }));
-  const total = (some: typeof lengths) => some.reduce((sum, { length }) => sum + length, 0);
+    .map((together) => ({ together, line: lineOf(together, context) }));
+  const significant = lines.filter(({ together }) => together.some(({ isSignificant }) => isSignificant));
   // Not by their actual room: strangers can cause warnings.
-  const listed = [lengths, lengths.filter(({ isSignificant }) => isSignificant)].find(
-    (some) => total(some) <= MAX_MESSAGES * (most - INTRO_ROOM),
+  const listed = [lines, significant].find(
+    (some) => some.reduce((sum, { line }) => sum + line.length + 1, 0) <= MAX_MESSAGES * (most - INTRO_ROOM),
   );
-  let used = 0;
-  const beyond = listed?.find(({ length }) => {
-    used += length;
-    return used > room;
-  });
+  const texts = listed?.map(({ line }) => line) ?? [];
+  const beyond = listed?.[fitting(texts, room).length];
   const end = beyond ? due.indexOf(beyond.together[0]) : 0;
   return end > 0 ? due.slice(0, end) : due;
 }
@@ -250,14 +244,8 @@ function listedLines(
   const ranked = rankedOf(alerts);
   const detailed = detailsOf(ranked, context);
   if (detailed.join('\n').length <= room) return { lines: detailed, alerts: new Set(ranked.flat()) };
-  const lines: string[] = [];
-  let used = 0;
-  for (const together of ranked) {
-    const line = lineOf(together, context);
-    used += line.length + 1;
-    if (used > room) break;
-    lines.push(line);
-  }
+  const short = ranked.values().map((together) => lineOf(together, context));
+  const lines = fitting(short, room);
   return { lines, alerts: new Set(ranked.slice(0, lines.length).flat()) };
 }
 
@@ -355,8 +343,7 @@ function largestOf(totals: Total[], context: RenderContext): string {
     .sort((a, b) => byWorth(worthOf(a.largest.transfer), worthOf(b.largest.transfer)))
     .slice(0, MAX_LARGEST)
     .map((total) => largestLine(total, context));
-  while (lines.join('\n').length > MAX_FIELD) lines.pop();
-  return lines.join('\n');
+  return fitting(lines, MAX_FIELD + 1).join('\n');
 }
 
 function largestLine({ largest, direction }: Total, given: RenderContext): string {

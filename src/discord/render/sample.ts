@@ -2,7 +2,13 @@ import { ComponentType, MessageFlags, type RESTPostAPIChannelMessageJSONBody } f
 import { type AddressText, ZERO_ADDRESS } from '../../domain/address.ts';
 import type { Alert } from '../../domain/alert.ts';
 import { FIRST_NETWORK } from '../../domain/network.ts';
-import { type AlertStyle, DEFAULT_CHOICES, type Perspective, type Subscription, styleOf } from '../../domain/subscription.ts';
+import {
+  type AlertStyle,
+  DEFAULT_CHOICES,
+  type Perspective,
+  type Subscription,
+  styleOf,
+} from '../../domain/subscription.ts';
 import type { Transfer, TransferKind } from '../../domain/transfer.ts';
 import { transactionEmbed } from './card.ts';
 import { compactLines } from './compact.ts';

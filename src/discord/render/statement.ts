@@ -10,6 +10,7 @@ import { noticeBody } from './notice.ts';
 import {
   assetName,
   COIN,
+  fitting,
   linked,
   named,
   noticeContext,
@@ -115,12 +116,7 @@ export function renderStatement(
     const head = `${name}${linked(address, 'address', context)}${network === undefined ? '' : ` · ${network}`}`;
     return [head, ...statement.sums.map((sum) => sumLine(sum, statement, context))].join('\n');
   });
-  const shown: string[] = [];
-  let room = MAX_CHARACTERS;
-  for (const text of texts) {
-    room -= text.length + 2;
-    if (room >= 0) shown.push(text);
-  }
+  const shown = fitting(texts, MAX_CHARACTERS, 2);
   const sums = wallets.flatMap(({ statement }) => statement.sums);
   const off = sums.filter(isOff).length;
   const unknown = sums.filter((sum) => differenceOf(sum) === null).length;

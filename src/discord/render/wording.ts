@@ -168,6 +168,21 @@ export function shortId(id: string): string {
   return id.length > MAX_TOKEN_ID ? `${id.slice(0, 8)}…${id.slice(-8)}` : id;
 }
 
+/** The first texts that fit into so many characters; each takes `gap` more. */
+export function fitting(texts: Iterable<string>, room: number, gap = 1): string[] {
+  const shown: string[] = [];
+  let left = room;
+  for (const text of texts) {
+    left -= text.length + gap;
+    if (left < 0) break;
+    shown.push(text);
+  }
+  return shown;
+}
+
+export const andMore = (rest: number, context: RenderContext): string[] =>
+  rest > 0 ? [context.t('alert.more', { number: number(rest, context) })] : [];
+
 /** The guild's own name, from its address book or the label of a subscription; null: the address has none. */
 export function nameOf(address: AddressText, alerts: readonly Alert[], context: RenderContext): string | null {
   for (const { labels, matches } of alerts) {
