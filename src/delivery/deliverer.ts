@@ -222,9 +222,9 @@ export function startDeliverer(options: DelivererOptions) {
       await outbox.endLongHolds(now);
       for (const { sleepUntil, ...head } of await outbox.channelsWithWork()) {
         const { channelId: id, guildId, state, dueAt: storedDueAt } = head;
-        const sleepFor = Math.max(0, sleepUntil - now);
-        const found = { id, guildId, storedDueAt, blocked: state !== 'ready', dueIn: blockedFor(head), sleepFor };
-        schedule.addFound(found, clock.elapsed());
+        const elapsed = clock.elapsed();
+        const waits = { dueAt: elapsed + blockedFor(head), sleepUntil: elapsed + Math.max(0, sleepUntil - now) };
+        schedule.addFound(id, guildId, { ...waits, storedDueAt, blocked: state !== 'ready' });
       }
       run();
     } catch (error) {

@@ -32,55 +32,30 @@ export interface Channel {
   readonly waitsFor: 'rate' | 'retry' | 'burst' | null;
 }
 
-/** Waits are milliseconds from now. */
-export interface FoundChannel extends Pick<Channel, 'storedDueAt' | 'blocked'> {
-  id: string;
-  guildId: string;
-  dueIn: number;
-  sleepFor: number;
-}
-
-type Entry = { -readonly [Key in keyof Channel]: Channel[Key] };
+type Entry = { -readonly [Key in keyof Channel]: Channel[Key] } & { lastTurn: number };
 
 /** Guilds take turns, and in each its channels. Time is always an argument; nothing is read, sent or stored. */
 export function createSchedule() {
   const channels = new Map<string, Entry>();
-  /** The same channels by guild, both in the order of their turns; those of unknown guilds are together. */
-  const guilds = new Map<string | null, Map<string, Entry>>();
+  /** The number of each guild's latest turn; the channels of unknown guilds take turns together. */
+  const guildTurns = new Map<string | null, number>();
+  let turns = 0;
 
   const get = (id: string): Entry => channels.get(id)!;
   const set = (id: string, changed: Partial<Entry>): void => void Object.assign(get(id), changed);
-  const ofGuild = (guildId: string | null): Entry[] => [...(guilds.get(guildId)?.values() ?? [])];
+  const ofGuild = (guildId: string): Entry[] => [...channels.values()].filter((one) => one.guildId === guildId);
 
-  function place(channel: Entry, guildId: string | null): void {
-    channel.guildId = guildId;
-    const others = guilds.get(guildId);
-    if (others) others.set(channel.id, channel);
-    else guilds.set(guildId, new Map([[channel.id, channel]]));
-  }
-
-  function takeOut({ id, guildId }: Entry): void {
-    const others = guilds.get(guildId);
-    others?.delete(id);
-    if (others?.size === 0) guilds.delete(guildId);
-  }
-
-  function move(channel: Entry, guildId: string): void {
-    if (channel.guildId === guildId) return;
-    takeOut(channel);
-    place(channel, guildId);
+  function precedes(one: Entry, other: Entry): boolean {
+    if (one.guildId === other.guildId) return one.lastTurn < other.lastTurn;
+    return (guildTurns.get(one.guildId) ?? 0) < (guildTurns.get(other.guildId) ?? 0);
   }
 
   function known(id: string, guildId: string | null): Entry {
-    const channel = channels.get(id);
-    if (channel) {
-      if (guildId !== null) move(channel, guildId);
-      return channel;
-    }
-    const added = newChannel(id);
-    channels.set(id, added);
-    place(added, guildId);
-    return added;
+    // A new channel takes its turn after those that wait.
+    const channel = channels.get(id) ?? { ...newChannel(id), lastTurn: turns };
+    channels.set(id, channel);
+    channel.guildId = guildId ?? channel.guildId;
+    return channel;
   }
 
   return {
@@ -91,58 +66,49 @@ export function createSchedule() {
       channel.sleepUntil = 0;
       channel.gatherUntil ??= now + GATHER_MS;
     },
-    addFound({ id, guildId, storedDueAt, blocked, dueIn, sleepFor }: FoundChannel, now: number): void {
+    addFound(
+      id: string,
+      guildId: string,
+      found: Pick<Channel, 'dueAt' | 'storedDueAt' | 'sleepUntil' | 'blocked'>,
+    ): void {
       const isNew = !channels.has(id);
       const channel = known(id, guildId);
       if (isNew) {
-        set(id, { loaded: true, dueAt: now + dueIn, storedDueAt, sleepUntil: now + sleepFor, blocked });
+        set(id, { ...found, loaded: true });
         return;
       }
+      const { dueAt, storedDueAt, sleepUntil, blocked } = found;
       channel.dirty = true;
-      channel.sleepUntil = Math.min(channel.sleepUntil, now + sleepFor);
+      channel.sleepUntil = Math.min(channel.sleepUntil, sleepUntil);
       // Another process brought the next attempt forward: the operator put a dead letter back there.
       if (!channel.busy && channel.blocked && blocked && storedDueAt < channel.storedDueAt)
-        set(id, { dueAt: Math.min(channel.dueAt, now + dueIn), storedDueAt });
+        set(id, { dueAt: Math.min(channel.dueAt, dueAt), storedDueAt });
     },
     /** The next channel, or for how many milliseconds nothing is due. */
     next(now: number, guildWait: (guildId: string | null) => number): Channel | number {
+      let first: Entry | null = null;
       let waitMs = Number.POSITIVE_INFINITY;
-      for (const [guildId, members] of guilds) {
-        const pause = guildWait(guildId);
-        for (const channel of members.values()) {
-          if (channel.busy) continue;
-          const { dueAt, sleepUntil, gatherUntil } = channel;
-          const wait = Math.max(pause, Math.max(dueAt, sleepUntil, gatherUntil ?? 0) - now);
-          if (wait <= 0) return channel;
-          waitMs = Math.min(waitMs, wait);
-        }
+      for (const channel of channels.values()) {
+        if (channel.busy) continue;
+        const { guildId, dueAt, sleepUntil, gatherUntil } = channel;
+        const wait = Math.max(guildWait(guildId), Math.max(dueAt, sleepUntil, gatherUntil ?? 0) - now);
+        if (wait > 0) waitMs = Math.min(waitMs, wait);
+        else if (first === null || precedes(channel, first)) first = channel;
       }
-      return waitMs;
+      return first ?? waitMs;
     },
     begin(id: string): void {
-      const channel = get(id);
-      const { guildId } = channel;
-      const others = guilds.get(guildId)!;
-      others.delete(id);
-      others.set(id, channel);
-      guilds.delete(guildId);
-      guilds.set(guildId, others);
-      set(id, { busy: true, dirty: false, done: false, gatherUntil: null });
+      turns++;
+      guildTurns.set(get(id).guildId, turns);
+      set(id, { lastTurn: turns, busy: true, dirty: false, done: false, gatherUntil: null });
     },
     end(id: string): void {
       const channel = get(id);
       channel.busy = false;
-      if (!channel.done || channel.dirty) return;
-      takeOut(channel);
-      channels.delete(id);
+      if (channel.done && !channel.dirty) channels.delete(id);
     },
-    setLoaded(
-      id: string,
-      { guildId, ...head }: Pick<Entry, 'dueAt' | 'storedDueAt' | 'blocked'> & { guildId: string },
-    ) {
-      move(get(id), guildId);
-      set(id, { ...head, loaded: true });
-    },
+    setLoaded: (id: string, head: Pick<Channel, 'guildId' | 'dueAt' | 'storedDueAt' | 'blocked'>): void =>
+      set(id, { ...head, loaded: true }),
     recordSent(id: string, more: boolean): void {
       const search = widened(get(id).search);
       set(id, { dueAt: 0, waitsFor: null, blocked: false, probe: false, search, done: !more });
@@ -190,7 +156,7 @@ export function createSchedule() {
   };
 }
 
-const newChannel = (id: string): Entry => ({
+const newChannel = (id: string): Channel => ({
   id,
   guildId: null,
   loaded: false,

@@ -301,7 +301,7 @@ describe('a channel', () => {
   it('is tried earlier while it is blocked only when the store says so, not whenever it is found again', () => {
     const { block, postpone, end, addFound, next, channel } = serving();
     const findDueAt = (dueAt: number) =>
-      addFound({ id: '1', guildId: 'guild', storedDueAt: dueAt, dueIn: dueAt - NOW, sleepFor: 0, blocked: true }, NOW);
+      addFound('1', 'guild', { storedDueAt: dueAt, dueAt, sleepUntil: NOW, blocked: true });
     block('1', NOW + 20, NOW + 20);
     // The store may have been read before the channel was blocked.
     findDueAt(0);
