@@ -220,8 +220,8 @@ function sumOf({ network, transfer, ...sums }: AssetTotal, direction: Direction,
   const rendering = renderingOn(context, network, context.known);
   const { value } = sums[direction];
   // The amount is unknown, which is not zero.
-  if (transfer.value === null && value === '0') return assetName(transfer, rendering);
-  if (!isItem(transfer)) return whatMoved({ ...transfer, value }, rendering);
+  if (transfer.value === null && value === 0n) return assetName(transfer, rendering);
+  if (!isItem(transfer)) return whatMoved({ ...transfer, value: value.toString() }, rendering);
   return context.t('activity.pieces', { amount: number(value, rendering), what: assetName(transfer, rendering) });
 }
 

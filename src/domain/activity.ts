@@ -81,7 +81,7 @@ export type Direction = 'incoming' | 'outgoing' | 'other';
 /** `value` is in the smallest unit; NFTs are counted in pieces. */
 interface Sum {
   transfers: number;
-  value: string;
+  value: bigint;
   /** null: unknown for one of the transfers. */
   worth: bigint | null;
 }
@@ -89,8 +89,9 @@ interface Sum {
 export interface AssetTotal extends Record<Direction, Sum> {
   network: number;
   transfer: Transfer;
-  worth: bigint | null;
+  movements: number;
   imitation: boolean;
+  largest: Activity['largest'];
 }
 
 export interface Activity extends Record<Direction, number> {
@@ -131,14 +132,6 @@ export function directionOf(address: AddressText, { from, to }: Transfer): Direc
   return from === address ? 'outgoing' : 'other';
 }
 
-interface Tally extends Record<Direction, { transfers: number; value: bigint; worth: bigint | null }> {
-  network: number;
-  transfer: Transfer;
-  movements: number;
-  imitation: boolean;
-  largest: Activity['largest'];
-}
-
 export async function summarize(
   address: AddressText,
   movements: AsyncIterable<Movement> | Iterable<Movement>,
@@ -146,7 +139,7 @@ export async function summarize(
   isListed: (network: number, token: AddressText) => boolean = () => false,
 ): Promise<Activity> {
   const { buckets, bucketAt } = bucketsOf(period);
-  const tallies = new Map<string, Tally>();
+  const tallies = new Map<string, AssetTotal>();
   const hidden = new Map<string, number>();
   const worth = { incoming: 0n, outgoing: 0n, other: 0n };
   let unpriced = 0;
@@ -166,10 +159,10 @@ export async function summarize(
     worth[direction] += own ?? 0n;
   }
   // Nobody can make up the coin or a listed token. Anybody can move others any number of times.
-  const isMadeUp = ({ network, transfer: { kind, token } }: Pick<Tally, 'network' | 'transfer'>) =>
+  const isMadeUp = ({ network, transfer: { kind, token } }: AssetTotal) =>
     Number(token === null ? kind !== 'native' : !isListed(network, token));
   const ranked = [...tallies.values()].sort((a, b) => isMadeUp(a) - isMadeUp(b) || b.movements - a.movements);
-  const totals = ranked.map(totalOf).sort((a, b) => byWorth(a.worth, b.worth));
+  const totals = ranked.toSorted((a, b) => byWorth(worthOfTotal(a), worthOfTotal(b)));
   const number = (direction: Direction) => totals.reduce((sum, total) => sum + total[direction].transfers, 0);
   return {
     incoming: number('incoming'),
@@ -196,13 +189,13 @@ function keyOf(transfer: Transfer): string {
   return `${asset} ${isItem(transfer) ? 'pieces' : value !== null}`;
 }
 
-function newTally(network: number, transfer: Transfer): Tally {
+function newTally(network: number, transfer: Transfer): AssetTotal {
   const nothing = () => ({ transfers: 0, value: 0n, worth: 0n });
   const ways = { incoming: nothing(), outgoing: nothing(), other: nothing() };
   return { ...ways, network, transfer, movements: 0, imitation: false, largest: [] };
 }
 
-function add(tally: Tally, seen: SeenMovement): void {
+function add(tally: AssetTotal, seen: SeenMovement): void {
   const { transfer, direction, count } = seen;
   if (tally.transfer.decimals === null && transfer.decimals !== null) tally.transfer = transfer;
   tally.movements++;
@@ -222,16 +215,14 @@ function byAmount(a: SeenMovement, b: SeenMovement): number {
   return one < other ? 1 : one > other ? -1 : b.at - a.at;
 }
 
-function totalOf({ network, transfer, imitation, incoming, outgoing, other }: Tally): AssetTotal {
-  const sum = ({ value, ...rest }: Tally[Direction]): Sum => ({ ...rest, value: value.toString() });
-  const ways = { incoming: sum(incoming), outgoing: sum(outgoing), other: sum(other) };
-  const known = Object.values(ways).flatMap(({ worth }) => worth || []);
-  const worth = known.length === 0 ? null : known.reduce((all, one) => all + one, 0n);
-  return { ...ways, network, transfer, worth, imitation };
+/** null: nothing of it has a price. */
+function worthOfTotal({ incoming, outgoing, other }: AssetTotal): bigint | null {
+  const known = [incoming, outgoing, other].flatMap(({ worth }) => worth || []);
+  return known.length === 0 ? null : known.reduce((all, one) => all + one, 0n);
 }
 
 /** Amounts without a price cannot be compared: takes each asset's largest, then each one's second, and so on. */
-function largestOf(ranked: readonly Tally[]): SeenMovement[] {
+function largestOf(ranked: readonly AssetTotal[]): SeenMovement[] {
   const rounds = Array.from({ length: MAX_LARGEST }, (_, rank) => ranked.flatMap(({ largest }) => largest[rank] ?? []));
   const worthOfOne = ({ transfer, count }: SeenMovement) => worthOf(transfer, count);
   return rounds

@@ -34,8 +34,8 @@ it('sums amounts exactly, counts each of several equal transfers, and leaves out
   );
   expect(found).toMatchObject({ incoming: 4, outgoing: 1, other: 0 });
   expect(found.totals).toMatchObject([
-    { incoming: { transfers: 3, value: (BigInt(huge) * 2n + 3n).toString() }, outgoing: { value: '10' } },
-    { incoming: { transfers: 1, value: '1' } },
+    { incoming: { transfers: 3, value: BigInt(huge) * 2n + 3n }, outgoing: { value: 10n } },
+    { incoming: { transfers: 1, value: 1n } },
   ]);
   expect(found.largest.map(({ transfer }) => transfer.value)).toEqual([huge, '10', '3']);
   expect(found.hidden.map(({ reason, transfers }) => `${transfers} ${reason}`)).toEqual(['4 guard', '1 minimum']);
@@ -57,8 +57,8 @@ it('keeps amounts and pieces of one contract in different sums', async () => {
   const piece = movement({ move: { kind: 'erc721', tokenId: '7', value: null } });
   const { totals } = await inWeek(movement({ value: '5000000' }), piece, piece);
   expect(totals.map(({ transfer, incoming }) => [transfer.kind, incoming.transfers, incoming.value])).toEqual([
-    ['erc721', 2, '2'],
-    ['erc20', 1, '5000000'],
+    ['erc721', 2, 2n],
+    ['erc20', 1, 5_000_000n],
   ]);
 });
 
