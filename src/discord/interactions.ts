@@ -167,9 +167,7 @@ export function createInteractions<Services extends object>(options: Interaction
       const again = refusals.readings(outcome.readings ?? [], (button, text) => work(false, retyped(by, button, text)));
       return { ...outcome, reply: withButtons(outcome.reply, again) };
     };
-    if (found.public) return publicly(used, work(true));
-    await acknowledge(used, () => used.deferReply({ flags: MessageFlags.Ephemeral }));
-    await show(used, (await work(false)).reply);
+    await (found.public ? publicly(used, work(true)) : respond(used, false, () => work(false)));
   }
 
   /**
@@ -192,8 +190,7 @@ export function createInteractions<Services extends object>(options: Interaction
     if (!isHere(interaction)) return replyWith(interaction, 'dispatcher.serverOnly');
     if (!found || !('kind' in found)) return replyWith(interaction, 'dispatcher.unknownCommand');
     const used = interaction as MessageUse;
-    await acknowledge(used, () => used.deferReply({ flags: MessageFlags.Ephemeral }));
-    await show(used, (await run(used, found.access, false, (context) => found.execute(used, context))).reply);
+    await respond(used, false, () => run(used, found.access, false, (context) => found.execute(used, context)));
   }
 
   async function component(interaction: ButtonInteraction | StringSelectMenuInteraction): Promise<void> {
@@ -210,14 +207,12 @@ export function createInteractions<Services extends object>(options: Interaction
     const { access = 'manage' } = found;
     if ('form' in found) return openForm(used, access, (context) => found.form(used, args, context, values));
     const updates = found.response !== 'reply' && isOwn(used);
-    await acknowledge(used, () => (updates ? used.deferUpdate() : used.deferReply({ flags: MessageFlags.Ephemeral })));
     const isPublic = updates && !used.message.flags.has(MessageFlags.Ephemeral);
-    const outcome = await run(used, access, isPublic, (context) =>
+    const work = (context: Context) =>
       'press' in found
         ? found.press(used as ButtonUse, args, context)
-        : found.choose(used as MenuUse, args, context, values),
-    );
-    await showResult(used, outcome, updates);
+        : found.choose(used as MenuUse, args, context, values);
+    await respond(used, updates, () => run(used, access, isPublic, work));
   }
 
   async function form(interaction: ModalSubmitInteraction): Promise<void> {
@@ -228,7 +223,6 @@ export function createInteractions<Services extends object>(options: Interaction
     if (!found) return replyWith(interaction, 'dispatcher.oldButton');
     const used: FormUse = interaction;
     const updates = found.response === 'update' && used.isFromMessage() && isOwn(used);
-    await acknowledge(used, () => (updates ? used.deferUpdate() : used.deferReply({ flags: MessageFlags.Ephemeral })));
     const { access = 'manage' } = found;
     const work = async (by: FormUse = used): Promise<Outcome> => {
       const outcome = await run(by, access, false, (context) => found.submit(by, args, context));
@@ -243,7 +237,7 @@ export function createInteractions<Services extends object>(options: Interaction
       ];
       return { ...outcome, reply: withButtons(outcome.reply, buttons) };
     };
-    await showResult(used, await work(), updates);
+    await respond(used, updates, work);
   }
 
   async function again(used: ButtonUse, refused: NonNullable<ReturnType<typeof refusals.find>>): Promise<void> {
@@ -256,11 +250,10 @@ export function createInteractions<Services extends object>(options: Interaction
    * `updates`: the reply replaces the message with the component; a refusal or an error must not, and is shown in
    * private instead.
    */
-  async function showResult(
-    used: ButtonUse | MenuUse | FormUse,
-    { isError, reply }: Outcome,
-    updates: boolean,
-  ): Promise<void> {
+  async function respond(used: Use, updates: boolean, work: () => Promise<Outcome>): Promise<void> {
+    const deferUpdate = () => (used as ButtonUse).deferUpdate();
+    await acknowledge(used, updates ? deferUpdate : () => used.deferReply({ flags: MessageFlags.Ephemeral }));
+    const { isError, reply } = await work();
     const followUp = (shown: Reply) => used.followUp(inPrivate(shown));
     if (updates && isError) await followUp(reply);
     else await show(used, reply, updates ? followUp : undefined);
