@@ -306,13 +306,12 @@ function wayFacts({ view, alerts }: Way, context: RenderContext): string[] {
 
 function legs(part: AlertPart, context: RenderContext): string[] {
   if (part.kind === 'swap') return legsOf(part).flatMap((leg) => legs(leg, context));
-  const [first, ...rest] = lineFacts(part, context);
   const names =
     part.view === 'internal'
       ? `${partiesOf(part.alerts, 'from', context)} → ${partiesOf(part.alerts, 'to', context)} `
       : '';
-  const worth = worthOfAll(part.alerts, context);
-  return [`${names}${[`**${signedWords(part, context)}**`, ...worth, first, ...rest].join(' ')}`];
+  const facts = [...worthOfAll(part.alerts, context), ...lineFacts(part, context)];
+  return [`${names}**${signedWords(part, context)}** ${facts.join(' ')}`];
 }
 
 /** A sum for each direction and asset. Without a sum, the asset's name and the count. */
