@@ -2,8 +2,9 @@ import type { AddressText } from './address.ts';
 import { distinct } from './distinct.ts';
 import { outerDigitsOf, skeleton } from './guard.ts';
 import { otherSides } from './match.ts';
-import type { ObservedTransfer, TokenKnowledge } from './routing.ts';
+import type { TokenKnowledge } from './routing.ts';
 import type { Watcher } from './subscription.ts';
+import type { Transfer } from './transfer.ts';
 
 /** What the store looks up so that the router can warn of imitated tokens and look-alike addresses. */
 
@@ -25,9 +26,13 @@ export interface KnowledgeQuery {
   guildParties: GuildParty[];
 }
 
-export function knowledgeQuery(
-  observed: readonly (ObservedTransfer & { network: number; watchers: readonly Watcher[] })[],
-): KnowledgeQuery {
+export interface ObservedTransfer {
+  network: number;
+  transfer: Transfer;
+  watchers: readonly Watcher[];
+}
+
+export function knowledgeQuery(observed: readonly ObservedTransfer[]): KnowledgeQuery {
   const query: KnowledgeQuery = { tokens: [], skeletons: [], parties: [], guildParties: [] };
   for (const { network, transfer, watchers } of observed) {
     const { token, tokenSymbol } = transfer;

@@ -46,15 +46,16 @@ export interface RoutingResult {
   now: number;
 }
 
-export interface RoutingQuery extends ObservedTransfer {
+export interface RoutingQuery {
   transferKey: string;
   deliveryKey: string;
   scope: number;
   at: number;
   isFound?: boolean;
+  transfer: Transfer;
 }
 
-export const watchableAddresses = ({ transfer: { from, to, token } }: ObservedTransfer): AddressText[] =>
+export const watchableAddresses = ({ transfer: { from, to, token } }: RoutingQuery): AddressText[] =>
   [...new Set([from, to, token])].filter((address) => address !== null);
 
 /** `covered`: how many queries were considered. `reachOf`: how many subscriptions a query's transfer concerns. */
@@ -109,13 +110,6 @@ export interface CatalogEntry {
   symbol: string | null;
   name: string | null;
   checkedAt: number;
-}
-
-export interface ObservedTransfer {
-  transfer: Pick<
-    Transfer,
-    'kind' | 'txHash' | 'from' | 'to' | 'token' | 'tokenSymbol' | 'value' | 'tokenId' | 'tokenIdExact' | 'blockNumber'
-  >;
 }
 
 export interface TokenKnowledge {

@@ -65,14 +65,13 @@ export async function readContext(
   const items = oneOrigin(parsed);
   const queries = items.map((item): RoutingQuery => {
     const { row, event, keys } = item;
-    const { kind, txHash, from, to, token, tokenSymbol, value, tokenId, tokenIdExact, blockNumber } = event.transfer;
     return {
       transferKey: keys.transfer,
       deliveryKey: keys.delivery,
       scope: row.scope,
       at: row.receivedAt,
       isFound: isFound(item),
-      transfer: { kind, txHash, from, to, token, tokenSymbol, value, tokenId, tokenIdExact, blockNumber },
+      transfer: event.transfer,
     };
   });
   const { covered: count, knowledge, aliases, ...read } = await store.routing.context(queries, now);

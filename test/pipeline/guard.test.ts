@@ -4,6 +4,7 @@ import type { AddressText } from '../../src/domain/address.ts';
 import type { Warning } from '../../src/domain/alert.ts';
 import { DAY, MINUTE } from '../../src/domain/clock.ts';
 import { DEFAULT_FILTERS } from '../../src/domain/subscription.ts';
+import type { Transfer } from '../../src/domain/transfer.ts';
 import { keyOf } from '../store/contract/given.ts';
 import { rowsOf } from '../store/sqlite/database-file.ts';
 import { until } from '../until.ts';
@@ -55,7 +56,7 @@ const lastWarnings = async () => (await warnings()).at(-1);
 async function knowledge(now = pipeline.clock.now()) {
   const parties = { from: alike('9'), to: TREASURY, token: USDC, tokenSymbol: 'USDC' };
   const what = { kind: 'erc20', value: '1', tokenId: null, tokenIdExact: true } as const;
-  const transfer = { ...parties, ...what, txHash: '0x0', blockNumber: 1 };
+  const transfer = { ...parties, ...what, txHash: '0x0', blockNumber: 1 } as Transfer;
   const query = { transferKey: keyOf(1), deliveryKey: keyOf(1), scope: 0, at: now, transfer };
   const context = await pipeline.store.routing.context([query], now);
   return context.knowledge;

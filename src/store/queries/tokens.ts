@@ -1,15 +1,13 @@
 import { COUNTERPARTY_MS, COUNTERPARTY_REFRESH_MS, MAX_ALIKE, outerDigitsOf, skeleton } from '../../domain/guard.ts';
-import { type GuildParty, knowledgeQuery, namedOnce, rangeOf } from '../../domain/knowledge.ts';
+import { type GuildParty, knowledgeQuery, namedOnce, type ObservedTransfer, rangeOf } from '../../domain/knowledge.ts';
 import {
   HEADS_MS,
   type Head,
   isNextHead,
   type Learned,
-  type ObservedTransfer,
   type RoutingQuery,
   type TokenKnowledge,
 } from '../../domain/routing.ts';
-import type { Watcher } from '../../domain/subscription.ts';
 import { type KnownToken, MAX_LISTED, MAX_TOKEN_DECISIONS } from '../../domain/token.ts';
 import type { Engine } from '../schema.ts';
 import { insertAll, part, type QueriesOf, raw, report, rows, type Sql, upsertAll } from '../sql.ts';
@@ -41,7 +39,7 @@ export const tokens: QueriesOf<Tokens> = {
 
 export async function readKnowledge(
   sql: Sql,
-  observed: readonly (ObservedTransfer & { network: number; watchers: readonly Watcher[] })[],
+  observed: readonly ObservedTransfer[],
   now: number,
 ): Promise<TokenKnowledge> {
   const { tokens, skeletons, parties, guildParties } = knowledgeQuery(observed);
