@@ -34,9 +34,8 @@ export interface RoutingResult {
   transfers: SeenTransfer[];
   deliveries: StoredDelivery[];
   alerts: NewAlert[];
-  decisions: Decision[];
   /** What concerns a removed subscription is not stored. */
-  concerned: number[];
+  decisions: Decision[];
   /** Of subscriptions whose address moved something of worth. */
   stats: SubscriptionStats[];
   quarantined: { id: number; reason: string }[];

@@ -250,10 +250,10 @@ async function takeFromInbox(sql: Sql, { done, quarantined }: RoutingResult): Pr
 /** An event ends a silence. Returns the subscriptions that were removed since the router read them. */
 async function putStats(
   sql: Sql,
-  { stats, concerned }: Pick<RoutingResult, 'stats' | 'concerned'>,
+  { stats, decisions }: Pick<RoutingResult, 'stats' | 'decisions'>,
 ): Promise<Set<number>> {
   const latest = new Map(stats.map((each) => [each.subscription, each]));
-  const removed = new Set([...latest.keys(), ...concerned]);
+  const removed = new Set([...latest.keys(), ...decisions.map(({ subscription }) => subscription)]);
   const found = await sql.list<number>`SELECT id FROM subscriptions WHERE id ${isIn([...removed])}`;
   const rows = found.flatMap((id) => {
     const after = latest.get(id);

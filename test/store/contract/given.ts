@@ -151,7 +151,6 @@ export const routed = ({
   deliveries: [],
   alerts: [],
   decisions: [],
-  concerned: [],
   stats: [],
   quarantined: [],
   changed: [],
