@@ -119,24 +119,21 @@ export interface TokenKnowledge {
   /** Addresses that a guild has labeled or watches and that begin and end like one of the parties. */
   named: { guildId: string; address: AddressText; label: string | null }[];
   /** Counterparties of the watched addresses in the last 30 days that begin and end like one of the parties. */
-  counterparties: (Counterparty & { seenAt: number; isPaid: boolean })[];
+  counterparties: Counterparty[];
 }
 
 export interface Counterparty {
   guildId: string;
   address: AddressText;
   counterparty: AddressText;
-}
-
-export interface LearnedCounterparty extends Counterparty {
-  at: number;
+  seenAt: number;
   /** The watched address paid it, which no stranger can bring about. */
   isPaid: boolean;
 }
 
 export interface Learned {
   catalog: CatalogEntry[];
-  counterparties: LearnedCounterparty[];
+  counterparties: Counterparty[];
   nativeSymbols: { network: number; symbol: string }[];
   /** The highest block that each scope's events name. */
   heads: { scope: number; block: number; at: number }[];

@@ -8,8 +8,8 @@ import { judge, type SeenTransfer, type Verdict } from '../domain/identity.ts';
 import { type InboxRow, OTHER_CHAIN } from '../domain/inbox.ts';
 import { matchTransfer, passesHolds } from '../domain/match.ts';
 import {
+  type Counterparty,
   type Decision,
-  type LearnedCounterparty,
   latenessOf,
   type RoutingResult,
   type StoredDelivery,
@@ -62,7 +62,7 @@ interface EventDecision extends Matches {
 interface Matches {
   alerts: NewAlert[];
   decisions: Decision[];
-  counterparties: LearnedCounterparty[];
+  counterparties: Counterparty[];
   isWorthless: boolean;
   /** No sign that the address is in use: the catalog does not list the token. */
   isDust: boolean;
@@ -103,7 +103,7 @@ export async function decide(
     // The following deliveries are decided as if this were stored.
     state.transfers.set(transfer.key, transfer);
     state.deliveries.set(delivery.key, delivery);
-    for (const one of counterparties) addCounterparty(state.signals, one, { seenAt: one.at, isPaid: one.isPaid });
+    for (const one of counterparties) addCounterparty(state.signals, one);
     // Dust must neither end a silence nor make an address look busy.
     for (const { subscription, at } of decision.isDust ? [] : decisions)
       stats.set(subscription, afterEvent(stats.get(subscription) ?? state.stats.get(subscription), at));
@@ -253,7 +253,7 @@ function decideMatches(
   const ofDelivery = deliveryWarnings(passedAt, item, state);
   const decisions: Decision[] = [];
   let isWorthless = true;
-  const learned = new Map<string, LearnedCounterparty>();
+  const learned = new Map<string, Counterparty>();
   const byChannel = new Map<
     string,
     { alert: Omit<NewAlert, 'hold' | 'dueAt'>; of: { isHeld: boolean; subscription: Watcher }[] }

@@ -3,7 +3,7 @@ import type { Warning } from '../domain/alert.ts';
 import { HOUR } from '../domain/clock.ts';
 import { COUNTERPARTY_REFRESH_MS, outerDigitsOf, skeleton } from '../domain/guard.ts';
 import { otherSides } from '../domain/match.ts';
-import type { CatalogEntry, Counterparty, LearnedCounterparty, TokenKnowledge } from '../domain/routing.ts';
+import type { CatalogEntry, Counterparty, TokenKnowledge } from '../domain/routing.ts';
 import { asksFor, type Watcher } from '../domain/subscription.ts';
 import { isZero, type Transfer } from '../domain/transfer.ts';
 
@@ -21,7 +21,7 @@ export interface ScamSignals {
   /** Addresses that a guild has labeled or watches, by guild and ends. */
   named: Map<string, TokenKnowledge['named']>;
   /** By guild, watched address and ends. */
-  counterparties: Map<string, Map<AddressText, { seenAt: number; isPaid: boolean }>>;
+  counterparties: Map<string, Map<AddressText, Counterparty>>;
 }
 
 export function toScamSignals(knowledge: TokenKnowledge): ScamSignals {
@@ -36,7 +36,7 @@ export function toScamSignals(knowledge: TokenKnowledge): ScamSignals {
     counterparties: new Map(),
   };
   for (const { network, skeleton: text, token } of genuine) addGenuine(signals, `${network} ${text}`, token);
-  for (const counterparty of counterparties) addCounterparty(signals, counterparty, counterparty);
+  for (const counterparty of counterparties) addCounterparty(signals, counterparty);
   return signals;
 }
 
@@ -48,18 +48,14 @@ export function addCatalog(signals: ScamSignals, news: readonly CatalogEntry[]):
   }
 }
 
-const keyOf = ({ guildId, address, counterparty }: Counterparty) =>
+const keyOf = ({ guildId, address, counterparty }: Pick<Counterparty, 'guildId' | 'address' | 'counterparty'>) =>
   `${guildId} ${address} ${outerDigitsOf(counterparty)}`;
 
-export function addCounterparty(
-  { counterparties }: Pick<ScamSignals, 'counterparties'>,
-  noted: Counterparty,
-  { seenAt, isPaid }: { seenAt: number; isPaid: boolean },
-): void {
-  const key = keyOf(noted);
-  const alike = counterparties.get(key) ?? new Map<AddressText, { seenAt: number; isPaid: boolean }>();
-  const wasPaid = alike.get(noted.counterparty)?.isPaid ?? false;
-  counterparties.set(key, alike.set(noted.counterparty, { seenAt, isPaid: isPaid || wasPaid }));
+export function addCounterparty({ counterparties }: ScamSignals, noted: Counterparty): void {
+  const { counterparty, isPaid } = noted;
+  const alike = counterparties.get(keyOf(noted)) ?? new Map<AddressText, Counterparty>();
+  const wasPaid = alike.get(counterparty)?.isPaid ?? false;
+  counterparties.set(keyOf(noted), alike.set(counterparty, { ...noted, isPaid: isPaid || wasPaid }));
 }
 
 function addGenuine({ genuine }: ScamSignals, key: string, token: AddressText): void {
@@ -156,13 +152,13 @@ export function counterpartyToLearn(
   transfer: Transfer,
   { warnings, isKnownToken, at }: { warnings: Warning[]; isKnownToken: boolean; at: number },
   { counterparties }: ScamSignals,
-): LearnedCounterparty | null {
+): Counterparty | null {
   const sides = otherSides({ address }, transfer);
   const [counterparty] = sides;
   // A watched token has no counterparties.
   if (sides.length !== 1 || !counterparty || counterparty === address || counterparty === ZERO_ADDRESS) return null;
   if (warnings.length > 0 || isZero(transfer)) return null;
-  const learned = { guildId, address, counterparty, at, isPaid: isKnownToken && address === transfer.from };
+  const learned = { guildId, address, counterparty, seenAt: at, isPaid: isKnownToken && address === transfer.from };
   const noted = counterparties.get(keyOf(learned))?.get(counterparty);
   const isNew = noted === undefined || at > noted.seenAt + COUNTERPARTY_REFRESH_MS || (learned.isPaid && !noted.isPaid);
   return isNew ? learned : null;

@@ -131,9 +131,9 @@ async function putCatalog(sql: Sql, catalog: Learned['catalog']): Promise<void> 
 
 async function putCounterparties(sql: Sql, counterparties: Learned['counterparties']): Promise<void> {
   const latest = new Map(
-    counterparties.map(({ guildId, address, counterparty, at: seenAt, isPaid: paid }) => {
-      const row = { guildId, address, outerDigits: outerDigitsOf(counterparty), counterparty, seenAt, paid };
-      return [`${guildId} ${address} ${counterparty}`, row];
+    counterparties.map(({ isPaid: paid, ...noted }) => {
+      const { guildId, address, counterparty } = noted;
+      return [`${guildId} ${address} ${counterparty}`, { ...noted, outerDigits: outerDigitsOf(counterparty), paid }];
     }),
   );
   await insertAll(

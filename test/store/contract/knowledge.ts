@@ -115,7 +115,7 @@ export function knowledgeContract(test: StoreTest): void {
 
     it('updates a counterparty’s time after more than a day', async ({ store }) => {
       const seenAt = async (at: number) => {
-        const met = { guildId: GUILD, address: TREASURY, counterparty: ALICE, at, isPaid: false };
+        const met = { guildId: GUILD, address: TREASURY, counterparty: ALICE, seenAt: at, isPaid: false };
         await learn(store, { counterparties: [met] });
         return (await knowledge(store, 'USDC', NOW + 2 * DAY)).counterparties.map((one) => one.seenAt - NOW);
       };

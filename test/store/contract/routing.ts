@@ -127,7 +127,7 @@ export function routingContract(it: StoreTest): void {
       await store.erasure.begin(OTHER_GUILD);
       await finishErasure(store, OTHER_GUILD);
       const all = [own, removed, erased];
-      const met = { counterparty: ALICE, at: NOW, isPaid: false };
+      const met = { counterparty: ALICE, seenAt: NOW, isPaid: false };
       await store.routing.commit(
         routed({
           transfers: [storedTransfer(1)],
@@ -200,7 +200,7 @@ export function routingContract(it: StoreTest): void {
 
     it('knows a counterparty for 30 days', async ({ store }) => {
       await subscribe(store);
-      const met = { guildId: GUILD, address: TREASURY, counterparty: ALICE, at: NOW, isPaid: false };
+      const met = { guildId: GUILD, address: TREASURY, counterparty: ALICE, seenAt: NOW, isPaid: false };
       await store.routing.commit(routed({ learned: { counterparties: [met] } }));
       const known = async (at: number) => (await contextOf(store, 1, { at }, at)).knowledge.counterparties;
       expect(await known(NOW + 30 * DAY - 1)).toMatchObject([{ counterparty: ALICE, seenAt: NOW }]);

@@ -87,7 +87,7 @@ async function fill(store: Store): Promise<void> {
           { network: 0, token: USDC, cataloged: true, symbol: 'US\0DC', name: HOSTILE, checkedAt: NOW },
           { network: 0, token: ALICE, cataloged: null, symbol: null, name: null, checkedAt: NOW },
         ],
-        counterparties: [{ guildId: GUILD, address: TREASURY, counterparty: ALICE, at: NOW, isPaid: false }],
+        counterparties: [{ guildId: GUILD, address: TREASURY, counterparty: ALICE, seenAt: NOW, isPaid: false }],
         nativeSymbols: [{ network: 0, symbol: 'ETH' }],
         heads: [{ scope: 0, at: NOW, block: 7 }],
       },
