@@ -50,15 +50,16 @@ const MAX_OWNERS = 3;
 /** A token may claim 255 decimals. */
 const MAX_HEADLINE = 250;
 const MINUS = '−';
-const SIGNS: Record<View, string> = {
-  incoming: '+',
-  mint: '+',
-  outgoing: MINUS,
-  burn: MINUS,
-  internal: '',
-  self: '',
-  token: '',
-};
+/** The sign of the amount, and what tells where it went: these parties unless they are the owner, and a word. */
+const WAYS = {
+  incoming: { sign: '+', sides: ['from'], word: null },
+  mint: { sign: '+', sides: ['to'], word: 'alert.minted' },
+  outgoing: { sign: MINUS, sides: ['to'], word: null },
+  burn: { sign: MINUS, sides: ['from'], word: 'alert.burned' },
+  internal: { sign: '', sides: [], word: 'alert.internalMove' },
+  self: { sign: '', sides: [], word: 'alert.selfMove' },
+  token: { sign: '', sides: ['from', 'to'], word: null },
+} as const satisfies Record<View, { sign: string; sides: readonly Side[]; word: string | null }>;
 /** Characters of the second line, without the link to the transaction. */
 const MAX_FACTS = 2_000;
 
@@ -244,7 +245,7 @@ const signed = (sign: string, words: string): string =>
 
 function signOf({ view, alerts }: Way): string {
   const isToken = alerts[0]!.matches.every(({ perspective }) => perspective === 'token');
-  return isToken ? '' : SIGNS[view];
+  return isToken ? '' : WAYS[view].sign;
 }
 
 const signedWords = (part: Line, context: RenderContext): string => signed(signOf(part), partWords(part, context));
@@ -286,22 +287,10 @@ function wayFacts({ view, alerts }: Way, context: RenderContext): string[] {
       ? t(side === 'from' ? 'alert.fromZero' : 'alert.toZero')
       : t(`alert.${side}Party`, { party: partiesOf(alerts, side, context) });
   const isOwn = (side: Side) => alerts.every((alert) => ownerOf(alert) === alert.transfer[side]);
-  switch (view) {
-    case 'incoming':
-      return [party('from')];
-    case 'outgoing':
-      return [party('to')];
-    case 'internal':
-      return [t('alert.internalMove')];
-    case 'self':
-      return [t('alert.selfMove')];
-    case 'mint':
-      return [t('alert.minted'), ...(isOwn('to') ? [] : [party('to')])];
-    case 'burn':
-      return [...(isOwn('from') ? [] : [party('from')]), t('alert.burned')];
-    case 'token':
-      return [`${party('from')} ${party('to')}`];
-  }
+  const { sides, word } = WAYS[view];
+  const parties = sides.filter((side) => !isOwn(side)).map(party);
+  const facts = [...(parties.length > 0 ? [parties.join(' ')] : []), ...(word === null ? [] : [t(word)])];
+  return view === 'mint' ? facts.reverse() : facts;
 }
 
 function legs(part: AlertPart, context: RenderContext): string[] {
