@@ -15,7 +15,6 @@ const LONG = [
   'test/store/postgres/*.test.ts',
   'test/sandbox/{browser,lifecycle,page}.test.ts',
   'test/{completeness,services}/proof/*.test.ts',
-  'test/**/outage.test.ts',
 ];
 
 /** Tests that start processes and wait for them, or open a store for each of many cases. */

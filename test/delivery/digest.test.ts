@@ -1,3 +1,4 @@
+import { request } from 'undici';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { renderDigest } from '../../src/discord/render/digest.ts';
 import { MINUTE } from '../../src/domain/clock.ts';
@@ -21,13 +22,15 @@ const digests = () => pipeline.alerts(ALERTS).filter(({ title }) => title.includ
 const counts = () => digests().map(({ title }) => Number(/(\d+) transfers/.exec(title)![1]));
 const alone = () => pipeline.alerts(ALERTS).length - digests().length;
 
-/** Receives events for this many alerts while Discord is down for this many minutes. */
-async function pileUp(count: number, minutes: number): Promise<void> {
+/** Receives events for this many alerts while Discord is down for this many minutes; returns their transactions. */
+async function pileUp(count: number, minutes: number): Promise<unknown[]> {
   pipeline.discord.fault({ fault: { kind: 'error', status: 503 }, path: '/channels/**', forMs: minutes * MINUTE });
-  for (let n = 0; n < count; n++) {
-    await pipeline.receive(payment(n % 2 ? {} : { from: TREASURY, to: ALICE, value: '1000000' }));
-  }
+  const events = Array.from({ length: count }, (_, n) =>
+    payment(n % 2 ? {} : { from: TREASURY, to: ALICE, value: '1000000' }),
+  );
+  for (const event of events) await pipeline.receive(event);
   await pipeline.routed();
+  return events.map(({ txHash }) => txHash);
 }
 
 /** A digest renderer with room for this many alerts; a real one is limited by its file's size. */
@@ -37,8 +40,8 @@ const withRoomFor =
     renderDigest(alerts.slice(0, most), reference, { explorerUrl: undefined, nativeSymbol: undefined }, reason, now);
 
 describe('a backlog', () => {
-  it('posts a backlog of more than 50 alerts as one digest that counts each exactly once', async () => {
-    await pileUp(200, 10);
+  it('posts a backlog of more than 50 alerts as one digest that counts each once and lists all in its file', async () => {
+    const hashes = await pileUp(200, 10);
     await pipeline.turnUntil('1 digest is posted', () => digests().length === 1);
     const [counted = 0] = counts();
     expect(counted + alone()).toBe(200);
@@ -46,6 +49,12 @@ describe('a backlog', () => {
     const { text } = digests()[0]!;
     const total = (arrow: string) => Number(new RegExp(`${arrow} ([\\d,]+) .USDC. in (\\d+) transfers`).exec(text)![2]);
     expect(total('📥') + total('📤')).toBe(counted);
+    const [file, ...others] = pipeline.discord.messages(ALERTS).flatMap(({ message }) => message.attachments);
+    expect(others).toEqual([]);
+    const rows = (await (await request(file!.url)).body.text()).trim().split('\r\n').slice(1);
+    const alerts = pipeline.alerts(ALERTS).filter(({ title }) => !title.includes('Digest'));
+    const listed = [...rows, ...alerts.map(({ text }) => text)].map((one) => /0x[0-9a-f]{64}/.exec(one)![0]);
+    expect([rows.length, listed.toSorted()]).toEqual([counted, hashes.toSorted()]);
   });
 
   it('posts alerts that do not fit into one digest in the next ones, each once', async () => {

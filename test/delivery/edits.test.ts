@@ -1,7 +1,9 @@
 import { request } from 'undici';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createRenderers } from '../../src/app/sending.ts';
+import { alertsOf } from '../../src/delivery/compose.ts';
 import { GATHER_MS } from '../../src/delivery/schedule.ts';
+import type { Alert } from '../../src/domain/alert.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/domain/clock.ts';
 import {
   ALERTS,
@@ -30,6 +32,11 @@ const changes = () => pipeline.discord.requests().filter(({ method }) => method 
 const event = payment({ value: '7000000' });
 const again = (change: object = {}) => pipeline.receive({ ...event, ...change });
 
+const settle = async (change?: object) => {
+  await again(change);
+  await pipeline.turnUntilSettled();
+};
+
 /** Receives `event` and this many others for a digest that is due in three seconds. */
 async function gather(others: number, mention: string | null = null): Promise<void> {
   await pipeline.watch(TREASURY, ALERTS, { digest: 'hourly', mention, token: USDC });
@@ -57,8 +64,7 @@ async function rows(): Promise<string[][]> {
 describe('an equal transfer of one in a digest', () => {
   it('counts an equal transfer in the digest that has the first one, without mentioning anybody again', async () => {
     await digest(2, ROLE);
-    await again();
-    await pipeline.turnUntilSettled();
+    await settle();
     expect(titles()).toEqual(['🗂️ Digest · 4 transfers']);
     expect(pipeline.alerts(ALERTS)[0]!.text).toMatch(/\+7 \[?`USDC`[^×]*×2/);
     expect(messages()[0]).toMatchObject({ content: expect.stringContaining(`<@&${ROLE}>`) });
@@ -67,16 +73,14 @@ describe('an equal transfer of one in a digest', () => {
   it('counts an equal transfer in a digest’s file, which replaces the old one', async () => {
     await digest(600);
     const order = (await rows()).map((row) => row[1]);
-    await again();
-    await pipeline.turnUntilSettled();
+    await settle();
     expect(titles()).toEqual(['🗂️ Digest · 602 transfers']);
     const counts = Map.groupBy(await rows(), (row) => row[10]);
     expect([counts.get('1')?.length, counts.get('2')?.map((row) => row[1])]).toEqual([600, [event.txHash]]);
     expect((await rows()).map((row) => row[1])).toEqual(order);
     // Another block changes nothing but the file.
     pipeline.clock.advance(MINUTE);
-    await again(OTHER_BLOCK);
-    await pipeline.turnUntilSettled();
+    await settle(OTHER_BLOCK);
     expect(titles()).toEqual(['🗂️ Digest · 602 transfers']);
     expect((await rows()).filter((row) => row[2] === '777777').map((row) => row[1])).toEqual([event.txHash]);
   });
@@ -114,8 +118,7 @@ describe('an equal transfer of one in a digest', () => {
   it('edits nothing and dead-letters nothing when the message is gone', async () => {
     await digest();
     pipeline.discord.act({ do: 'message.delete', messageId: messages()[0]!.id });
-    await again();
-    await pipeline.turnUntilSettled();
+    await settle();
     expect([titles(), changes()]).toEqual([[], 1]);
     expect((await pipeline.backlog()).deadLetters).toBe(0);
   });
@@ -125,8 +128,7 @@ describe('an equal transfer of one in a digest', () => {
     const letters = () => pipeline.store.deadLetters.list(10);
     const refuse = async () => {
       const fault = pipeline.discord.fault({ fault: REFUSED, method: 'PATCH' });
-      await again();
-      await pipeline.turnUntilSettled();
+      await settle();
       fault.clear();
     };
     await refuse();
@@ -140,8 +142,7 @@ describe('an equal transfer of one in a digest', () => {
     expect(titles()).toEqual(['🗂️ Digest · 5 transfers']);
     await refuse();
     expect(await letters()).toHaveLength(1);
-    await again();
-    await pipeline.turnUntilSettled();
+    await settle();
     expect([titles(), await letters()]).toEqual([['🗂️ Digest · 7 transfers'], []]);
   });
 
@@ -166,10 +167,17 @@ describe('an equal transfer of one in a digest', () => {
     await again();
     await pipeline.pass(4 * SECOND);
     await pipeline.prune(pipeline.clock.now() - between);
-    await again(OTHER_BLOCK);
-    await pipeline.turnUntilSettled();
+    await settle(OTHER_BLOCK);
     expect([titles(), changes()]).toEqual([['🗂️ Digest · 2 transfers'], 0]);
   });
+});
+
+it('returns the alerts of a message only if none of them was deleted', async () => {
+  const kept = { id: 7 } as Alert;
+  const alerts = async (ids: number[]) => ids.flatMap((id) => (id === kept.id ? [kept] : []));
+  const original = { messageId: null, reason: 'hourly', plainText: false, payload: '{}' } as const;
+  const of = (ids: number[]) => alertsOf({ ...original, alerts: [], ids }, { outbox: { alerts } });
+  expect(await Promise.all([[7], [7, 8], []].map(of))).toEqual([[kept], null, null]);
 });
 
 describe('an equal transfer of one in a single alert', () => {
@@ -178,24 +186,18 @@ describe('an equal transfer of one in a single alert', () => {
 
   it('counts an equal transfer in a plain-text alert, and gives other alerts of its transaction their own message', async () => {
     refuse(1);
-    await again();
-    await pipeline.turnUntilSettled();
+    await settle();
     expect(messages()).toMatchObject([{ content: expect.not.stringContaining('2 identical transfers') }]);
-    await again();
-    await pipeline.turnUntilSettled();
+    await settle();
     expect(messages()).toMatchObject([{ content: expect.stringContaining('2 identical transfers'), embeds: [] }]);
-    await again({ value: '8000000' });
-    await pipeline.turnUntilSettled();
+    await settle({ value: '8000000' });
     expect(messages().map(({ content }) => content.includes('2 identical transfers'))).toEqual([true, false]);
   });
 
   it('counts an equal transfer whose alert joined the message of its transaction', async () => {
-    await again({ value: '1000000', from: ALICE });
-    await pipeline.turnUntilSettled();
-    await again();
-    await pipeline.turnUntilSettled();
-    await again();
-    await pipeline.turnUntilSettled();
+    await settle({ value: '1000000', from: ALICE });
+    await settle();
+    await settle();
     expect(messages()).toHaveLength(1);
     expect(pipeline.alerts(ALERTS)[0]!.text).toMatch(/7 \[?`USDC`.*×2/);
   });
@@ -204,8 +206,7 @@ describe('an equal transfer of one in a single alert', () => {
     refuse(2);
     await again();
     await pipeline.turnUntil('there is 1 dead letter', async () => (await pipeline.backlog()).deadLetters === 1);
-    await again();
-    await pipeline.turnUntilSettled();
+    await settle();
     await pipeline.replay();
     await pipeline.restart();
     await pipeline.turnUntilSettled();
@@ -214,8 +215,7 @@ describe('an equal transfer of one in a single alert', () => {
 
   it('counts equal transfers once a blocked channel opens, in posted and in waiting alerts', async () => {
     const waiting = payment({ value: '8000000' });
-    await again();
-    await pipeline.turnUntilSettled();
+    await settle();
     pipeline.discord.act({ do: 'channel.forbid', channelId: ALERTS });
     for (const body of [event, waiting, waiting]) await pipeline.receive(body);
     await pipeline.turnUntil('1 channel is parked', async () => (await pipeline.backlog()).channels.parked === 1);
@@ -234,8 +234,7 @@ describe('an edit of a sent message', () => {
     ['that fails', { kind: 'error', status: 503 }],
   ] as const)('makes an edit %s later without delaying new alerts', async (_, fault) => {
     await pipeline.watch(TREASURY, ALERTS);
-    await again();
-    await pipeline.turnUntilSettled();
+    await settle();
     const active = pipeline.discord.fault({ fault, method: 'PATCH', path: '/channels/**' });
     await again();
     await pipeline.turnUntil('1 change is requested', () => changes() === 1);
@@ -262,8 +261,7 @@ describe('an edit of a sent message', () => {
       }),
     });
     await pipeline.watch(TREASURY, ALERTS);
-    await again();
-    await pipeline.turnUntilSettled();
+    await settle();
     await again();
     await pipeline.routed();
     pipeline.clock.advance(GATHER_MS);
@@ -324,8 +322,7 @@ describe('an edit of a sent message', () => {
     const blocked = async () => (await pipeline.store.channels.blocked(HARBOR)).map(({ channelId }) => channelId);
 
     it('opens no channel when the updated alerts cannot be rendered', async () => {
-      await again();
-      await pipeline.turnUntilSettled();
+      await settle();
       isBroken = true;
       await park();
       await again(OTHER_BLOCK);

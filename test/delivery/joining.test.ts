@@ -30,10 +30,7 @@ beforeEach(async () => {
 let serial = 0;
 const hash = () => `0x${`${++serial}`.padStart(64, 'e')}`;
 const receive = (txHash: string, units: number) => pipeline.pay(units, { txHash });
-const send = async (txHash: string, units: number) => {
-  await receive(txHash, units);
-  await pipeline.idle();
-};
+const send = (txHash: string, units: number) => pipeline.payAndWait(units, { txHash });
 /** The amounts that each message shows, by transaction. Where several are listed below their sum, the sum is left out. */
 const posted = () =>
   pipeline.discord.messages(ALERTS).map(({ message }) =>
@@ -121,17 +118,6 @@ it('keeps the count of equal transfers in a message while alerts wait to join it
   }
 });
 
-it('appends later alerts of a transaction to its message', async () => {
-  const tx = hash();
-  await send(tx, 1);
-  await send(hash(), 2);
-  await send(tx, 3);
-  await send(tx, 4);
-  expect(posted()).toEqual([[[1, 3, 4]], [[2]]]);
-  expect(edits()).toBe(2);
-  expect(await pipeline.backlog()).toMatchObject(NOTHING_WAITS);
-});
-
 it('appends later alerts to their transaction’s message although another transaction’s alert waits ahead of them', async () => {
   const tx = hash();
   await send(tx, 1);
@@ -149,8 +135,7 @@ it('appends later alerts to their message although earlier ones cannot join thei
   const [pinging, plain] = [hash(), hash()];
   const quiet = { from: STRANGER };
   await send(pinging, 1);
-  await pipeline.pay(2, { txHash: plain, ...quiet });
-  await pipeline.idle();
+  await pipeline.payAndWait(2, { txHash: plain, ...quiet });
   pipeline.discord.fault({ fault: { kind: 'rate-limit', retryAfterMs: 2_000 }, path: MESSAGES, times: 1 });
   await send(hash(), 3);
   // Discord notifies mentioned people of a new message only, so an alert with a mention cannot join one.
@@ -182,8 +167,7 @@ it('posts alerts that do not fit into their message in a further one, and nothin
   const tx = hash();
   for (let n = 1; n <= 40; n++) {
     const from = `0x${n.toString(16).padStart(40, '7')}`;
-    await pipeline.pay(n, { txHash: tx, from });
-    await pipeline.idle();
+    await pipeline.payAndWait(n, { txHash: tx, from });
     // Requests are spread over the second.
     if (n % 5 === 0) await pipeline.pass(1_000);
   }

@@ -18,10 +18,6 @@ beforeEach(async () => {
   pipeline = await startPipeline();
 });
 
-const pay = async (units: number) => {
-  await pipeline.pay(units);
-  await pipeline.idle();
-};
 /** The mention in each message, or nothing. */
 const mentions = () =>
   pipeline.discord.messages(WHALES).map(({ message }) => /<@&\d+>/.exec(textOf(message))?.[0] ?? '');
@@ -37,14 +33,14 @@ it('mentions the role of a subscription and nothing else', async () => {
 
 it('mentions a role for amounts from its threshold on, once per cooldown, across restarts', async () => {
   await pipeline.watch(TREASURY, WHALES, { mention: ROLE, token: USDC, mentionMinimum: '100', mentionCooldown: 30 });
-  await pay(99);
-  await pay(100);
-  await pay(500);
+  await pipeline.payAndWait(99);
+  await pipeline.payAndWait(100);
+  await pipeline.payAndWait(500);
   await pipeline.restart();
   await pipeline.pass(20 * MINUTE, MINUTE);
-  await pay(500);
+  await pipeline.payAndWait(500);
   await pipeline.pass(10 * MINUTE, MINUTE);
-  await pay(500);
+  await pipeline.payAndWait(500);
   expect(mentions().map((mention) => mention !== '')).toEqual([false, true, false, false, true]);
 });
 

@@ -20,10 +20,6 @@ beforeEach(async () => {
   await pipeline.watch(TREASURY, ALERTS);
 });
 
-const pay = async (units: number) => {
-  await pipeline.pay(units);
-  await pipeline.idle();
-};
 const edits = () => pipeline.discord.requests().filter(({ method }) => method === 'PATCH').length;
 /** Whether each alert of a channel shows the new label. */
 const names = (channel: string) => pipeline.alerts(channel).map(({ text }) => text.includes('Mallory'));
@@ -32,9 +28,9 @@ const label = (address = ALICE) =>
 
 it('shows a new label in the server’s messages of the last day that name the address', async () => {
   await pipeline.watch(TREASURY, WHALES);
-  await pay(1);
+  await pipeline.payAndWait(1);
   await pipeline.pass(25 * HOUR, HOUR);
-  await pay(2);
+  await pipeline.payAndWait(2);
   await pipeline.receive(payment({ from: STRANGER }));
   await pipeline.idle();
   await label();
@@ -55,7 +51,7 @@ it('shows a new label in the server’s messages of the last day that name the a
 
 it('shows a new label in an alert that was rendered before and is sent later', async () => {
   pipeline.discord.fault({ fault: { kind: 'error', status: 500 }, path: MESSAGES, times: 1 });
-  await pay(1);
+  await pipeline.payAndWait(1);
   await label();
   expect(await pipeline.deliverer.relabel(HARBOR, [ALICE])).toEqual({ messages: 1, isAll: true });
   expect(names(ALERTS)).toEqual([]);
@@ -64,7 +60,7 @@ it('shows a new label in an alert that was rendered before and is sent later', a
 });
 
 it('posts new alerts before it edits messages for a new label, also after a restart', async () => {
-  for (let n = 1; n <= 5; n++) await pay(n);
+  for (let n = 1; n <= 5; n++) await pipeline.payAndWait(n);
   await label();
   await pipeline.deliverer.relabel(HARBOR, [ALICE]);
   const before = pipeline.discord.requests().at(-1)!.number;

@@ -24,10 +24,7 @@ beforeEach(async () => {
   await pipeline.store.guilds.changeSettings(HARBOR, { timezone: 'Europe/Berlin' });
 });
 
-const send = async (units = 5, change: object = {}) => {
-  await pipeline.pay(units, change);
-  await pipeline.idle();
-};
+const send = (units: number, change?: object) => pipeline.payAndWait(units, change);
 /** `Digest · 3 transfers`, or how much an alert's transfer moved. */
 const titles = () =>
   pipeline

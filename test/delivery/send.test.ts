@@ -144,16 +144,18 @@ it('dead-letters an alert that Discord refuses in every form, posts the others, 
   pipeline.discord.fault({ fault: { kind: 'error', status: 500 }, path: MESSAGES, times: 1 });
   await pipeline.pay(1);
   await pipeline.turnUntil('the bot tries once to post in #alerts', () => posts(ALERTS).length === 1);
-  for (const n of [2, 3, 4, 5]) await pipeline.pay(n);
+  // One more than are posted one by one: they become a digest.
+  const others = Array.from({ length: 50 }, (_, n) => n + 3);
+  for (const n of [2, ...others]) await pipeline.pay(n);
   await pipeline.routed();
-  // Refuses each message of the search: the batch, its halves, the single alert, and that as plain text.
-  pipeline.discord.fault({ fault: REFUSED, method: 'POST', path: MESSAGES, skip: 1, times: 4 });
+  // Refuses each message of the search: the digest, then 5, 3 and 2 alerts, the single alert, and that as plain text.
+  pipeline.discord.fault({ fault: REFUSED, method: 'POST', path: MESSAGES, skip: 1, times: 6 });
   await pipeline.turnUntil('there is 1 dead letter', async () => (await pipeline.backlog()).deadLetters === 1);
-  await pipeline.untilShown(ALERTS, 4);
-  expect(pipeline.numbers(ALERTS)).toEqual(['1', '3', '4', '5']);
+  await pipeline.untilShown(ALERTS, 51);
+  expect(pipeline.numbers(ALERTS)).toEqual(['1', ...others.map(String)]);
   expect((await pipeline.store.deadLetters.list(10))[0]!.reason).toContain('50035');
   await pipeline.replay();
   await pipeline.restart();
-  await pipeline.untilShown(ALERTS, 5);
+  await pipeline.untilShown(ALERTS, 52);
   expect(pipeline.numbers(ALERTS).at(-1)).toBe('2');
 });

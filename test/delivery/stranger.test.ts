@@ -4,6 +4,7 @@ import { shownIn, textOf } from '../discord/shown.ts';
 import {
   ALERTS,
   ALICE,
+  COIN,
   GENERAL,
   HARBOR,
   type Pipeline,
@@ -24,21 +25,9 @@ const dust = (n: number, change: object = {}) => {
   const tokenAddress = `0x${(n % 40).toString(16).padStart(40, 'f')}`;
   return payment({ tokenAddress, tokenSymbol: `SPAM${n % 40}`, tokenName: 'Spam', ...change });
 };
-/** Coins out of the watched wallet. */
 const paymentOut = (coins: number) =>
-  payment({
-    from: TREASURY,
-    to: ALICE,
-    tokenType: 'ETH',
-    tokenAddress: null,
-    tokenSymbol: null,
-    tokenName: null,
-    tokenDecimals: null,
-    value: `${coins}${'0'.repeat(18)}`,
-    direction: 'outgoing',
-  });
+  payment({ ...COIN, from: TREASURY, to: ALICE, value: `${coins}${'0'.repeat(18)}`, direction: 'outgoing' });
 const messages = () => pipeline.discord.messages(ALERTS).map(({ message }) => message);
-/** The message that shows these coins out. */
 const messageOf = (coins: number) => messages().find((message) => textOf(message).includes(`−${coins} ETH`));
 
 it('posts each payment out of a flood of worthless tokens by itself within two seconds, and pings for it (1,200 transfers of 40 tokens in 15 s)', async () => {

@@ -54,8 +54,7 @@ it('does not report a message as absent that may be beyond the pages which a sea
   expect(pages).toBe(11);
 });
 
-/** The outcome of the search, then the status and the body of each response. */
-it.each<[string, string, ...string[]]>([
+it.each<[string, outcome: string, ...answers: string[]]>([
   ['cannot be read', 'unknown', '403 {"code":50001,"message":"words"}'],
   ['is not a list', 'unknown', '200 {"id":"10"}'],
   ['cannot be fetched now', 'unconfirmed', '503 {}'],
@@ -90,7 +89,6 @@ function answering(status: number, headers: Record<string, string>, body: string
   return serving(answer, hangs ? 300 : undefined);
 }
 
-/** A sender whose requests are answered by this function. */
 async function serving(answer: (response: ServerResponse) => void, timeoutMs = 120_000) {
   const server = createServer((request, response) => {
     request.resume();
@@ -110,7 +108,6 @@ const PAGE = { 'content-type': 'text/html' };
 const HTML = '<html>Hello</html>';
 const errorBody = (code: number) => JSON.stringify({ code, message: 'words' });
 const limitBody = (limit: object) => JSON.stringify({ message: 'words', ...limit });
-/** Headers with a time to wait. */
 const later = (wait: string, headers: object = JSON_TYPE) => ({ ...headers, 'retry-after': wait });
 const LIMITED = { status: 'rate-limited', global: false, local: false };
 

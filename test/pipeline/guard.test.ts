@@ -9,19 +9,29 @@ import { keyOf } from '../store/contract/given.ts';
 import { rowsOf } from '../store/sqlite/database-file.ts';
 import { until } from '../until.ts';
 import { type Given, startUpstream } from '../upstream/server.ts';
-import { ALERTS, ALICE, HARBOR, type Pipeline, payment, startPipeline, TREASURY, USDC, WHALES } from './harness.ts';
+import {
+  ALERTS,
+  ALICE,
+  COIN,
+  HARBOR,
+  type Pipeline,
+  payment,
+  startPipeline,
+  TREASURY,
+  USDC,
+  WHALES,
+} from './harness.ts';
 
 const { alerts: ORCHID_ALERTS, id: ORCHID } = seed.orchid;
 /** Addresses that look alike: they begin and end with the same digits. */
 const alike = (digit: string): AddressText => `0xabcd${digit.repeat(32)}ef01`;
 const [GENUINE, POISON, OTHER] = [alike('1'), alike('2'), alike('3')];
 const FAKE: AddressText = `0x${'f'.repeat(40)}`;
-/** A payment of the native coin. */
-const COIN = { tokenAddress: null, tokenType: 'FUSE', tokenName: null, tokenSymbol: null };
+const FUSE = { ...COIN, tokenType: 'FUSE' };
 
 const UNCHECKED: Warning[] = [{ kind: 'unchecked' }];
 
-/** The explorer's catalog; everything else is not found. */
+/** Everything else is not found. */
 const CATALOG: Record<string, object> = {
   [OTHER]: { cataloged: true, symbol: 'USDC', name: 'Bridged' },
   [USDC]: { cataloged: true, symbol: 'USDC', name: 'USD Coin' },
@@ -106,9 +116,9 @@ describe('look-alike addresses', () => {
     pipeline = await startPipeline();
     await pipeline.watch(TREASURY, ALERTS);
     await send({ from: TREASURY, to: POISON, tokenAddress: FAKE });
-    await send({ from: TREASURY, to: GENUINE, ...COIN });
+    await send({ from: TREASURY, to: GENUINE, ...FUSE });
     expect(await lastWarnings()).toEqual([]);
-    await send({ from: TREASURY, to: POISON, ...COIN });
+    await send({ from: TREASURY, to: POISON, ...FUSE });
     expect(await lastWarnings()).toEqual(lookAlike(POISON, GENUINE));
   });
 
@@ -192,7 +202,7 @@ describe('imitated tokens', () => {
   it('warns of a token that copies the coin’s symbol, as the operator’s events name it', async () => {
     await send({ ...COIN, tokenType: 'USDC' }, 7);
     await send({ tokenAddress: FAKE, tokenSymbol: 'Fuse' });
-    await send(COIN);
+    await send(FUSE);
     await pipeline.restart();
     await send({ tokenAddress: FAKE, tokenSymbol: 'Fuse' });
     expect(await warnings()).toEqual([
@@ -332,29 +342,26 @@ it('keeps nothing of a server’s own project that is erased while the explorer 
   expect(rowsOf(pipeline.file, own)).toEqual({});
 });
 
-describe('late events', () => {
+it('shows how late a transfer is compared with later blocks', async () => {
   const block = (blockNumber: number) => send({ blockNumber });
-
-  it('shows how late a transfer is compared with later blocks', async () => {
-    await block(100);
-    pipeline.clock.advance(2 * MINUTE);
-    await block(200);
-    pipeline.clock.advance(2 * MINUTE);
-    // One absurd block number must not make later events late.
-    await block(9e15);
-    await block(201);
-    pipeline.clock.advance(9 * MINUTE);
-    await block(150);
-    expect(await lastWarnings()).toEqual([]);
-    await block(300);
-    pipeline.clock.advance(11 * MINUTE);
-    await block(301);
-    expect(await lastWarnings()).toEqual([]);
-    await block(150);
-    expect(await lastWarnings()).toEqual([{ kind: 'late', ms: 22 * MINUTE }]);
-    // Another project's blocks do not count.
-    await send({ blockNumber: 150 }, await ownProject(HARBOR));
-    expect(await lastWarnings()).toEqual([]);
-    expect(await warnings()).toHaveLength(9);
-  });
+  await block(100);
+  pipeline.clock.advance(2 * MINUTE);
+  await block(200);
+  pipeline.clock.advance(2 * MINUTE);
+  // One absurd block number must not make later events late.
+  await block(9e15);
+  await block(201);
+  pipeline.clock.advance(9 * MINUTE);
+  await block(150);
+  expect(await lastWarnings()).toEqual([]);
+  await block(300);
+  pipeline.clock.advance(11 * MINUTE);
+  await block(301);
+  expect(await lastWarnings()).toEqual([]);
+  await block(150);
+  expect(await lastWarnings()).toEqual([{ kind: 'late', ms: 22 * MINUTE }]);
+  // Another project's blocks do not count.
+  await send({ blockNumber: 150 }, await ownProject(HARBOR));
+  expect(await lastWarnings()).toEqual([]);
+  expect(await warnings()).toHaveLength(9);
 });

@@ -50,7 +50,6 @@ export interface PipelineOptions
 
 export type Restart = Pick<PipelineOptions, 'environment' | 'upstreamTimeoutMs'>;
 
-/** The bot over a stand-in for Discord, until the test has finished. */
 export async function startPipeline(options: PipelineOptions = {}): Promise<Pipeline> {
   const pipeline = await openPipeline(options);
   onTestFinished(pipeline.close);
@@ -102,7 +101,9 @@ export async function openPipeline({
   const bot = stack.adopt(await startRestartable(start, clock), (it) => it.stop());
   const traffic = createTraffic(bot, machine);
   const time = createTime(bot, clock, machine);
-  /** Every alert that a channel shows. */
+  /** Stores a payment of this many USDC from Alice to the treasury. */
+  const pay = (units: number, change: object = {}, scope = 0) =>
+    traffic.receive(payment({ value: String(units * 1_000_000), ...change }), scope);
   const alerts = (channelId: string) => discord.messages(channelId).flatMap(({ message }) => shownIn(message));
   const ends = stack.move();
 
@@ -130,9 +131,12 @@ export async function openPipeline({
       if (added.status !== 'added') throw new Error(added.status);
       return added.subscription.id;
     },
-    /** Stores a payment of this many USDC from Alice to the treasury. */
-    pay: (units: number, change: object = {}, scope = 0) =>
-      traffic.receive(payment({ value: String(units * 1_000_000), ...change }), scope),
+    pay,
+    /** Lets the bot post what a payment leads to. */
+    async payAndWait(units: number, change: object = {}): Promise<void> {
+      await pay(units, change);
+      await time.idle();
+    },
     alerts,
     /** The number in each title that has one: how much moved, or how many transfers a digest counts. */
     numbers: (channelId: string) =>
@@ -217,6 +221,15 @@ function createConnection(discord: Discord) {
 }
 
 let serial = 0;
+
+/** Changes an event to one of the native coin. */
+export const COIN = {
+  tokenType: 'ETH',
+  tokenAddress: null,
+  tokenSymbol: null,
+  tokenName: null,
+  tokenDecimals: null,
+};
 
 /** A payment of 5 USDC from Alice to the treasury, in a transaction of its own. */
 export function payment(change: object = {}): Record<string, unknown> {

@@ -14,7 +14,6 @@ interface Line {
   tx: string | string[];
 }
 
-/** A bot whose log is kept. */
 async function startLogged(level: string, store?: (real: Store) => Store) {
   const lines: Line[] = [];
   const log = pino({ level, base: null }, { write: (line: string) => void lines.push(JSON.parse(line) as Line) });

@@ -27,12 +27,7 @@ it('keeps equal transfers of two networks apart, and sets aside what names anoth
   expect(pipeline.alerts(ALERTS)).toHaveLength(2);
   const texts = pipeline.alerts(ALERTS).map(({ text }) => /Fuse|Base/.exec(text)?.[0]);
   expect(texts.toSorted()).toEqual(['Base', 'Fuse']);
-  const { first } = await pipeline.store.history.transfers(
-    { guildId: HARBOR, txHash: String(event.txHash) },
-    pipeline.clock.now(),
-    9,
-  );
-  const channels = first.map(({ alerts }) => alerts.map(({ channelId }) => channelId).sort());
+  const channels = (await pipeline.histories()).map(({ alerts }) => alerts.map(({ channelId }) => channelId).sort());
   expect(channels).toEqual([[ALERTS], [ALERTS, WHALES].sort()]);
   expect(await pipeline.store.quarantine.list()).toMatchObject([
     { scope: 0, reason: `It is from chain ${BASE}, and this URL is for chain ${FUSE}` },
@@ -54,30 +49,19 @@ it('compares names of tokens on their own network, and look-alikes of a labeled 
   const label = { address: LIKE[0]!, name: 'Supplier', createdBy: '1', at: 0 };
   await pipeline.store.labels.set(HARBOR, label, 9);
   const warningsOf = async (change: object, scope: number) => {
-    const event = payment(change);
-    await pipeline.receive(event, scope);
+    await pipeline.receive(payment(change), scope);
     await pipeline.turnUntilSettled();
-    const { first } = await pipeline.store.history.transfers(
-      { guildId: HARBOR, txHash: String(event.txHash) },
-      pipeline.clock.now(),
-      9,
-    );
-    return first.flatMap(({ alerts }) =>
-      alerts.flatMap(({ warnings }) => warnings.map((one) => ('isRepeat' in one ? `${one.kind} again` : one.kind))),
-    );
+    return (await pipeline.histories())
+      .at(-1)!
+      .alerts.flatMap(({ warnings }) => warnings.map((one) => ('isRepeat' in one ? `${one.kind} again` : one.kind)));
   };
   const base = operatorScope(BASE);
-  for (const [token, scope] of [
-    [USDC, 0],
-    [OTHER_USDC, base],
-  ] as const)
-    expect(await warningsOf({ tokenAddress: token, tokenSymbol: 'USDC' }, scope)).toEqual([]);
+  const warningsOfToken = (tokenAddress: AddressText, scope: number) => warningsOf({ tokenAddress }, scope);
+  expect(await warningsOfToken(USDC, 0)).toEqual([]);
+  expect(await warningsOfToken(OTHER_USDC, base)).toEqual([]);
   // Each is genuine on the other network alone.
-  for (const [token, scope] of [
-    [OTHER_USDC, 0],
-    [USDC, base],
-  ] as const)
-    expect(await warningsOf({ tokenAddress: token, tokenSymbol: 'USDC' }, scope)).toContain('imitation');
+  expect(await warningsOfToken(OTHER_USDC, 0)).toContain('imitation');
+  expect(await warningsOfToken(USDC, base)).toContain('imitation');
   expect(await warningsOf({ from: LIKE[1], tokenAddress: OTHER_USDC }, base)).toContain('look-alike');
   // A warning on one network takes nobody's warning on another.
   expect(await warningsOf({ from: LIKE[1], tokenAddress: USDC }, 0)).toContain('look-alike');

@@ -10,9 +10,8 @@ import { until } from '../until.ts';
 import { ALERTS, HARBOR, openPipeline, payment, startPipeline, TREASURY } from './harness.ts';
 
 /**
- * One server floods the receiver URL of its own project. The alerts of a quiet one, which uses the operator's, are posted
- * within five seconds of the test's clock. `test/delivery/breaker.test.ts` has the same for blocked channels and
- * changes of permissions.
+ * One server floods the receiver URL of its own project; a quiet one uses the operator's. `test/delivery/breaker.test.ts`
+ * has the same for blocked channels and changes of permissions.
  */
 
 const { alerts: QUIET_ALERTS, id: QUIET_GUILD } = seed.orchid;
@@ -20,7 +19,6 @@ const NOISY_TOKEN = 'path-token-of-the-noisy-server';
 const NOISY_URL = `/hooks/${NOISY_TOKEN}`;
 const WITHIN_SECONDS = 5;
 
-/** The inbox IDs of what was routed, in order. */
 const routedIds: number[] = [];
 const pipeline = await forFile(
   openPipeline({
@@ -42,7 +40,6 @@ await pipeline.watch(TREASURY, ALERTS);
 await pipeline.watch(TREASURY, QUIET_ALERTS, { guildId: QUIET_GUILD });
 const project = { guildId: HARBOR, projectId: 'noisy', sealed: Buffer.alloc(1) };
 const scope = await pipeline.store.projects.save(project, NOISY_TOKEN);
-// The tokens are read at the start.
 await pipeline.restart();
 // The noisy server's quota is full again for the next test.
 afterEach(() => pipeline.pass(3_600_000, 3_600_000));
@@ -56,7 +53,6 @@ async function post(path: string, body: string): Promise<number> {
 const bodyOf = (units: number, change: object = {}) =>
   JSON.stringify(payment({ value: String(units * 1_000_000), ...change }));
 
-/** Expects a 200 for the quiet server's delivery, and its alert in time. */
 async function expectAlert(units: number): Promise<void> {
   expect(await post(`/hooks/${PATH_TOKEN}`, bodyOf(units))).toBe(200);
   await pipeline.turnUntil(

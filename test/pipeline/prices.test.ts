@@ -3,9 +3,8 @@ import { SECOND } from '../../src/domain/clock.ts';
 import { DEFAULT_FILTERS } from '../../src/domain/subscription.ts';
 import { until } from '../until.ts';
 import { type Given, startUpstream } from '../upstream/server.ts';
-import { ALERTS, ALICE, type Pipeline, payment, ROLE, startPipeline, TREASURY, USDC, WHALES } from './harness.ts';
+import { ALERTS, ALICE, COIN, type Pipeline, payment, ROLE, startPipeline, TREASURY, USDC, WHALES } from './harness.ts';
 
-const COIN = { tokenAddress: null, tokenType: 'ETH', tokenName: null, tokenSymbol: null, tokenDecimals: 18 };
 const ZERO = `0x${'0'.repeat(40)}`;
 /** Nobody lists it, and the price source knows it. */
 const SPAM = `0x${'f'.repeat(40)}`;
@@ -15,23 +14,13 @@ let source: (assets: string[]) => Given;
 let asked: string[];
 /** The clock turns while the source does not respond. */
 let isHanging: boolean;
-/** What each asset is worth; every asset has this many decimals. */
 const priced = (assets: string[], price = '2.5', more: object = {}): Given => ({
   body: {
     coins: Object.fromEntries(
       assets.map((asset) => {
         const decimals = asset === `test:${ZERO}` ? 18 : 6;
-        return [
-          asset,
-          {
-            price: Number(price),
-            decimals,
-            symbol: 'X',
-            timestamp: Date.UTC(2026, 0, 1) / SECOND,
-            confidence: 0.99,
-            ...more,
-          },
-        ];
+        const timestamp = Date.UTC(2026, 0, 1) / SECOND;
+        return [asset, { price: Number(price), decimals, symbol: 'X', timestamp, confidence: 0.99, ...more }];
       }),
     ),
   },
@@ -40,10 +29,8 @@ const priced = (assets: string[], price = '2.5', more: object = {}): Given => ({
 async function start(environment: Record<string, string> = {}) {
   const explorer = await startUpstream(({ url }) => {
     const isListed = new URL(url, 'http://x').searchParams.get('contractaddress') === USDC;
-    const record = { cataloged: true, symbol: 'USDC', name: 'USD Coin' };
-    return {
-      body: { status: isListed ? '1' : '0', message: isListed ? 'OK' : 'not found', result: isListed ? record : null },
-    };
+    const found = { status: '1', message: 'OK', result: { cataloged: true, symbol: 'USDC', name: 'USD Coin' } };
+    return { body: isListed ? found : { status: '0', message: 'not found', result: null } };
   });
   const upstream = await startUpstream(({ url }) => {
     const assets = decodeURIComponent(url.split('/').at(-1)!).split(',');

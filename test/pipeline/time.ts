@@ -25,13 +25,11 @@ export function createMachine(clock: ManualClock, elapsed = clock.elapsed): Mach
   };
 }
 
-/** A backlog in which every alert is posted or given up. */
 export const NOTHING_WAITS = { inbox: { waiting: 0 }, alerts: { due: 0, held: 0, closed: 0 }, frozen: 0 };
 
 /** How long a bot takes no deliveries after it slept. */
 const AWAKE_MS = 1_000;
 
-/** Waits for the bot's work, and turns the clock between. */
 export function createTime(bot: RestartableApp, clock: ManualClock, machine: Machine) {
   /** The backlog, once every earlier write was confirmed to the part that made it. */
   async function backlog(): Promise<Backlog> {
@@ -60,10 +58,8 @@ export function createTime(bot: RestartableApp, clock: ManualClock, machine: Mac
     }
   }
 
-  /** Milliseconds until something may be due. */
   const untilNext = () => clock.untilNext(CHECK_MS);
 
-  /** Whether every alert was posted or became a dead letter. */
   async function settled(): Promise<boolean> {
     const { inbox, alerts, frozen } = await backlog();
     return inbox.waiting + alerts.due + alerts.held + alerts.closed + frozen === 0;
@@ -112,7 +108,6 @@ export function createTime(bot: RestartableApp, clock: ManualClock, machine: Mac
       }
       await worked();
     },
-    /** Deletes what is older than this many milliseconds. */
     async prune(ms = 30 * 24 * HOUR): Promise<void> {
       await pruneAll(bot.store, machine.now() - ms);
     },

@@ -5,13 +5,11 @@ import { newDelivery } from '../new-delivery.ts';
 import type { RestartableApp } from './harness.ts';
 import type { Machine } from './time.ts';
 
-/** Delivers to the bot, past HTTP, and reads what it recorded. */
 export function createTraffic(bot: RestartableApp, machine: Machine) {
-  /** The hashes of the transactions of all bodies. */
-  const received = new Set<string>();
+  const receivedHashes = new Set<string>();
   const note = (text: string) => {
     const [, txHash] = /"txHash":"(0x[0-9a-f]{64})"/.exec(text) ?? [];
-    if (txHash) received.add(txHash);
+    if (txHash) receivedHashes.add(txHash);
   };
 
   /** What is recorded about the transfers of each received transaction in every guild, as `/why` reads it; oldest first. */
@@ -19,7 +17,7 @@ export function createTraffic(bot: RestartableApp, machine: Machine) {
     const { history, projects } = bot.store;
     const own = (await projects.all()).filter(({ network }) => network === 0);
     const scopes = new Map(own.map(({ guildId, scope }) => [guildId, scope]));
-    const read = [...received].flatMap((txHash) =>
+    const read = [...receivedHashes].flatMap((txHash) =>
       [seed.harbor.id, seed.orchid.id].map((guildId) =>
         history.transfers(
           { guildId, txHash, ownScopes: scopes.has(guildId) ? [scopes.get(guildId)!] : [] },

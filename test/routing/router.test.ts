@@ -20,9 +20,7 @@ async function start() {
   onTestFinished(close);
   const clock = createManualClock(NOW);
   const state = { isBusy: false, isLocked: false, commit: 'works' as 'works' | 'refused' | 'response lost' };
-  /** How often the context was read. */
   let reads = 0;
-  /** Each commit that was tried. */
   const tried: RoutingResult[] = [];
   /** The channels that the router named, `unnamed` for those that it did not know, and `stored` for each commit. */
   const reported: string[] = [];
