@@ -6,20 +6,7 @@ import { networksEnvironment } from '../networks-file.ts';
 import { startUpstream } from '../upstream/server.ts';
 import { defined, type Option } from './defined.ts';
 import { storeTransfers } from './stored.ts';
-import {
-  A,
-  type Actor,
-  B,
-  buttonsOf,
-  isPrivate,
-  lower,
-  menuOf,
-  type Shown,
-  seed,
-  startWorld,
-  TOKEN,
-  textOf,
-} from './world.ts';
+import { A, B, buttonsOf, isPrivate, lower, menuOf, seed, startWorld, TOKEN, textOf } from './world.ts';
 
 const { harbor, orchid } = seed;
 const REFUSED = /You need the \*\*Manage Server\*\* permission/;
@@ -33,17 +20,12 @@ const answer = ({ method, url }: { method: string; url: string }) => {
 };
 const upstream = await forFile(startUpstream(answer));
 const { url } = upstream;
+const notification = { url, projectId: 'p1', apiKey: 'public-key', apiSecret: 'very-secret' };
 const world = await forFile(
   startWorld({
     // So that there is the option for the network.
     environment: networksEnvironment([
-      {
-        name: 'fuse',
-        chainId: 122,
-        explorerApiUrl: url,
-        discoveryUrl: url,
-        notification: { url, projectId: 'p1', apiKey: 'public-key', apiSecret: 'very-secret' },
-      },
+      { name: 'fuse', chainId: 122, explorerApiUrl: url, discoveryUrl: url, notification },
       { name: 'base', chainId: 8453 },
     ]),
   }),
@@ -137,7 +119,7 @@ describe.each(PEOPLE)('commands used by $name', ({ who, may }) => {
 
   it.each(CHOICES)('offers choices of /$name $option to exactly the allowed people', async (choice) => {
     const others = choice.options.filter(({ name }) => name !== choice.option);
-    const offeredTo = (person: Actor) => world.choices(choice.name, choice.option, allOf(others), person);
+    const offeredTo = (person: object) => world.choices(choice.name, choice.option, allOf(others), person);
     const offered = await offeredTo(who);
     if (!may.includes(choice.needs)) expect(offered).toEqual([]);
     else if (who.in === undefined) expect(offered).not.toEqual([]);
@@ -156,44 +138,32 @@ describe('buttons', () => {
   const keys = { projectId: 'own', apiKey: 'own-key', apiSecret: 'own-secret' };
   beforeEach(() => world.services.projects.save(harbor.id, keys));
   afterEach(() => world.services.projects.remove(harbor.id));
-  const panel = async () => world.press(await world.use('webhook list', {}, noa), 'setup:receiver', noa);
-  /** The panel of somebody with Manage Server: it also has the buttons that change the URL. */
-  const fullPanel = () => {
-    promote();
-    return panel();
-  };
-  const rotated = async () => world.press(await fullPanel(), 'setup:rotate', noa);
-  const forgetting = () => {
-    promote();
-    return world.use('setup forget', {}, noa);
-  };
+  const posts = () => upstream.requests.filter(({ method }) => method === 'POST').length;
+
   it.each(partsFor('buttons'))('refuses the button %s to people who no longer manage the bot', async (customId) => {
     const shown = await world.post(customId);
     const before = textOf(shown);
-    const posts = upstream.requests.length;
-    const project = await stored();
+    const kept = [await stored(), posts()];
     demote();
     const pressed = await world.press(shown, customId, noa);
-    expect(await stored()).toEqual(project);
     expect(textOf(pressed)).toMatch(REFUSED);
     // The message with the button stays as it was.
     if (pressed.reply!.id === shown.reply!.id) expect(textOf(pressed)).toContain(before);
-    expect(upstream.requests.slice(posts).filter(({ method }) => method === 'POST')).toEqual([]);
+    expect([await stored(), posts()]).toEqual(kept);
   });
 
-  const admins: [string, () => Promise<Shown>][] = [
-    ['setup:rotate', fullPanel],
-    ['setup:revoke', rotated],
-    ['setup:revoked', async () => world.press(await rotated(), 'setup:revoke', noa)],
-    ['setup:erase', forgetting],
-  ];
-
-  it.each(admins)('requires Manage Server, not just the manager role, for %s', async (start, show) => {
-    const shown = await show();
+  it.each([
+    ['webhook list', ['receiver'], 'rotate'],
+    ['webhook list', ['receiver', 'rotate'], 'revoke'],
+    ['webhook list', ['receiver', 'rotate', 'revoke'], 'revoked'],
+    ['setup forget', [], 'erase'],
+  ])('requires Manage Server, not just the manager role, under /%s after %j for %s', async (name, path, action) => {
+    promote();
+    let shown = await world.use(name, {}, noa);
+    for (const pressed of path) shown = await world.press(shown, `setup:${pressed}`, noa);
     const project = await stored();
     stripToRole();
-    const pressed = await world.press(shown, start, noa);
-    expect(textOf(pressed)).toMatch(NOT_ENOUGH);
+    expect(textOf(await world.press(shown, `setup:${action}`, noa))).toMatch(NOT_ENOUGH);
     expect(await stored()).toEqual(project);
   });
 
@@ -225,20 +195,20 @@ describe('buttons', () => {
 
 describe('menus and forms', () => {
   const acting = { userId: seed.noa, channelId: harbor.alerts };
-  const pick = async () => {
-    const listed = await world.use('webhook list', {}, noa);
-    const menu = { kind: 'select', customId: 'webhook:name', values: [WEBHOOK] as string[] } as const;
-    return () => world.discord.use({ ...menu, ...acting, messageId: listed.reply!.id });
+  const opened = async (interaction: object) => {
+    const used = await world.discord.use({ ...interaction, ...acting } as Parameters<typeof world.discord.use>[0]);
+    return used.until(({ modal }) => modal !== null);
   };
-  const formFrom = async (customId: string) => {
-    const { reply } = await world.post(customId);
-    const button = { kind: 'button', customId, messageId: reply!.id } as const;
-    return (await world.discord.use({ ...button, ...acting })).until(({ modal }) => modal !== null);
+  const formFrom = async (customId: string) =>
+    opened({ kind: 'button', customId, messageId: (await world.post(customId)).reply!.id });
+  const nameForm = async () => {
+    const { id: messageId } = (await world.use('webhook list', {}, noa)).reply!;
+    return opened({ kind: 'select', customId: 'webhook:name', values: [WEBHOOK], messageId });
   };
   const KEYS = { projectId: 'stolen', apiKey: 'k', apiSecret: 's' };
   const forms: [string, Record<string, string>, () => Promise<{ id: string }>][] = [
     ['setup:project', KEYS, () => world.use('setup project', {}, noa)],
-    ['webhook:name', { name: 'Mine' }, async () => (await (await pick())()).until(({ modal }) => modal !== null)],
+    ['webhook:name', { name: 'Mine' }, nameForm],
     ['webhook:id', { id: WEBHOOK }, () => formFrom('webhook:id:all')],
     ['subscription:filters', { minimum: '5' }, () => formFrom(`subscription:filters:${id}`)],
     ['subscription:lists', { tokens: 'native' }, () => formFrom(`subscription:lists:${id}`)],
@@ -278,10 +248,9 @@ describe('the operator’s project', () => {
     expect(await world.read('webhook list')).toContain('1 webhook');
     const before = upstream.requests.length;
     const listed = await world.use('webhook list', {}, orchids);
-    expect(textOf(listed)).toMatch(/bot’s own notification project/);
+    const removed = await world.read('webhook remove', { webhook: WEBHOOK, addresses: A }, orchids);
+    for (const text of [textOf(listed), removed]) expect(text).toMatch(/bot’s own notification project/);
     expect([buttonsOf(listed), JSON.stringify(listed).includes('/hooks/')]).toEqual([[], false]);
-    const remove = await world.use('webhook remove', { webhook: WEBHOOK, addresses: A }, orchids);
-    expect(textOf(remove)).toMatch(/bot’s own notification project/);
     expect(await world.choices('webhook remove', 'webhook', {}, orchids)).toEqual([]);
     expect(upstream.requests.length).toBe(before);
   });
@@ -324,12 +293,7 @@ it('shows the manager role the project without its receiver URL, and refuses cha
 });
 
 it('shows the receiver URL only after a press on its button', async () => {
-  const answers = [
-    await world.use('setup check'),
-    await world.use('status'),
-    await world.use('subscription add', { address: B }),
-    await world.use('subscription list'),
-    await world.use('help'),
-  ];
-  for (const answer of answers) expect(JSON.stringify(answer)).not.toContain('/hooks/');
+  const answers = ['setup check', 'status', 'subscription list', 'help'].map((name) => world.use(name));
+  const added = await world.use('subscription add', { address: B });
+  expect(JSON.stringify([...(await Promise.all(answers)), added])).not.toContain('/hooks/');
 });

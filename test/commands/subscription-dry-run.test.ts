@@ -5,70 +5,72 @@ import { DEFAULT_CHOICES } from '../../src/domain/subscription.ts';
 import { wordingsOf } from '../../src/languages/index.ts';
 import { forFile } from '../for-file.ts';
 import { storeTransfers } from './stored.ts';
-import { lower, seed, startWorld, textOf } from './world.ts';
+import { lower, seed, startWorld } from './world.ts';
 
 const { harbor, orchid } = seed;
 const HOUR = 3_600_000;
 const WALLET = '0x00000000000000000000000000000000000000dd';
 /** Watches the wallet. */
 const watch = (options: Record<string, OptionInput>, channel = harbor.alerts) =>
-  world.use('subscription add', { address: WALLET, ...options }, { in: channel });
+  world.read('subscription add', { address: WALLET, ...options }, { in: channel });
 
 const world = await forFile(startWorld());
 afterEach(() => world.reset());
 const all = () => world.store.subscriptions.list(harbor.id);
 
 it('reports in the dry run that nothing was seen', async () => {
-  expect(textOf(await watch({}))).toContain('No transfers recorded at this address in the last 7 days');
+  expect(await watch({})).toContain('No transfers recorded at this address in the last 7 days');
 });
 
 it('names the option in which people type dollars', async () => {
   world.configure({ hasPrices: true });
   const address = `0x${'d'.repeat(40)}`;
   await storeTransfers(world.store, world.clock.now(), [{ to: lower(address), price: '2000' }]);
-  expect(textOf(await watch({ address, minimum: '$20000' }))).toContain('Filtered out by `minimum` (1).');
+  expect(await watch({ address, minimum: '$20000' })).toContain('Filtered out by `minimum` (1).');
 });
 
 it('shows in the dry run how many of the last 7 days’ transfers would have been posted, with the latest', async () => {
+  const to = lower(WALLET);
+  const amountOf = (coins: number) => `${coins}${'0'.repeat(18)}`;
   await storeTransfers(world.store, world.clock.now(), [
-    ...Array.from({ length: 20 }, (_, n) => ({ to: lower(WALLET), ago: (n + 1) * 7 * HOUR })),
-    { to: lower(WALLET), value: '20000000000000000000', ago: HOUR },
-    { from: lower(WALLET), value: '70000000000000000000', ago: 30 * HOUR },
-    { from: lower(WALLET), value: '90000000000000000000', ago: 8 * 24 * HOUR },
-    { to: lower(WALLET), value: '80000000000000000000', scope: 7 },
+    ...Array.from({ length: 20 }, (_, n) => ({ to, ago: (n + 1) * 7 * HOUR })),
+    { to, value: amountOf(20), ago: HOUR },
+    { from: to, value: amountOf(70), ago: 30 * HOUR },
+    { from: to, value: amountOf(90), ago: 8 * 24 * HOUR },
+    { to, value: amountOf(80), scope: 7 },
   ]);
-  const every = textOf(await watch({}));
+  const every = await watch({});
   expect(every).toMatch(/Would have posted \*\*22 of 22\*\* in the last 7 days, about 4 a day\./);
   expect(every).toMatch(/📥 20 ETH · <t:\d+:R> · \[tx\]\(https:\/\/explorer\.example\/tx\/0x\w{64}\)\n📥 5 ETH.*\n📥/);
-  const large = textOf(await watch({ minimum: '10' }, harbor.whales));
+  const large = await watch({ minimum: '10' }, harbor.whales);
   expect(large).toContain('Would have posted **2 of 22** in the last 7 days, less than one a day.');
   expect(large).toMatch(/📥 20 ETH.*\n📤 70 ETH/);
-  const id = (await all()).find(({ channelId }) => channelId === harbor.whales)!.id;
-  const edited = await world.read('subscription edit', { subscription: String(id), minimum: '1000' });
-  expect(edited).toContain('Would have posted **none of 22**');
-  expect(edited).toContain('Filtered out by `minimum` (22).');
-  const byToken = { subscription: String(id), minimum: 'none', minimums: 'native=1000' };
-  expect(await world.read('subscription edit', byToken)).toContain('Filtered out by `minimums` (22).');
-  const same = await world.use('subscription edit', byToken);
-  expect(textOf(same)).toMatch(/^Nothing changed\n/);
+  const subscription = String((await all()).find(({ channelId }) => channelId === harbor.whales)!.id);
+  const edit = (options: object) => world.read('subscription edit', { subscription, ...options });
+  const none = await edit({ minimum: '1000' });
+  expect(none).toContain('Would have posted **none of 22**');
+  expect(none).toContain('Filtered out by `minimum` (22).');
+  const byToken = { minimum: 'none', minimums: 'native=1000' };
+  expect(await edit(byToken)).toContain('Filtered out by `minimums` (22).');
+  expect(await edit(byToken)).toMatch(/^Nothing changed\n/);
   world.speak('de');
-  const inGerman = { subscription: String(id), minimum: '1001', minimums: 'none' };
-  const german = await world.read('subscription edit', inGerman);
-  expect(german).toContain(`\`${wordingsOf('de')['subscription add minimum']!.name}\` (22)`);
+  const { name } = wordingsOf('de')['subscription add minimum']!;
+  expect(await edit({ minimum: '1001', minimums: 'none' })).toContain(`\`${name}\` (22)`);
 });
 
 it('marks transfers with look-alikes of known addresses in the dry run, as alerts do', async () => {
   const known = '0x1234000000000000000000000000000000005678';
   const fake = '0x1234ffffffffffffffffffffffffffffffff5678';
-  const own = `${WALLET.slice(0, 6)}${'f'.repeat(32)}${WALLET.slice(-4)}`;
-  const to = lower(WALLET);
-  await storeTransfers(world.store, world.clock.now(), [
-    { from: known, to, value: '1000000000000000000', ago: 1_000 },
-    { from: lower(fake), to, value: '2000000000000000000', ago: 2_000 },
-    { from: lower(own), to, value: '3000000000000000000', ago: 3_000 },
-  ]);
-  await world.use('label set', { address: known, name: 'Payroll' });
-  const text = textOf(await watch({ label: 'Treasury' }));
+  const own = lower(`${WALLET.slice(0, 6)}${'f'.repeat(32)}${WALLET.slice(-4)}`);
+  const seen = [known, fake, own].map((from, n) => ({
+    from: lower(from),
+    to: lower(WALLET),
+    value: `${n + 1}${'0'.repeat(18)}`,
+    ago: (n + 1) * 1_000,
+  }));
+  await storeTransfers(world.store, world.clock.now(), seen);
+  await world.name(known, 'Payroll');
+  const text = await watch({ label: 'Treasury' });
   expect(text).toMatch(/\n📥 1 ETH.*\n⚠️ Look-alike address! 📥 2 ETH.*\n⚠️ Look-alike address! 📥 3 ETH/);
 });
 

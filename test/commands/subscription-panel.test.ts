@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { FORMS as FIELDS_OF } from '../../commands/subscription/panel.ts';
+import { DEFAULT_CHOICES } from '../../src/domain/subscription.ts';
 import { translator } from '../../src/languages/index.ts';
 import { forFile } from '../for-file.ts';
 import { storeToken } from './stored.ts';
-import { A, B, buttonsOf, lower, seed, startWorld, TOKEN, textOf } from './world.ts';
+import { A, B, buttonsOf, lower, type Shown, seed, startWorld, TOKEN, textOf } from './world.ts';
 
 const { harbor } = seed;
 // Nothing listens there, which the panel does not need.
@@ -11,22 +12,22 @@ const world = await forFile(startWorld({ environment: { RPC_URL: 'http://127.0.0
 afterEach(() => world.reset());
 const add = (options: Record<string, string> = {}) => world.use('subscription add', { address: A, ...options });
 const only = async () => (await world.store.subscriptions.list(harbor.id))[0]!;
+const panel = () => world.use('subscription edit', { subscription: A });
 const FORMS = ['filters', 'lists', 'pings', 'schedule', 'balance'];
 
 describe('/subscription add', () => {
   it.each([
-    ['everything', { kind: 'any', filters: { zero: true, self: true, internal: true } }],
-    ['large', { minimum: '1000', filters: { minimums: { native: '1' } } }],
-    ['nfts', { kind: 'nft' }],
-    ['spam-safe', { filters: { cataloged: true, zero: false } }],
-  ])('accepts the preset %s of a subscription', async (preset, expected) => {
-    await add({ preset });
+    [{ preset: 'everything' }, { kind: 'any', filters: { zero: true, self: true, internal: true } }],
+    [{ preset: 'large' }, { minimum: '1000', filters: { minimums: { native: '1' } } }],
+    [
+      { preset: 'large', minimum: '5' },
+      { minimum: '5', filters: { minimums: { native: '1' } } },
+    ],
+    [{ preset: 'nfts' }, { kind: 'nft' }],
+    [{ preset: 'spam-safe' }, { filters: { cataloged: true, zero: false } }],
+  ])('accepts a preset, which other options override: %o', async (options, expected) => {
+    await add(options);
     expect(await only()).toMatchObject(expected);
-  });
-
-  it('lets other options override the preset', async () => {
-    await add({ preset: 'large', minimum: '5' });
-    expect(await only()).toMatchObject({ minimum: '5', filters: { minimums: { native: '1' } } });
   });
 });
 
@@ -41,37 +42,31 @@ describe('the panel', () => {
     await add({ direction: 'incoming', minimum: '2.5' });
     const { id } = await only();
     await world.store.subscriptions.change(harbor.id, id, { filters: { zero: true }, mention: harbor.watchers });
-    const shown = await world.use('subscription edit', { subscription: String(id) });
-    const opened = await world.openFrom(shown, 'subscription:filters');
-    const fields = JSON.stringify(opened.modal);
-    expect(fields).toContain('"value":"2.5"');
-    expect(fields).toContain('"value":"incoming","default":true');
-    expect(fields).toContain('"value":"zero","default":true');
-    expect(fields).toContain('"value":"self","default":false');
-    expect(JSON.stringify((await world.openFrom(shown, 'subscription:pings')).modal)).toContain(harbor.watchers);
+    const shown = await panel();
+    const fieldsOf = async (form: string) =>
+      JSON.stringify((await world.openFrom(shown, `subscription:${form}`)).modal);
+    for (const part of [
+      '"value":"2.5"',
+      '"value":"incoming","default":true',
+      '"value":"zero","default":true',
+      '"value":"self","default":false',
+    ])
+      expect(await fieldsOf('filters')).toContain(part);
+    expect(await fieldsOf('pings')).toContain(harbor.watchers);
   });
 
   it('shows a dry run and saves nothing until Save is pressed', async () => {
-    const asked = await world.fillFrom(await add(), 'subscription:filters', {
-      direction: ['outgoing'],
-      kind: ['erc20'],
-      minimum: '10',
-      include: ['zero'],
-    });
-    expect(textOf(asked)).toContain('Dry run');
-    expect(textOf(asked)).toContain(
-      'Not saved yet. Changes: Direction · Kind of transfer · Minimum amount, in token units · Include internal transfers of contracts · Include zero amounts',
-    );
-    expect(await only()).toMatchObject({ direction: 'any', kind: 'any', minimum: null });
+    const chosen = { direction: 'outgoing', kind: 'erc20', minimum: '10' };
+    const typed = { ...chosen, direction: ['outgoing'], kind: ['erc20'], include: ['zero'] };
+    const asked = await world.fillFrom(await add(), 'subscription:filters', typed);
+    const changes =
+      'Direction · Kind of transfer · Minimum amount, in token units · Include internal transfers of contracts · Include zero amounts';
+    for (const part of ['Dry run', `Not saved yet. Changes: ${changes}`]) expect(textOf(asked)).toContain(part);
+    expect(await only()).toMatchObject(DEFAULT_CHOICES);
     const saved = await world.press(asked, 'subscription:save');
     expect(textOf(saved)).toContain('Changed');
     expect(buttonsOf(saved)).toEqual(FORMS.map((form) => expect.stringContaining(`subscription:${form}:`)));
-    expect(await only()).toMatchObject({
-      direction: 'outgoing',
-      kind: 'erc20',
-      minimum: '10',
-      filters: { zero: true, internal: false, self: false },
-    });
+    expect(await only()).toMatchObject({ ...chosen, filters: { zero: true, internal: false, self: false } });
   });
 
   it('names a refused choice as the form does', async () => {
@@ -92,17 +87,14 @@ describe('the panel', () => {
   });
 
   it('accepts lists, pings and the schedule in the panel’s forms', async () => {
-    const shown = await add();
-    const forms: [string, Record<string, string | string[]>][] = [
-      ['lists', { minimums: `${TOKEN}=5`, 'exclude-counterparties': B }],
-      ['pings', { mention: [harbor.watchers], 'mention-minimum': '7', 'mention-cooldown': '30' }],
-      ['schedule', { digest: ['daily'], quiet: '22:00-07:00', silence: ['yes'], style: ['full'] }],
-      ['balance', { balance: ['yes'], 'warn-below': `100 ${TOKEN}` }],
-    ];
-    let panel: Parameters<typeof world.fillFrom>[0] = shown;
-    for (const [form, values] of forms) {
-      panel = await world.press(await world.fillFrom(panel, `subscription:${form}`, values), 'subscription:save');
-    }
+    let shown: Shown = await add();
+    const save = async (form: string, values: Record<string, string | string[]>) => {
+      shown = await world.press(await world.fillFrom(shown, `subscription:${form}`, values), 'subscription:save');
+    };
+    await save('lists', { minimums: `${TOKEN}=5`, 'exclude-counterparties': B });
+    await save('pings', { mention: [harbor.watchers], 'mention-minimum': '7', 'mention-cooldown': '30' });
+    await save('schedule', { digest: ['daily'], quiet: '22:00-07:00', silence: ['yes'], style: ['full'] });
+    await save('balance', { balance: ['yes'], 'warn-below': `100 ${TOKEN}` });
     expect(await only()).toMatchObject({
       mention: harbor.watchers,
       mentionMinimum: '7',
@@ -116,7 +108,7 @@ describe('the panel', () => {
       filters: { minimums: { [lower(TOKEN)]: '5' }, deniedCounterparties: [lower(B)] },
     });
     // No balance is below 0.
-    await world.press(await world.fillFrom(panel, 'subscription:balance', { 'warn-below': '0' }), 'subscription:save');
+    await save('balance', { 'warn-below': '0' });
     expect((await only()).warnBelow).toBeNull();
   });
 
@@ -125,22 +117,20 @@ describe('the panel', () => {
     for (const [index, symbol] of ['USDC', 'ETH'].entries())
       await storeToken(world.store, `0x${String(index + 1).repeat(40)}`, symbol, true);
     await add();
-    const examples = Object.entries(FIELDS_OF).flatMap(([form, controls]) =>
-      controls.flatMap((one) => (one.kind === 'text' && !one.example!.includes('0x') ? [{ form, ...one }] : [])),
-    );
-    expect(examples.length).toBeGreaterThan(6);
-    for (const { form, option, example } of examples) {
-      const shown = await world.use('subscription edit', { subscription: A });
-      const sent = await world.fillFrom(shown, `subscription:${form}`, { [option]: example! });
-      expect([option, JSON.stringify(sent.followups)]).toEqual([option, '[]']);
-    }
+    let count = 0;
+    for (const [form, controls] of Object.entries(FIELDS_OF))
+      for (const one of controls) {
+        if (one.kind !== 'text' || one.example!.includes('0x')) continue;
+        const sent = await world.fillFrom(await panel(), `subscription:${form}`, { [one.option]: one.example! });
+        expect([one.option, sent.followups]).toEqual([one.option, []]);
+        count++;
+      }
+    expect(count).toBeGreaterThan(6);
   });
 
   it('keeps what somebody else changed since the form was opened', async () => {
-    const shown = await add();
-    const { id } = await only();
-    const asked = await world.fillFrom(shown, 'subscription:schedule', { digest: ['hourly'] });
-    await world.store.subscriptions.change(harbor.id, id, { minimum: '3' });
+    const asked = await world.fillFrom(await add(), 'subscription:schedule', { digest: ['hourly'] });
+    await world.store.subscriptions.change(harbor.id, (await only()).id, { minimum: '3' });
     await world.press(asked, 'subscription:save');
     expect(await only()).toMatchObject({ digest: 'hourly', minimum: '3' });
   });
@@ -148,17 +138,9 @@ describe('the panel', () => {
   it('clears emptied fields, and reports when nothing changed', async () => {
     const shown = await add({ minimum: '3' });
     expect(textOf(await world.fillFrom(shown, 'subscription:filters', {}))).toContain('Nothing changed');
-    const emptied = await world.fillFrom(
-      await world.use('subscription edit', { subscription: A }),
-      'subscription:filters',
-      {
-        minimum: '',
-        direction: ['any'],
-        kind: ['any'],
-        include: ['internal'],
-      },
-    );
-    await world.press(emptied, 'subscription:save');
+    const emptied = { minimum: '', direction: ['any'], kind: ['any'], include: ['internal'] };
+    const asked = await world.fillFrom(await panel(), 'subscription:filters', emptied);
+    await world.press(asked, 'subscription:save');
     expect((await only()).minimum).toBeNull();
   });
 
@@ -180,7 +162,7 @@ describe('the panel', () => {
   });
 
   it.each(Object.entries(FIELDS_OF))(
-    'names the field of the form %s that it refuses, in the person’s language',
+    'names the field of the form %s that it refuses, in German',
     async (form, fields) => {
       world.configure({ hasPrices: true });
       const t = translator('de');
@@ -190,9 +172,8 @@ describe('the panel', () => {
         if (field.kind !== 'text') continue;
         const typed = { [field.option]: '0x99999'.slice(0, field.max) };
         const refused = await world.fillFrom(shown, `subscription:${form}`, typed);
-        expect(refused.followups.at(-1)?.message.content).toContain(
-          t(`subscription.form.${field.option as 'minimum'}`),
-        );
+        const label = t(`subscription.form.${field.option as 'minimum'}`);
+        expect(refused.followups.at(-1)?.message.content).toContain(label);
       }
     },
   );
