@@ -44,7 +44,6 @@ const stripToRole = () => giveNoa(harbor.watchers);
 const promote = () => giveNoa(harbor.manager, harbor.watchers);
 const demote = () => giveNoa();
 
-/** Everything in the store that commands change. */
 const stored = async () => [
   await world.store.projects.ofGuild(harbor.id),
   await world.store.projects.tokens(),
@@ -68,7 +67,6 @@ const PEOPLE = [
   { name: 'the manager role of another server', who: { as: seed.noa, in: orchid.lobby }, may: ['all'] },
 ];
 
-/** What the options of any command are given, by name or by type. */
 const GIVEN: Record<string, OptionInput> = {
   address: A,
   addresses: A,

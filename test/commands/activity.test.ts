@@ -14,7 +14,6 @@ const { pipeline } = world;
 beforeEach(async () => {
   await world.services.eraseGuild(HARBOR);
   await pipeline.watch(TREASURY, ALERTS, { label: 'Treasury', minimum: '2' });
-  // Two days ago, and now.
   await receive({ value: '18400750000' });
   await pipeline.pass(2 * DAY, DAY);
   await receive({ from: TREASURY, to: ALICE, value: '250000000' });

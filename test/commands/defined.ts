@@ -2,7 +2,6 @@ import { ApplicationCommandOptionType as Type } from 'discord.js';
 import { commands } from '../../commands/index.ts';
 import type { Access } from '../../src/discord/command.ts';
 
-/** An option's definition. */
 export interface Option {
   name: string;
   type: number;
@@ -12,7 +11,6 @@ export interface Option {
   options?: Option[];
 }
 
-/** Every command that people can type, by its name with its subcommand. */
 export const defined: ReadonlyMap<string, { access: Access; options: Option[] }> = new Map(
   commands.flatMap((command) => {
     if ('kind' in command) return [];

@@ -28,7 +28,6 @@ it.each([
 });
 
 describe('lookups by commands', () => {
-  /** Limits lookups as the bot does. The explorer responds like this. */
   function limitLookUps(response: { status: 'not-found' | 'limited' }) {
     const asked = { count: 0 };
     const token = async (_: unknown, beforeCall?: () => void) => {

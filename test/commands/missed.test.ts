@@ -53,7 +53,6 @@ it('names each cause of missed transfers, and mends with a button what a webhook
   await world.subscribe({ address: HELD });
   await world.subscribe({ address: LACKING, label: 'Vault' });
   await store(LACKING, { count: 2 });
-  // One alone is no pattern.
   await store(HELD);
   const causes =
     /2 missed transfers.*No webhook that posts here includes \*\*Vault\*\* \[`0x3{40}`\].*\n.*2 missed transfers.*leave out this kind/;

@@ -11,7 +11,6 @@ import { A, B, buttonsOf, lower, menuOf, type Shown, seed, startWorld, TOKEN, te
 const { harbor, orchid } = seed;
 const BASE = 8453;
 const GNOSIS = 100;
-/** The path of the explorer that knows the token. */
 let knowing = '/base';
 const urlOf = (name: string) => `https://bell.example/hooks/receiver-token-of-${name}`;
 const network = (name: 'fuse' | 'base' | 'gnosis', chainId: number, more: object = {}) => ({

@@ -59,7 +59,6 @@ describe('a pasted address', () => {
   });
 });
 
-/** Lists as other programs write them. */
 const SAFE = `address,name,chainId\n${A},Treasury,1\n${A},Treasury,137\n${B},Ops multisig,1\n`;
 const ROTKI = `address,label,tags,blockchain\r\n${A},Treasury,"dao, cold",ETH\r\n${B},vitalik.eth,,ETH\r\nbc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq,Coins,,BTC\r\n`;
 const EXPLORER = `"Address","Name Tag","Note"\n"${A}","Treasury","since 2021"\n"${B}","Ops multisig",""\n`;

@@ -17,7 +17,6 @@ export interface Actor {
 export function createPeople(discord: Discord) {
   const place = ({ as = seed.ada, in: channelId = seed.harbor.alerts }: Actor) => ({ userId: as, channelId });
 
-  /** Presses the first button of a reply whose custom ID starts like this. */
   function pressOn(on: Shown, start: string, userId: string) {
     const customId = buttonsOf(on).find((id) => id.startsWith(start));
     if (!customId) throw new Error(`No button ${start}; there are: ${buttonsOf(on).join(', ')}`);
@@ -26,7 +25,6 @@ export function createPeople(discord: Discord) {
   }
 
   const people = {
-    /** Uses a command and waits for its reply. */
     async use(name: string, given: Record<string, OptionInput> = {}, who: Actor = {}): Promise<InteractionState> {
       const used = await discord.use({ kind: 'command', name, options: given, unchecked: true, ...place(who) });
       // A late refusal deletes the public reply and follows it.
@@ -36,7 +34,6 @@ export function createPeople(discord: Discord) {
       );
     },
 
-    /** Uses a command, and returns what a person reads in its reply. */
     async read(name: string, given: Record<string, OptionInput> = {}, who: Actor = {}): Promise<string> {
       return textOf(await people.use(name, given, who));
     },
@@ -47,13 +44,11 @@ export function createPeople(discord: Discord) {
       return (await pressOn(on, start, place(who).userId)).until(isNew);
     },
 
-    /** Uses a command of a message's menu. The message is in the channel of `who`. */
     async useOn(messageId: string, name: string, who: Actor = {}): Promise<InteractionState> {
       const used = await discord.use({ kind: 'message-command', name, messageId, unchecked: true, ...place(who) });
       return used.final();
     },
 
-    /** Chooses in the first menu of a reply, and waits for what that shows. */
     async choose(on: Shown, values: string[], who: Actor = {}): Promise<InteractionState> {
       const isNew = newerThan(on);
       const { id: messageId, channelId } = on.reply!;
@@ -109,7 +104,6 @@ export function createPeople(discord: Discord) {
       return { reply: discord.messages(channelId).find(({ message }) => message.id === id)!, followups: [] };
     },
 
-    /** The choices that are offered while somebody types the option `focused`. */
     async choices(name: string, focused: string, given: Record<string, OptionInput> = {}, who: Actor = {}) {
       const used = await discord.use({ kind: 'autocomplete', name, focused, options: given, ...place(who) });
       return used.state.choices ?? [];
@@ -118,7 +112,6 @@ export function createPeople(discord: Discord) {
   return people;
 }
 
-/** Whether an interaction failed, or shows something newer than this reply. */
 function newerThan({ reply: before }: Shown): (state: InteractionState) => boolean {
   const { id, history } = before!;
   const versions = history.length;
@@ -128,7 +121,6 @@ function newerThan({ reply: before }: Shown): (state: InteractionState) => boole
   };
 }
 
-/** What is chosen in the menus of a form when it opens. */
 function chosenIn(form: NonNullable<InteractionState['modal']>): Record<string, string[]> {
   const menus = form.components.flatMap((part) => ('component' in part ? [part.component] : []));
   return Object.fromEntries(
@@ -143,10 +135,8 @@ function chosenIn(form: NonNullable<InteractionState['modal']>): Record<string, 
   );
 }
 
-/** What an interaction shows. */
 export type Shown = Pick<InteractionState, 'reply' | 'followups'>;
 
-/** Everything that a person reads in a reply. */
 export function textOf({ reply, followups }: Shown): string {
   const messages = [reply, ...followups].filter((one) => one !== null);
   return messages
@@ -171,12 +161,10 @@ export function isPrivate({ reply, followups }: Shown): boolean {
   return seen.length > 0 && seen.every((one) => one!.visibleTo !== null);
 }
 
-/** The custom IDs of a reply's buttons. */
 export function buttonsOf({ reply }: Shown): string[] {
   return componentsOf(reply).flatMap((one) => ('custom_id' in one ? [one.custom_id] : []));
 }
 
-/** The first menu of a reply. */
 export function menuOf({ reply }: Shown): APIStringSelectComponent {
   const rows = (reply?.message.components ?? []) as APIActionRowComponent<APIComponentInMessageActionRow>[];
   const found = rows.flatMap((row) => row.components).find((one) => one.type === ComponentType.StringSelect);
@@ -184,7 +172,6 @@ export function menuOf({ reply }: Shown): APIStringSelectComponent {
   return found;
 }
 
-/** The links of a reply's buttons. */
 export function linksOf({ reply }: Shown): { label: string; url: string }[] {
   return componentsOf(reply).flatMap((one) =>
     'url' in one ? [{ label: 'label' in one ? one.label! : '', url: one.url }] : [],

@@ -22,7 +22,6 @@ const providers = (n: number) =>
     price: '0',
     actionButtons: [`[Docs](https://p${index}.example/docs)`],
   }));
-/** Responds with the list of categories and these rows. */
 const directory = (rows: unknown, categories: unknown = ['apis', 'brandnew']) =>
   upstream.set(({ url }) => ({ body: url.includes('/categories') ? categories : rows }));
 

@@ -26,7 +26,6 @@ it('shows what is stored about a server, erases it on the button, and reports wh
   expect(buttonsOf(done)).toEqual([]);
   expect(await count()).toBe(0);
   expect(await world.store.projects.ofGuild(orchid.id)).toBeNull();
-  // Its receiver URL ends at once.
   expect(world.services.receiver.urls(1).current).toBeNull();
   expect(await world.store.subscriptions.list(harbor.id)).toHaveLength(1);
   expect(await world.read('setup forget', {}, HERE)).toContain('Nothing is stored');

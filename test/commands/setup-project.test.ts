@@ -117,7 +117,6 @@ describe('/setup project', () => {
       /A signing secret is `whsec_`.*Nothing was stored/,
     );
     expect(Buffer.from((await stored())!.sealed).toString('latin1')).not.toContain(one);
-    // After a restart too, and with a key that opens nothing every delivery is refused.
     for (const [sealKey, kept] of [
       [7, [one, two]],
       [8, []],

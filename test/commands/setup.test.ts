@@ -104,7 +104,6 @@ describe('/setup check', () => {
     await world.subscribe({ channelId: harbor.general });
     const deny = [{ id: seed.bot, type: 1 as const, allow: '0', deny: String(0x8000n | 0x10000n) }];
     world.discord.act({ do: 'channel.update', channelId: harbor.general, overwrites: deny });
-    // Nothing is posted there now.
     await blockChannels(world.store, harbor.id, { '1100000000000066666': 'unreachable' });
     refuse({ reason: 'unlisted', source: '203.0.113.9' }, 'any');
     world.replace({ probeReceiver: async () => ({ status: 'away' }) });

@@ -5,22 +5,18 @@ import type { Transfer } from '../../src/domain/transfer.ts';
 import type { Store } from '../../src/store/store.ts';
 import { decision, newAlert, routed, send, storedTransfer } from '../store/contract/given.ts';
 
-/** Both sides of a stored transfer, unless a test names others. */
 export const PAYER = '0x00000000000000000000000000000000000000aa';
 
-/** A transfer to store: of 5 native coins, unless a test says otherwise. */
 interface Seen extends Partial<Transfer> {
   /** How many milliseconds ago it was seen; a minute by default. */
   ago?: number;
   /** The project that it came through; 0: the operator's. */
   scope?: number;
-  /** The guilds with a decision about it; by default Harbor. */
   guilds?: string[];
 }
 
 let serial = 0;
 
-/** The nth transfer of this process, as routing stores it. */
 function nextTransfer(given: Partial<Transfer>, scope: number, seenAt: number) {
   const n = 0xfeed_0000 + ++serial;
   const txHash = `0x${n.toString(16).padStart(64, '0')}`;
@@ -28,7 +24,6 @@ function nextTransfer(given: Partial<Transfer>, scope: number, seenAt: number) {
   return { n, stored: storedTransfer(n, { scope, network, seenAt, transfer: { ...PAYMENT, txHash, ...given } }) };
 }
 
-/** Stores transfers and decisions about them, as routing does. */
 export async function storeTransfers({ routing }: Store, now: number, transfers: Seen[]): Promise<void> {
   const made = transfers.map(({ ago = 60_000, scope = 0, guilds = [seed.harbor.id], ...given }) => {
     const { n, stored } = nextTransfer(given, scope, now - ago);
@@ -40,7 +35,6 @@ export async function storeTransfers({ routing }: Store, now: number, transfers:
   );
 }
 
-/** Stores what the explorer returned about a token. */
 export async function storeToken(
   { routing }: Store,
   token: string,

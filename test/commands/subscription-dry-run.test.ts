@@ -10,7 +10,6 @@ import { lower, seed, startWorld } from './world.ts';
 const { harbor, orchid } = seed;
 const HOUR = 3_600_000;
 const WALLET = '0x00000000000000000000000000000000000000dd';
-/** Watches the wallet. */
 const watch = (options: Record<string, OptionInput>, channel = harbor.alerts) =>
   world.read('subscription add', { address: WALLET, ...options }, { in: channel });
 

@@ -127,7 +127,6 @@ it('offers tokens that moved at this server’s addresses', async () => {
   const offered = await world.choices('subscription mute', 'token');
   expect(offered).toHaveLength(5);
   expect(offered).toContainEqual({ name: 'ETH · the native coin', value: 'native' });
-  // A subscription does not take it as its token.
   const values = (await world.choices('subscription add', 'token')).map(({ value }) => value);
   expect(values).toHaveLength(4);
   expect(values).not.toContain('native');

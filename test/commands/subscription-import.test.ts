@@ -426,7 +426,6 @@ describe('/subscription export and import', () => {
     expect(refused).toMatch(/Line 2.*can’t see that channel/i);
     expect(refused).not.toContain('Secret');
     expect(await all()).toEqual(before);
-    // A member who sees that channel can change the row.
     expect(await preview(row)).toContain('Secret');
   });
 });

@@ -234,10 +234,4 @@ describe('choices of `subscription`', () => {
     const [german] = await world.choices('subscription edit', 'subscription', { subscription: 'treas' });
     expect(german!.name).toContain(wordingsOf('de')['subscription add direction=incoming']!.name);
   });
-
-  it('offers at most 25 subscriptions, and none to people without access', async () => {
-    for (let n = 1; n <= 30; n++) await world.subscribe({ address: `0x${n.toString(16).padStart(40, '0')}` });
-    expect(await world.choices('subscription test', 'subscription')).toHaveLength(25);
-    expect(await world.choices('subscription test', 'subscription', {}, { as: seed.mia })).toEqual([]);
-  });
 });

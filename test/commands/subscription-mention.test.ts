@@ -5,7 +5,6 @@ import { B, seed, startWorld, TOKEN, textOf } from './world.ts';
 
 const { harbor } = seed;
 const REFUSED = /You can’t ping <@&\d+> in that channel yourself/;
-/** Noa has the manager role and nothing else. */
 const noa = { as: seed.noa };
 const world = await forFile(startWorld());
 beforeEach(async () => {
@@ -19,7 +18,6 @@ const allowMention = (mentionable: boolean) =>
   world.discord.act({ do: 'role.update', roleId: harbor.watchers, mentionable });
 const add = (channel: string, who: object) =>
   world.read('subscription add', { address: TOKEN, channel, mention: harbor.watchers }, who);
-/** Edits the only subscription. */
 const edit = async (options: object, who = {}) =>
   world.read('subscription edit', { subscription: String((await all())[0]!.id), ...options }, { ...noa, ...who });
 const all = () => world.store.subscriptions.list(harbor.id);

@@ -158,7 +158,6 @@ describe('a forum', () => {
     await store.subscriptions.remove(harbor.id, id);
     await add({ address: A, channel: forum });
     expect((await all()).map((one) => one.channelId)).toEqual([channelId]);
-    // A look-alike has the same ends, and a post of its own.
     await add({ address: LIKE_A, channel: forum });
     expect(new Set((await all()).map((one) => one.channelId)).size).toBe(2);
     expect(posts()).toHaveLength(2);

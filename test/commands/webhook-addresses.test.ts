@@ -109,7 +109,6 @@ describe('/subscription add', () => {
 });
 
 describe('/subscription remove', () => {
-  /** Watches the address, and watches it no longer. */
   const remove = async () => {
     await world.subscribe();
     return world.press(await world.use('subscription remove', { subscription: A }), 'subscription:drop');

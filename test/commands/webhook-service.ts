@@ -7,7 +7,6 @@ interface Hook {
   addresses: Set<string>;
 }
 
-/** Starts a notification service with the calls of live ones. A test can switch single ones off. */
 export async function startWebhookService() {
   const hooks: Hook[] = [];
   /** Calls that are switched off, such as `POST /webhook`. */
@@ -53,14 +52,12 @@ export async function startWebhookService() {
     hooks,
     unknown,
     options,
-    /** Removes all webhooks and switches every call on. */
     reset() {
       hooks.length = 0;
       unknown.clear();
       Object.assign(options, { showsIds: true, most: Infinity });
       upstream.requests.length = 0;
     },
-    /** Adds a webhook, as somebody creates one at the service. */
     hook(id: string, url: string, addresses: string[] = [], eventType = 'ALL'): Hook {
       const made = { id, url, eventType, addresses: new Set(addresses.map((one) => one.toLowerCase())) };
       hooks.push(made);

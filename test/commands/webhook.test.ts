@@ -210,7 +210,6 @@ describe('/webhook remove', () => {
     const asked = await remove(`${A} ${B}`);
     expect(textOf(asked)).toMatch(/To be removed\*\*\n`0x1ea1[\s\S]*Stays, because another server/);
     expect(textOf(asked)).not.toMatch(new RegExp(`${orchid.id}|Orchid`));
-    // And what it needs since the preview.
     await world.subscribe({ ...there, address: lower(B) });
     expect(textOf(await world.press(asked, 'webhook:confirm'))).toContain('Nothing was removed');
     expect(deletions()).toEqual([]);

@@ -14,7 +14,6 @@ afterEach(() => world.close());
 const why = async (transaction: unknown, who = {}) =>
   await world.read('why', { transaction: String(transaction) }, who);
 
-/** Receives a transfer and waits until everything about it is done. */
 async function receive(change: object = {}): Promise<string> {
   const body = payment(change);
   await pipeline.receive(body);
@@ -200,11 +199,9 @@ it('marks a transfer between two watched wallets as one in the menu of a digest'
   expect(options.map(({ label }) => label).toSorted()).toEqual(['📥 2 USDC', '🔁 1 USDC']);
 });
 
-/** The reference of one of the channel's messages. */
 const reference = (index: number) =>
   /why:show:(\w+)/.exec(JSON.stringify(pipeline.discord.messages(ALERTS)[index]!.message.components))![1]!;
 
-/** Presses the "Why?" button of the message with this reference. */
 const press = async (of: string, channelId = ALERTS, as = seed.ada) =>
   world.press(await world.post(`why:show:${of}`, channelId), 'why:show', { in: channelId, as });
 
@@ -223,7 +220,6 @@ it('explains an alert to everybody who sees it, limited to that message', async 
   expect(text).toMatch(/Block [\d,]+ · Fee/);
   expect(text).not.toMatch(/Notified|Sent by project|can’t see/);
   expect(text).not.toContain(`<#${treasury}>`);
-  // Managers see more.
   const whole = textOf(await press(reference(0)));
   expect(whole).toContain('Notified');
   expect([text, whole].map((one) => one.includes(`ref ${reference(0)}`))).toEqual([false, true]);

@@ -19,22 +19,17 @@ export { seed };
 export const A = '0xcc95E80DA76bd41507b99d9b977Dc3062bcf6430';
 export const B = '0x1ea1f375B5dA185eb51edcbED23F3d401f8368cE';
 export const TOKEN = '0x5Df217D84e67a4aAc9d130fc7AfED5a94e873f0D';
-/** It begins and ends like {@link A}. */
 export const LIKE_A = '0xcc95000000000000000000000000000000006430';
 export const RECEIVER_URL = 'https://bell.example/hooks/receiver-token-of-the-tests';
-/** An address as it is stored. */
 export const lower = (text: string) => text.toLowerCase() as `0x${string}`;
 
 /** A key that seals projects; the usual one is number 7. */
 export const secretsKey = (number: number): string => Buffer.alloc(32, number).toString('base64');
 
-/** What a test replaces. */
 interface WorldOptions {
-  /** By default all of the bot's. */
   commands?: readonly AnyCommand<Context>[];
   /** What differs from the usual environment; an empty text leaves a variable out. */
   environment?: Record<string, string>;
-  /** What the clock says at first. */
   startAt?: number;
 }
 
@@ -74,7 +69,6 @@ export async function startWorld(options: WorldOptions = {}) {
     },
   });
   const { discord, clock } = pipeline;
-  // Everybody reads English, unless a test says otherwise.
   for (const userId of [seed.mia, seed.noa]) discord.act({ do: 'user.update', userId, locale: 'en-US' });
   discord.act({ do: 'guild.update', guildId: seed.orchid.id, locale: 'en-US' });
   const services = () => pipeline.app.internals.working().services;
@@ -121,7 +115,6 @@ export async function startWorld(options: WorldOptions = {}) {
       onTestFinished(() => void discord.act({ do: 'user.update', userId, locale: 'en-US' }));
     },
 
-    /** Imports a file; the reply asks for confirmation. */
     bring(data: string | Buffer, who: Actor = {}) {
       const file = { filename: 'list.csv', base64: Buffer.from(data).toString('base64') };
       return people.use('subscription import', { file }, who);
@@ -138,7 +131,6 @@ export async function startWorld(options: WorldOptions = {}) {
       return id;
     },
 
-    /** Adds the bot to a private thread. */
     invite: (channelId: string) =>
       discord.act({ do: 'message.send', channelId, userId: seed.ada, content: `<@${seed.bot}> come in` }),
 
@@ -163,13 +155,11 @@ export async function startWorld(options: WorldOptions = {}) {
       return outcome.subscription;
     },
 
-    /** Records when a subscription's address last had an event, as routing does. */
     async recordActivity(subscription: number, stats: Partial<ActivityStats> & { lastEventAt: number }) {
       const recorded = { subscription, events: 1, gapMs: null, ...stats };
       await pipeline.store.routing.commit(routed({ now: clock.now(), stats: [recorded] }));
     },
 
-    /** Gives Harbor's manager role to a person. */
     async makeManager(userId: string) {
       const { id: guildId, watchers } = seed.harbor;
       await pipeline.store.guilds.changeSettings(guildId, { managerRole: watchers });

@@ -3,7 +3,6 @@ import { commands } from '../../commands/index.ts';
 import { LANGUAGES, type Language } from '../../src/languages/index.ts';
 import { folderOf } from '../../src/languages/languages.ts';
 
-/** The languages that English is translated to. */
 export const TRANSLATED = (Object.keys(LANGUAGES) as Language[]).filter((language) => language !== 'en-US');
 
 /** Every text in a language's files as it is written there, by its key: `token.supply`. */
@@ -41,7 +40,6 @@ interface Definition {
   choices?: { name: string; value: string | number }[];
 }
 
-/** Everything that the commands define. */
 export function definitions(): Defined[] {
   return commands.flatMap((command) => {
     const data = command.data as Definition;

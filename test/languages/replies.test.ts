@@ -25,7 +25,6 @@ const world = await forFile(
   }),
 );
 
-/** Sets the language that the server has at Discord. */
 const settle = (locale: string) => world.discord.act({ do: 'guild.update', guildId: harbor.id, locale });
 
 describe('the reader’s language', () => {
@@ -93,7 +92,6 @@ const GIVEN: Record<string, OptionInput> = {
   duration: '1h',
 };
 
-/** What can be typed with these: subcommands, and commands that have none. */
 const usable = [...defined].filter(([, { options }]) =>
   options.every(({ name, required }) => !required || GIVEN[name]),
 );

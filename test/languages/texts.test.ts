@@ -4,7 +4,6 @@ import { definitions, TRANSLATED, textsIn } from './files.ts';
 
 const english = textsIn('en-US');
 const PLURAL = /_(zero|one|two|few|many|other)$/;
-/** The forms that English has. */
 const COUNTED = /_(one|other)$/;
 
 /** The English text for a language's key; undefined when English has no such key. */
