@@ -97,10 +97,8 @@ it('creates the webhook for all events where there is none', async () => {
 
 it('says what is left to do where the service does not take the addresses out of the other webhooks', async () => {
   service.hook('whole', RECEIVER_URL);
-  const narrow = service.hook('narrow', RECEIVER_URL, [TOKENS], 'ERC20');
   service.unknown.add('POST /webhook/delete-addresses');
-  await world.subscribe({ address: TOKENS });
-  await store('native', TOKENS, { count: 2 });
+  const narrow = await lackKind();
   const reply = textOf(await world.press(await world.use('setup check'), 'webhook:move'));
   expect(reply).toMatch(/Added 1 address[\s\S]*Remove them from the other webhooks with `\/webhook remove`/);
   expect([...narrow.addresses]).toEqual([TOKENS]);
