@@ -26,7 +26,6 @@ async function mineOne(amount = 1n): Promise<DeliveryProgress> {
   return await after;
 }
 
-/** Where each attempt from now on is noted, by its time. */
 function attemptsFromNow(): number[] {
   const attempts: number[] = [];
   here.services.notification.onProgress(({ type, at }) => type === 'attempted' && attempts.push(at));

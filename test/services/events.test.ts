@@ -14,7 +14,6 @@ describe('events of a chain', () => {
   const here = limitedSurroundings({ watches: false });
   const { scan } = here;
 
-  /** Scans and returns the bodies that arrive, oldest event first. */
   async function delivered(): Promise<string[]> {
     await scan();
     await here.services.sent();

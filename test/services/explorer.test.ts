@@ -53,42 +53,33 @@ describe('the explorer', () => {
     expect(await ask(`module=token&action=getToken&contractaddress=${address}`, '/')).toEqual(answer);
   });
 
-  it('shows a copy of a cataloged token as not cataloged', async () => {
-    const { body } = await token(chain.tokens.fake.address);
-    expect(body.result).toMatchObject({ cataloged: false, name: 'Harbor Dollar', symbol: 'HUSD' });
+  it.each([
+    [
+      'a copy of a cataloged token as not cataloged',
+      'fake',
+      { cataloged: false, name: 'Harbor Dollar', symbol: 'HUSD' },
+    ],
+    ['an ERC-721', 'keys', { decimals: '', symbol: 'HKEY', totalSupply: '96', type: 'ERC-721' }],
+    ['an ERC-1155', 'supplies', { decimals: '', symbol: 'HSUP', totalSupply: '', type: 'ERC-1155' }],
+  ] as const)('shows %s', async (_what, name, shown) => {
+    expect((await token(chain.tokens[name].address)).body.result).toMatchObject(shown);
   });
 
-  it('shows the type of NFTs', async () => {
-    expect((await token(chain.tokens.keys.address)).body.result).toMatchObject({
-      decimals: '',
-      symbol: 'HKEY',
-      totalSupply: '96',
-      type: 'ERC-721',
-    });
-    expect((await token(chain.tokens.supplies.address)).body.result).toMatchObject({
-      decimals: '',
-      symbol: 'HSUP',
-      totalSupply: '',
-      type: 'ERC-1155',
-    });
-  });
-
-  it('returns 200 and status 0 for unknown and invalid addresses', async () => {
-    const notFound = { status: 200, body: { status: '0', message: 'Contract address not found', result: null } };
-    expect(await token(chain.wallets.Alice)).toEqual(notFound);
-    expect(await token(chain.contracts.splitter)).toEqual(notFound);
-    const invalid = { status: 200, body: { status: '0', message: 'Invalid contract address hash', result: null } };
-    expect(await token('0x12')).toEqual(invalid);
-  });
-
-  it('refuses other actions in the documented format', async () => {
-    const required = { status: '0', message: 'Query parameter contract address is required', result: null };
-    expect(await ask('module=token&action=getToken')).toEqual({ status: 200, body: required });
-    expect(await ask('module=TOKEN&action=gettoken&contractaddress=')).toEqual({ status: 200, body: required });
-    expect(await ask('module=account&action=balance')).toMatchObject({
-      status: 400,
-      body: { status: '0', result: null },
-    });
+  const GET_TOKEN = 'module=token&action=getToken';
+  it.each([
+    ['a wallet', () => `${GET_TOKEN}&contractaddress=${chain.wallets.Alice}`, 200, 'Contract address not found'],
+    ['no token', () => `${GET_TOKEN}&contractaddress=${chain.contracts.splitter}`, 200, 'Contract address not found'],
+    ['no address', () => `${GET_TOKEN}&contractaddress=0x12`, 200, 'Invalid contract address hash'],
+    ['nothing', () => GET_TOKEN, 200, 'Query parameter contract address is required'],
+    [
+      'nothing in other cases',
+      () => 'module=TOKEN&action=gettoken&contractaddress=',
+      200,
+      'Query parameter contract address is required',
+    ],
+    ['another action', () => 'module=account&action=balance', 400, expect.any(String)],
+  ])('refuses to look up %s in the documented format', async (_what, query, status, message) => {
+    expect(await ask(query())).toEqual({ status, body: { status: '0', message, result: null } });
   });
 
   it('refuses other paths in the documented format', async () => {
@@ -148,7 +139,6 @@ it('reports an unresponsive node without its URL', async () => {
 
 const TRACE_METHODS = ['trace_transaction', 'debug_traceTransaction'];
 
-/** Starts the explorer over a chain, through a node that the test may limit, until the test ends. */
 async function explore(missing: readonly string[] = []) {
   const clock = createManualClock();
   const stack = new AsyncDisposableStack();
@@ -158,7 +148,9 @@ async function explore(missing: readonly string[] = []) {
   const started = await startServices({ rpcUrl: node.url, dir: '', projects: [], only: 'explorer', clock });
   const services = stack.adopt(started, (it) => it.close());
   const open = async (path: string) => (await fetch(`${services.explorerUrl}${path}`)).text();
-  return { chain, node, clock, services, open };
+  const lookUpDollar = () =>
+    fetch(`${services.explorerApiUrl}?module=token&action=getToken&contractaddress=${chain.tokens.dollar.address}`);
+  return { chain, node, clock, open, lookUpDollar };
 }
 
 it('shows on a transaction’s page that no node traces it', async () => {
@@ -239,20 +231,17 @@ it('shows a wallet with delegated code as a wallet, and a contract as a contract
 });
 
 it('shows a contract that affirms every interface as an ERC-20', async () => {
-  const { chain, node, services } = await explore();
+  const { node, lookUpDollar } = await explore();
   node.change('eth_call', (result, [call]) =>
     (call as { data: string }).data.startsWith('0x01ffc9a7') ? `0x${'1'.padStart(64, '0')}` : result,
   );
-  const query = `module=token&action=getToken&contractaddress=${chain.tokens.dollar.address}`;
-  const response = await fetch(`${services.explorerApiUrl}?${query}`);
-  expect(await response.json()).toMatchObject({ result: { type: 'ERC-20', decimals: '6' } });
+  expect(await (await lookUpDollar()).json()).toMatchObject({ result: { type: 'ERC-20', decimals: '6' } });
 });
 
 it('does not report a token as unknown when the node’s rate is used up', async () => {
-  const { chain, node, services } = await explore();
+  const { node, lookUpDollar } = await explore();
   node.refuse('eth_call', { code: -32005, message: 'daily request count exceeded' });
-  const query = `module=token&action=getToken&contractaddress=${chain.tokens.dollar.address}`;
-  const response = await fetch(`${services.explorerApiUrl}?${query}`);
+  const response = await lookUpDollar();
   expect([response.status, await response.json()]).toEqual([
     500,
     { status: '0', message: 'The chain cannot be read at the moment', result: null },

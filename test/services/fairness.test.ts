@@ -9,7 +9,6 @@ import { HARBOR, limitedSurroundings } from './harness.ts';
 const here = limitedSurroundings({ watches: false });
 const { pay, scan, watch } = here;
 
-/** Counts the attempts from now on. */
 const attempts = () => {
   const counted = { count: 0 };
   here.services.notification.onProgress(({ type }) => {

@@ -2,7 +2,6 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net';
 import { MethodMissing, type Node } from '../../services/chain/node.ts';
 
-/** One call to a node. */
 export interface Asked {
   method: string;
   params: unknown[];
@@ -11,13 +10,11 @@ export interface Asked {
   batch: number;
 }
 
-/** A fake node's response: a result, an error, an HTTP status, or none at all. */
 export type Reply = { result: unknown } | { error: { code: number; message: string } } | { status: number } | 'hangs';
 
 /** A node without a chain, whose responses a test makes. */
 export type FakeNode = Awaited<ReturnType<typeof startFakeNode>>;
 
-/** Starts a node that responds with what `reply` returns. */
 export async function startFakeNode(reply: (asked: Asked) => Reply) {
   const asked: Asked[] = [];
   const answer = (text: string, headers: IncomingHttpHeaders, response: ServerResponse): void => {

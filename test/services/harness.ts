@@ -9,7 +9,6 @@ import { inTime } from '../until.ts';
 import { type LimitedNode, startLimitedNode } from './limited-node.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
-/** The projects of all tests. */
 export const HARBOR: Project = { id: 'harbor', key: 'harbor-key', secret: 'harbor-secret' };
 export const OTHER: Project = { id: 'other', key: 'other-key', secret: 'other-secret' };
 
@@ -29,7 +28,6 @@ export function surroundings() {
   return here;
 }
 
-/** The chain in `/readyz`. */
 interface Ready {
   status: number;
   problems: string[];
@@ -55,7 +53,6 @@ export function limitedSurroundings({
     webhookId: string;
   };
   let stack: AsyncDisposableStack;
-  /** Creates a webhook that watches Treasury for the receiver; returns its id. */
   const watch = (settings?: WatchSettings) =>
     here.services.watch(here.receiver.url, [here.chain.wallets.Treasury], settings);
   const scan = () => here.services.notification.scan();
@@ -64,7 +61,6 @@ export function limitedSurroundings({
     await here.services.sent();
     return here.receiver.events();
   };
-  /** The amounts in `events`, sorted as texts. */
   const values = async () => (await events()).map(({ value }) => String(value)).sort();
   beforeEach(async () => {
     stack = new AsyncDisposableStack();
@@ -79,7 +75,6 @@ export function limitedSurroundings({
     scan,
     events,
     values,
-    /** Scans, and returns `values`. */
     async arrived() {
       await scan();
       return await values();
@@ -93,7 +88,6 @@ export function limitedSurroundings({
     /** Mines a block in which Alice pays Treasury. */
     pay: (amount: bigint, kind: 'native' | 'internal' | 'erc20' = 'native') =>
       here.chain.transfer({ kind, from: 'Alice', to: 'Treasury', amount }),
-    /** Advances the services' clock. */
     advance: (ms: number) => here.services.clock.advance(ms),
     call: (...request: Parameters<Harness['call']>) => here.services.call(...request),
   });
@@ -101,7 +95,6 @@ export function limitedSurroundings({
 
 type WatchSettings = Partial<Omit<Webhook, 'id' | 'projectId' | 'url'>>;
 
-/** Returns what makes a management call with the keys of a project. */
 export const callApi =
   (root: string) =>
   async (
@@ -118,10 +111,8 @@ export const callApi =
     return { status: response.status, body: (await response.json()) as never };
   };
 
-/** Running services whose clock the test advances. */
 export type Harness = Awaited<ReturnType<typeof startHarness>>;
 
-/** Starts the services over a chain, in a folder. */
 export async function startHarness(options: Pick<ServicesOptions, 'dir'> & Partial<ServicesOptions>) {
   const clock = createManualClock();
   const services = await startServices({
@@ -149,7 +140,6 @@ export async function startHarness(options: Pick<ServicesOptions, 'dir'> & Parti
     clock,
     call,
     step,
-    /** Reads the chain in `/readyz`. */
     async ready(): Promise<Ready> {
       const response = await fetch(`${services.url}/readyz`);
       const { chains } = (await response.json()) as { chains: [Omit<Ready, 'status'>] };

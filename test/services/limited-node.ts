@@ -6,13 +6,11 @@ export type LimitedNode = Awaited<ReturnType<typeof startLimitedNode>>;
 type Refusal = { code: number; message: string } | number;
 type Change = (result: never, params: readonly unknown[]) => unknown;
 
-/** What is wrong with a node, by method. */
 export interface NodeFaults {
   refused?: Readonly<Record<string, Refusal>>;
   changed?: Readonly<Record<string, Change>>;
 }
 
-/** Starts the node on a free port. */
 export async function startLimitedNode(rpcUrl: string, missing: readonly string[] = []) {
   let isAway = false;
   const changes = new Map<string, Change>();
@@ -46,17 +44,14 @@ export async function startLimitedNode(rpcUrl: string, missing: readonly string[
         else refused.set(method, error);
       }
     },
-    /** Changes the other node's results of a method from now on; null: no longer. */
     change(method: string, make: Change | null): void {
       if (make === null) changes.delete(method);
       else changes.set(method, make);
     },
-    /** Refuses and changes several methods, each as above. */
     spoil(faults: NodeFaults): void {
       for (const [method, error] of Object.entries(faults.refused ?? {})) refused.set(method, error);
       for (const [method, make] of Object.entries(faults.changed ?? {})) changes.set(method, make);
     },
-    /** Ends every fault. */
     repair(): void {
       isAway = false;
       refused.clear();

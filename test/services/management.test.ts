@@ -5,12 +5,11 @@ const here = limitedSurroundings({ watches: false });
 const { call } = here;
 
 const WEBHOOK_URL = 'http://127.0.0.1:9/hook';
-const create = async () => {
-  const webhook = { projectId: 'harbor', webhookUrl: WEBHOOK_URL, eventType: 'ALL' };
-  const { body } = await call('POST', '/webhook', webhook);
+const create = async (project = HARBOR) => {
+  const webhook = { projectId: project.id, webhookUrl: WEBHOOK_URL, eventType: 'ALL' };
+  const { body } = await call('POST', '/webhook', webhook, project);
   return (body as { webhookId: string }).webhookId;
 };
-/** What a webhook watches. */
 const addressesOf = async (webhookId: string) => {
   const { body } = await call('GET', `/webhook/addresses/${webhookId}`);
   return (body as { address: string }[]).map(({ address }) => address);
@@ -18,17 +17,12 @@ const addressesOf = async (webhookId: string) => {
 const FORBIDDEN = { status: 403, body: { statusCode: 403, errorMessage: 'Forbidden resource', error: 'Forbidden' } };
 
 it('creates, lists, edits and deletes a webhook', async () => {
-  const created = await call('POST', '/webhook', {
-    projectId: 'harbor',
-    webhookUrl: WEBHOOK_URL,
-    eventType: 'NATIVE',
-  });
+  const webhook = { projectId: 'harbor', webhookUrl: WEBHOOK_URL, eventType: 'NATIVE' };
+  const created = await call('POST', '/webhook', webhook);
   expect(created.status).toBe(201);
   const { webhookId } = created.body as { webhookId: string };
   expect(webhookId).toMatch(/^[0-9a-f]{24}$/);
-  expect((await call('GET', '/webhooks/harbor')).body).toEqual([
-    { projectId: 'harbor', webhookUrl: WEBHOOK_URL, eventType: 'NATIVE' },
-  ]);
+  expect((await call('GET', '/webhooks/harbor')).body).toEqual([webhook]);
 
   const edited = await call('PUT', '/webhook', { webhookId, webhookUrl: 'http://127.0.0.1:9/new' });
   expect(edited.status).toBe(200);
@@ -44,10 +38,7 @@ it('creates, lists, edits and deletes a webhook', async () => {
 it('adds, lists and removes addresses in any case, and removing again changes nothing', async () => {
   const webhookId = await create();
   const { Alice, Bob } = here.chain.wallets;
-  const added = await call('POST', '/webhook/add-addresses', {
-    webhookId,
-    addresses: [Alice.toLowerCase(), Bob],
-  });
+  const added = await call('POST', '/webhook/add-addresses', { webhookId, addresses: [Alice.toLowerCase(), Bob] });
   expect(added).toMatchObject({ status: 201, body: { message: expect.any(String) } });
   await call('POST', '/webhook/add-addresses', { webhookId, addresses: [Alice] });
   const listed = await call('GET', `/webhook/addresses/${webhookId}`);
@@ -77,13 +68,7 @@ it('changes only the edited webhook, and lists only a project’s own', async ()
   await call('DELETE', `/webhook/${one}`);
   expect(await addressesOf(two)).toEqual([Alice, Bob]);
 
-  const foreign = await call(
-    'POST',
-    '/webhook',
-    { projectId: 'other', webhookUrl: WEBHOOK_URL, eventType: 'ALL' },
-    OTHER,
-  );
-  const { webhookId } = foreign.body as { webhookId: string };
+  const webhookId = await create(OTHER);
   const ids = async (project = HARBOR) => {
     const { body } = await call('GET', `/webhooks/${project.id}?full=1`, undefined, project);
     return (body as { _id: string }[]).map(({ _id }) => _id);
@@ -126,6 +111,13 @@ it.each([
   ['an empty list', { addresses: [] }, /at least one/],
   ['an address without a list', { addresses: '0x12' }, /array of addresses/],
   ['one address too many', { addresses: Array(10_001).fill(`0x${'1'.repeat(40)}`) }, /at most 10,000 addresses/],
+  [
+    '10,000 invalid addresses',
+    { addresses: Array(10_000).fill('nobody') },
+    /^addresses\.0 is .{100,1000}; and 9990 more$/,
+  ],
+  ['the zero address', { addresses: [`0x${'0'.repeat(40)}`] }, /cannot be watched/],
+  ['the address that stands for coins', { addresses: [`0x${'e'.repeat(40)}`] }, /cannot be watched/],
 ])('returns 400 with the reason to %s', async (_what, change, message) => {
   const webhookId = await create();
   const { status, body } = await call('POST', '/webhook/add-addresses', { webhookId, ...change });
@@ -154,11 +146,7 @@ it('accepts a content type without a body, and responds to an unknown path in th
   expect(await unknown.json()).toMatchObject({ statusCode: 404, error: 'Not Found' });
 });
 
-it('shortens a long list of faults, and responds to a malformed path without the key', async () => {
-  const webhookId = await create();
-  const addresses = Array.from({ length: 10_000 }, () => 'nobody');
-  const { body } = await call('POST', '/webhook/add-addresses', { webhookId, addresses });
-  expect((body as { errorMessage: string }).errorMessage).toMatch(/^addresses\.0 is .{100,1000}; and 9990 more$/);
+it('responds to a malformed path without the key', async () => {
   for (const path of ['%zz', 'x'.repeat(2000)]) {
     const answer = await call('GET', `/webhooks/${path}`);
     expect(answer).toMatchObject({ status: 400, body: { statusCode: 400, error: 'Bad Request' } });
@@ -191,18 +179,6 @@ it('lists addresses in pages', async () => {
   expect(first.map(({ address }) => address)).toEqual([Alice, Bob]);
   expect((await page(`limit=2&after=${first[1]!._id}`)).map(({ address }) => address)).toEqual([Carol]);
 });
-
-it.each(['0x0000000000000000000000000000000000000000', '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE'])(
-  'refuses to watch %s',
-  async (address) => {
-    const webhookId = await create();
-    const addresses = [address];
-    expect(await call('POST', '/webhook/add-addresses', { webhookId, addresses })).toMatchObject({
-      status: 400,
-      body: { errorMessage: expect.stringContaining('cannot be watched') },
-    });
-  },
-);
 
 it('reads addresses that begin with 0X', async () => {
   const { Treasury } = here.chain.wallets;

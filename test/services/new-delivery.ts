@@ -1,8 +1,6 @@
 import type { NewDelivery } from '../../services/notification/store/deliveries.ts';
 import type { Webhook } from '../../services/notification/store/webhooks.ts';
 
-/** What tests of the store put into it. */
-
 /** A webhook of the project `harbor` with default settings; nobody listens at its URL. */
 export const WEBHOOK: Omit<Webhook, 'id'> = {
   projectId: 'harbor',

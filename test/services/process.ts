@@ -4,13 +4,10 @@ import { BARE_ENVIRONMENT } from '../bare-environment.ts';
 import { inTime } from '../until.ts';
 import { callApi, HARBOR } from './harness.ts';
 
-/** The program of the services. */
 export const MAIN = fileURLToPath(new URL('../../services/main.ts', import.meta.url));
 
-/** The services as a process of their own, once they listen. */
 export type RunningProcess = Awaited<ReturnType<typeof startProcess>>;
 
-/** Starts them with an environment, on a free port and for the project HARBOR unless it says otherwise. */
 export async function startProcess(environment: Record<string, string>) {
   const child = spawn(process.execPath, [MAIN], {
     env: {
@@ -38,7 +35,7 @@ export async function startProcess(environment: Record<string, string>) {
   return {
     child,
     url,
-    /** What they have written so far. */ output: () => output,
+    output: () => output,
     call: callApi(`${url}/notification/v0`),
   };
 }

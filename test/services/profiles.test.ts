@@ -14,7 +14,6 @@ import { coinMoves } from '../../services/chain/traces.ts';
 import { RECEIVER_TOPIC } from '../../services/chain/transfers.ts';
 import { nodeWith } from './fake-node.ts';
 
-/** A number or an address in 32 bytes. */
 const word = (value: bigint | Hex): Hex => pad(typeof value === 'bigint' ? numberToHex(value) : value, { size: 32 });
 const hash = (digit: string): Hex => `0x${digit.repeat(64)}`;
 const ALICE: Hex = '0x00000000000000000000000000000000000000A1';
@@ -58,7 +57,6 @@ const receipt = (more: Partial<NodeReceipt>): NodeReceipt => ({
   logs: [],
   ...more,
 });
-/** The Bloom filter of logs: three bits for each address and topic. */
 const logsBloomOf = (logs: readonly NodeLog[]): Hex => {
   let bloom = 0n;
   for (const value of logs.flatMap(({ address, topics }) => [address, ...topics])) {

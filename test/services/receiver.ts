@@ -2,7 +2,6 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from 'node:net';
 import { expect } from 'vitest';
 
-/** A request that came in. */
 export interface Received {
   method: string | undefined;
   contentType: string | undefined;
@@ -11,7 +10,6 @@ export interface Received {
   body: string;
 }
 
-/** The body of an event as far as tests read it. */
 export type Event = Record<
   'value' | 'txHash' | 'blockHash' | 'from' | 'to' | 'tokenType' | 'direction' | 'tokenDecimals',
   string | undefined
@@ -20,7 +18,6 @@ export type Event = Record<
 /** A webhook's receiver that keeps its requests and returns the status it is set to. */
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
-/** Starts a receiver on a free port. */
 export async function startReceiver() {
   const received: Received[] = [];
   let status: number | null = 200;
@@ -41,16 +38,14 @@ export async function startReceiver() {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
     received,
-    /** The bodies of the requests. */
     events: () => received.map(({ body }) => JSON.parse(body) as Event),
-    /** Waits until `count` requests came in, and returns all. */
     async until(count: number): Promise<Received[]> {
       await expect
         .poll(() => received.length, { message: 'requests that came in', interval: 5, timeout: 120_000 })
         .toBeGreaterThanOrEqual(count);
       return received;
     },
-    /** Sets the status that it returns from now on; null: it does not respond. */
+    /** null: it does not respond from now on. */
     answer(next: number | null): void {
       status = next;
     },

@@ -15,8 +15,6 @@ import {
   ZKSYNC_PAYMENT,
 } from './records.ts';
 
-/** The services, reading recorded blocks from a node that knows nothing else. */
-
 const ZERO: Hex = '0x0000000000000000000000000000000000000000';
 const HASH: Hex = `0x${'a'.repeat(64)}`;
 

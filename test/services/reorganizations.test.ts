@@ -14,7 +14,6 @@ const delivered = async () => {
   await scan();
   return (await here.events()).map(({ value, removed }) => (removed === true ? -Number(value) : Number(value)));
 };
-/** Remembers the chain; returns what goes back to it. */
 const fork = async (): Promise<() => Promise<unknown>> => {
   const id = await rpc('evm_snapshot');
   return () => rpc('evm_revert', [id]);
@@ -130,7 +129,6 @@ it('reports a block again only if it was withdrawn before the chain came back to
   let back = await fork();
   const bytes = await signedPayment(here.chain, here.chain.wallets.Treasury, 1n);
   const block = await mineSigned(here.chain, bytes);
-  /** Goes back and mines another chain, or the same block again. */
   const follow = async (next: () => Promise<unknown>) => {
     await back();
     back = await fork();

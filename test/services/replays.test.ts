@@ -1,8 +1,6 @@
 import { expect, it } from 'vitest';
 import { limitedSurroundings } from './harness.ts';
 
-/** Blocks and failed deliveries that a webhook gets again. */
-
 const here = limitedSurroundings({ watches: false });
 
 const { arrived, call, pay, scan, watch } = here;

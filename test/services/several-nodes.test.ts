@@ -15,7 +15,6 @@ afterEach(() => {
   fakes = [];
 });
 
-/** Starts a node, and remembers it for the end of the test. */
 const fake = async (reply: (asked: Asked) => Reply = () => ({ result: '0x1' })): Promise<FakeNode> => {
   const started = await startFakeNode(reply);
   fakes.push(started);

@@ -3,7 +3,6 @@ import { mnemonicToAccount } from 'viem/accounts';
 import type { Chain } from '../../sandbox/chain/index.ts';
 import { rpcOf } from '../../sandbox/chain/rpc.ts';
 
-/** Anvil's own accounts. */
 const MNEMONIC = 'test test test test test test test test test test test junk';
 /** Alice is anvil's fourth account. */
 const account = mnemonicToAccount(MNEMONIC, { addressIndex: 3 });

@@ -8,6 +8,7 @@ import { MINUTE } from '../../src/domain/clock.ts';
 import { readLog } from '../app.ts';
 import { inTime } from '../until.ts';
 import { limitedSurroundings } from './harness.ts';
+import type { NodeFaults } from './limited-node.ts';
 
 const PATIENCE_MS = 2 * MINUTE;
 const here = limitedSurroundings();
@@ -15,43 +16,41 @@ const { events, scan } = here;
 
 const pay = (token: 'dollar' | 'bell' | 'fake', amount: bigint) =>
   here.chain.transfer({ kind: 'erc20', token, from: 'Alice', to: 'Treasury', amount });
-/** The values and decimals of the events that arrived, smallest value first. */
 const delivered = async () => (await events()).map(({ value, tokenDecimals }) => [value, tokenDecimals]).sort();
 
 const EMPTY = '0x';
-/** What failing nodes return for a moment: none of it is the token's own response. */
-const FAILURES = [{ code: -32000, message: 'header not found' }, { code: -32603, message: 'Internal error' }, 503];
 const TIMEOUTS = [{ code: -32000, message: 'execution aborted (timeout = 5s)' }, 504];
+const [NAME, SYMBOL, DECIMALS] = ['0x06fdde03', '0x95d89b41', '0x313ce567'];
+const encodedName = (result: string) =>
+  encodeFunctionResult({ abi: parseAbi(['function name() view returns (string)']), result });
+/** Changes what tokens return to calls with these data from now on. */
+const answer = (answers: Readonly<Record<string, string>>) =>
+  here.node.change('eth_call', (result, [call]) => answers[(call as { data: string }).data] ?? result);
 
-it.each([...FAILURES, ...TIMEOUTS])(
-  'sends an event with its decimals after eth_call failed once with %o',
-  async (refusal) => {
-    await pay('dollar', 1n);
-    here.node.refuse('eth_call', refusal);
-    await scan();
-    expect(here.receiver.received).toEqual([]);
-    here.node.refuse('eth_call', null);
-    await scan();
-    expect(await delivered()).toEqual([['1', '6']]);
-  },
-);
+/** None of this is the token's own response. */
+const FAULTS: [what: string, NodeFaults][] = [
+  ...[{ code: -32000, message: 'header not found' }, { code: -32603, message: 'Internal error' }, 503, ...TIMEOUTS].map(
+    (eth_call): [string, NodeFaults] => [`failed with ${JSON.stringify(eth_call)}`, { refused: { eth_call } }],
+  ),
+  ...[null, EMPTY, `0x${'0'.repeat(7)}`].map((result): [string, NodeFaults] => [
+    `returned ${result}`,
+    { changed: { eth_call: () => result } },
+  ]),
+];
 
-it.each([null, EMPTY, `0x${'0'.repeat(7)}`])(
-  'sends an event with its decimals after eth_call returned %s once',
-  async (answer) => {
-    await pay('dollar', 1n);
-    here.node.change('eth_call', () => answer);
-    await scan();
-    here.node.change('eth_call', null);
-    await scan();
-    expect(await delivered()).toEqual([['1', '6']]);
-  },
-);
+it.each(FAULTS)('sends an event with its decimals after eth_call %s once', async (_what, faults) => {
+  await pay('dollar', 1n);
+  here.node.spoil(faults);
+  await scan();
+  expect(here.receiver.received).toEqual([]);
+  here.node.repair();
+  await scan();
+  expect(await delivered()).toEqual([['1', '6']]);
+});
 
 it('does not cache a response that lacks one of three facts', async () => {
   await pay('dollar', 1n);
-  const decimals = '0x313ce567';
-  here.node.change('eth_call', (result, [call]) => ((call as { data: string }).data === decimals ? EMPTY : result));
+  answer({ [DECIMALS]: EMPTY });
   await scan();
   here.advance(120_000);
   await scan();
@@ -125,35 +124,21 @@ it.each([429, { code: -32000, message: 'Too many requests, please retry' }])(
 
 it('cuts names at 256 characters, and drops NULs and empty bytes', async () => {
   const hex = (text: string) => Buffer.from(text).toString('hex');
-  const long = 'é'.repeat(300);
-  const bytes = (hex(long).length / 2).toString(16).padStart(64, '0');
-  const answers: Record<string, string> = {
-    '0x06fdde03': `0x${'20'.padStart(64, '0')}${bytes}${hex(long).padEnd(1_216, '0')}`,
-    '0x95d89b41': `0x${hex('OLD').padEnd(64, '0')}`,
-  };
-  here.node.change('eth_call', (result, [call]) => answers[(call as { data: string }).data] ?? result);
+  answer({ [NAME]: encodedName('é'.repeat(300)), [SYMBOL]: `0x${hex('OLD').padEnd(64, '0')}` });
   await pay('dollar', 1n);
   await scan();
   expect(await events()).toMatchObject([{ tokenName: 'é'.repeat(256), tokenSymbol: 'OLD' }]);
-  answers['0x95d89b41'] = `0x${'0'.repeat(64)}`;
+  answer({ [SYMBOL]: `0x${'0'.repeat(64)}` });
   await pay('bell', 2n);
   await scan();
   expect((await events())[1]).toMatchObject({ tokenSymbol: '' });
 });
 
-it('cuts a name of a megabyte of NULs in no time', async () => {
-  const nameOf = (count: number) => {
-    const result = `a${'\0'.repeat(count)}b`;
-    return encodeFunctionResult({ abi: parseAbi(['function name() view returns (string)']), result });
-  };
-  for (const [index, count] of [600, 2 ** 20].entries()) {
-    here.node.change('eth_call', (result, [call]) =>
-      (call as { data: string }).data === '0x06fdde03' ? nameOf(count) : result,
-    );
-    await pay(index === 0 ? 'dollar' : 'bell', 1n);
-    await scan();
-    expect((await events())[index]).toMatchObject({ tokenName: 'a' });
-  }
+it.each([600, 2 ** 20])('cuts a name of %i NULs in no time', async (count) => {
+  answer({ [NAME]: encodedName(`a${'\0'.repeat(count)}b`) });
+  await pay('dollar', 1n);
+  await scan();
+  expect(await events()).toMatchObject([{ tokenName: 'a' }]);
 });
 
 it('limits the gas of the calls to a token', async () => {

@@ -8,9 +8,7 @@ import { type RunningProcess, startProcess } from '../process.ts';
 import { luckFrom, operations, type World } from './operations.ts';
 import { eventOf, eventsOf } from './truth.ts';
 
-/** How often the services are killed: some in CI, more on demand. */
 const KILLS = Number(process.env.PROOF_KILLS ?? 5);
-/** Each kill takes some seconds where the machine is busy. */
 const TIMEOUT_MS = 300_000 + KILLS * 60_000;
 const SEED = Number(process.env.PROOF_SEED ?? 1);
 /** Without those that need contracts of their own, and without tokens that do not exist: their events wait for 2 minutes. */

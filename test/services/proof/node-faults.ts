@@ -1,8 +1,6 @@
 import type { LimitedNode } from '../limited-node.ts';
 import type { Luck } from './operations.ts';
 
-/** The faults of nodes: each method fails in each way. */
-
 const METHODS = [
   'eth_blockNumber',
   'eth_getBlockByNumber',
@@ -17,16 +15,13 @@ const METHODS = [
 /** `null`, `empty`, `cut` and `stale` come for half of the calls, the others for all. */
 const WAYS = ['null', 'empty', 'cut', 'stale', 'refused', 'status'] as const;
 
-/** One method that fails in one way. */
 export interface Fault {
   method: (typeof METHODS)[number];
   way: (typeof WAYS)[number];
 }
 
-/** Every fault alone. */
 export const faults = (): Fault[] => METHODS.flatMap((method) => WAYS.map((way) => ({ method, way })));
 
-/** Makes a node fail. */
 export function spoil(node: LimitedNode, { method, way }: Fault, luck: Luck): void {
   if (way === 'refused' || way === 'status') {
     node.refuse(method, way === 'status' ? luck.pick([429, 500, 503]) : { code: -32000, message: 'header not found' });

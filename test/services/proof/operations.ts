@@ -21,7 +21,6 @@ import {
   staticCall,
 } from './program.ts';
 
-/** A transaction that the chain's accounts send; without `to` its data is a program that runs. */
 interface Send {
   from: Hex;
   to?: Hex;
@@ -32,7 +31,6 @@ interface Send {
   gas?: Hex;
 }
 
-/** Random numbers from 0 to 1, and choices made with them. */
 export interface Luck {
   next(): number;
   pick<One>(list: readonly One[]): One;
@@ -72,7 +70,6 @@ export interface World {
   rpc: Rpc;
   luck: Luck;
   watched: readonly Hex[];
-  /** Contracts that pay a watched address when they are called. */
   forwarders: readonly Hex[];
 }
 
@@ -100,7 +97,6 @@ type Operation = (world: World) => Promise<void>;
 const someone = ({ chain, luck }: World): Hex => chain.wallets[luck.pick(['Alice', 'Bob', 'Carol', 'Whale'] as const)];
 const watched = ({ luck, watched: list }: World): Hex => luck.pick(list);
 const wei = ({ luck }: World): bigint => luck.wei();
-/** Runs the steps some frames deep. */
 const deep = (steps: Step[], depth: number): Step[] =>
   depth === 0 ? steps : [create(program(...deep(steps, depth - 1)), 10n ** 10n)];
 const erc20 = (world: World, from: Hex, method: string, args: unknown[]) =>
@@ -116,7 +112,6 @@ const erc1155 = (world: World, from: Hex, method: string, args: unknown[]) =>
 const freshId = ({ luck }: World): bigint => 10n ** 9n + BigInt(Math.floor(luck.next() * 2 ** 48));
 const between = (from: Hex, to: Hex, value: bigint): Step => log([TRANSFER, topic(from), topic(to)], word(value));
 
-/** Everything that can happen to coins and tokens, by name. */
 export const operations: Record<string, Operation> = {
   'plain payment in': (w) => send(w, { from: someone(w), to: watched(w), value: wei(w) }),
   'plain payment out': (w) => send(w, { from: watched(w), to: someone(w), value: wei(w) }),

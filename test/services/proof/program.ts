@@ -1,9 +1,6 @@
 import { type Hex, hexToBytes, numberToBytes } from 'viem';
 
-/**
- * Small EVM programs. A transaction that creates a contract runs its data as code, so that a test can make a
- * transaction do anything: pay, create, revert, destroy itself.
- */
+/** A transaction that creates a contract runs its data as code: so a test can make a transaction do anything. */
 
 /** Bytes of code; those that need data of their own (code to create) get it behind the program. */
 export interface Step {
@@ -52,15 +49,12 @@ export function program(...steps: Step[]): Uint8Array {
   return join(...code, STOP, ...steps.flatMap(({ data }) => data ?? []));
 }
 
-/** Calls an address with coins and no data. */
 export const pay = (to: Hex, wei: bigint): Step =>
   plain(push(0), push(0), push(0), push(0), push(wei), push(to), GAS, CALL, POP);
-/** A step that copies data from the program's end into memory first. */
 const withData = (data: Uint8Array, ...rest: (number | Uint8Array)[]): Step => ({
   data,
   code: (offset) => join(push2(data.length), push2(offset), push(0), CODECOPY, ...rest),
 });
-/** Calls an address with coins and data. */
 export const call = (to: Hex, wei: bigint, data: Uint8Array): Step =>
   withData(data, push(0), push(0), push2(data.length), push(0), push(wei), push(to), GAS, CALL, POP);
 /** Runs another contract's code with coins of its own, which stay where they are. */
@@ -69,12 +63,10 @@ export const callCode = (to: Hex, wei: bigint): Step =>
 export const delegateCall = (to: Hex): Step =>
   plain(push(0), push(0), push(0), push(0), push(to), GAS, DELEGATECALL, POP);
 export const staticCall = (to: Hex): Step => plain(push(0), push(0), push(0), push(0), push(to), GAS, STATICCALL, POP);
-/** Creates a contract that runs `init`, with coins. */
 export const create = (init: Uint8Array, wei: bigint): Step =>
   withData(init, push2(init.length), push(0), push(wei), CREATE, POP);
 export const create2 = (init: Uint8Array, wei: bigint, salt: bigint): Step =>
   withData(init, push(salt), push2(init.length), push(0), push(wei), CREATE2, POP);
-/** Emits a log with up to four topics of 32 bytes. */
 export const log = (topics: readonly Hex[], data: Uint8Array): Step =>
   withData(data, ...topics.toReversed().map(push), push2(data.length), push(0), LOG0 + topics.length);
 export const selfDestruct = (heir: Hex): Step => plain(push(heir), SELFDESTRUCT);

@@ -12,15 +12,12 @@ import { balancesOf, bodyOf, changesBy, eventOf, eventsOf, feesOf } from './trut
 
 /** Rounds, each with one reorganization: 16 in CI, more on demand. In the first 54 each fault of a node comes alone. */
 const ROUNDS = Number(process.env.PROOF_ROUNDS ?? 16);
-/** The depths of the reorganizations are spread evenly from 1 to this. */
 const MAX_DEPTH = 10;
-/** Each round takes some seconds where the machine is busy. */
 const TIMEOUT_MS = 300_000 + ROUNDS * 30_000;
 /** The more there is, the longer the last blocks and deliveries take where the machine is busy. */
 const SETTLED_MS = 120_000 + ROUNDS * 5_000;
 const SEED = Number(process.env.PROOF_SEED ?? 1);
 const RECOVERED_MS = 5 * MINUTE;
-/** An address that nobody has the key of. */
 const VAULT: Hex = '0x00000000000000000000000000000000c0ffee00';
 
 const here = surroundings();
@@ -31,10 +28,8 @@ afterEach(async () => {
   await node?.close();
 });
 
-/** Deliveries whose response is still on its way. */
 const underWay = new Set<number>();
 
-/** Starts the services over the same file, after whatever ran before. */
 async function restart(): Promise<void> {
   services = await startHarness({ rpcUrl: node.url, dir: here.dir });
   underWay.clear();
@@ -51,7 +46,6 @@ async function pass(ms: number): Promise<void> {
   services.clock.advance(ms);
 }
 
-/** The chain with what the operations need, and a webhook that watches through a node with faults. */
 async function begin(seed: number) {
   const rpc = rpcOf(here.chain.rpcUrl);
   const { Treasury, Payroll, Whale } = here.chain.wallets;
@@ -134,7 +128,6 @@ it(
 
 type Begun = Awaited<ReturnType<typeof begin>>;
 
-/** Mines blocks with one random operation each; some are read one by one. */
 async function mine({ world, rpc }: Begun, blocks: number): Promise<void> {
   for (let block = 0; block < blocks; block++) {
     await world.luck.pick(Object.values(operations))(world);

@@ -12,7 +12,6 @@ import type { Received } from '../receiver.ts';
 /** Reads from the chain, without the services: balances, and the events of its blocks. */
 
 const COIN = 'coin';
-/** The tokens whose balances are compared. */
 const HOLDINGS = ['dollar', 'bell', 'fake', 'keys', 'supplies'] as const;
 /** The only ERC-1155 id that the operations move. */
 const PIECES = 7n;
@@ -20,7 +19,6 @@ const PIECES = 7n;
 /** Balances by `owner asset`. */
 export type Balances = Map<string, bigint>;
 
-/** Reads the owners' balances of coins and tokens. */
 export async function balancesOf(rpc: Rpc, chain: Chain, owners: readonly Hex[]): Promise<Balances> {
   const found: Balances = new Map();
   for (const owner of owners) {
@@ -53,7 +51,6 @@ export async function feesOf(rpc: Rpc, owners: readonly Hex[], first: number, la
   return fees;
 }
 
-/** An event's body as far as the proof reads it. */
 interface Body {
   blockHash: string;
   txHash: string;
@@ -73,7 +70,6 @@ export function bodyOf({ body }: Received): Body {
   return JSON.parse(body.replace(/:(\d+)([,}])/g, ':"$1"$2')) as Body;
 }
 
-/** Sums up the changes that the events report, for the balances that are known. */
 export function changesBy(bodies: readonly Body[], known: ReadonlySet<string>, nativeSymbol: string): Balances {
   const changes: Balances = new Map();
   for (const { direction, to, from, value, quantity, tokenType, tokenAddress } of bodies) {
