@@ -114,7 +114,7 @@ it('sends a user and password in the URL as credentials', async () => {
   await here.call('PUT', '/webhook', { webhookId: here.webhookId, webhookUrl });
   await mineOne(1n);
   const authorization = `Basic ${Buffer.from('harbor:p@ss').toString('base64')}`;
-  expect(here.receiver.received).toMatchObject([{ authorization }]);
+  expect(here.receiver.received).toMatchObject([{ headers: { authorization } }]);
 });
 
 it('sends the newest events first', async () => {

@@ -66,7 +66,10 @@ describe('events of a chain', () => {
         tokenAddress: SENTINEL,
       },
     ]);
-    expect(here.receiver.received[0]).toMatchObject({ method: 'POST', contentType: 'application/json' });
+    expect(here.receiver.received[0]).toMatchObject({
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+    });
   });
 
   it('reports an internal transfer as coming from the contract', async () => {

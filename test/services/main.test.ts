@@ -120,16 +120,13 @@ it('exits with 0 on SIGTERM while its modules still load', async () => {
   expect(await ended(child)).toEqual({ code: 0, output: '' });
 });
 
-it('refuses a second service instead of starting only the first', async () => {
-  const { code, output } = await ended(run({ RPC_URL: chain.rpcUrl }, 'explorer', 'notification'));
+it.each([
+  { args: ['explorer', 'notification'], message: 'More than one argument: explorer notification' },
+  { args: ['everything'], message: 'There is no service "everything"' },
+])('refuses to start with the arguments $args', async ({ args, message }) => {
+  const { code, output } = await ended(run({ RPC_URL: chain.rpcUrl }, ...args));
   expect(code).toBe(78);
-  expect(output).toContain('More than one argument: explorer notification');
-});
-
-it('refuses to start an unknown service', async () => {
-  const { code, output } = await ended(run({ RPC_URL: chain.rpcUrl }, 'everything'));
-  expect(code).toBe(78);
-  expect(output).toContain('There is no service "everything"');
+  expect(output).toContain(message);
   // The system's own Node may be too old for what `node services/main.ts` would run.
   expect(output).toContain('Usage: npm run services -- ');
 });

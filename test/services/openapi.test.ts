@@ -3,6 +3,7 @@ import { symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
+import { notificationSchemas } from '../../services/notification/schemas.ts';
 import { OPERATIONS, responsesOf } from '../../services/openapi.ts';
 import { HARBOR, limitedSurroundings } from './harness.ts';
 
@@ -123,32 +124,18 @@ it('lints clean, and a client that is generated from it gets what it describes f
 
 it('names faults in words, whatever has the wrong type', async () => {
   const wrong = [null, 7, 'x', true, {}, [], [{}], -1, 1e99];
-  const bodies = {
-    '/webhook': [
-      'projectId',
-      'webhookUrl',
-      'eventType',
-      'addresses',
-      'confirmations',
-      'withdrawals',
-      'parallel',
-      'fromBlock',
-    ],
-    '/webhook/add-addresses': ['webhookId', 'addresses', 'fromBlock'],
-    '/webhook/delete-addresses': ['webhookId', 'addresses'],
-    '/webhook/replay': ['webhookId', 'fromBlock', 'toBlock', 'failed'],
-    '/webhook/test': ['webhookId'],
-  };
   const webhookId = await here.watch();
   const said = new Set<string>();
   const call = async (method: string, path: string, body?: unknown) => {
     const response = await here.call(method, path, body);
     if (response.status === 400) said.add((response.body as { errorMessage: string }).errorMessage);
   };
-  for (const [path, fields] of Object.entries(bodies)) {
+  for (const [id, { shape }] of Object.entries(notificationSchemas('NATIVE', () => true))) {
+    const [operation] = OPERATIONS[id as keyof typeof OPERATIONS];
+    const [method = '', path = ''] = operation.replace('/notification/v0', '').split(' ');
     for (const value of wrong) {
-      await call('POST', path, value);
-      await call('POST', path, Object.fromEntries(fields.map((field) => [field, value])));
+      await call(method, path, value);
+      await call(method, path, Object.fromEntries(Object.keys(shape).map((field) => [field, value])));
     }
   }
   for (const page of ['limit=x', 'limit=0', 'limit=1&limit=2', 'after=1&after=2'])

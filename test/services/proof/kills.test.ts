@@ -6,7 +6,7 @@ import { inTime } from '../../until.ts';
 import { HARBOR, surroundings } from '../harness.ts';
 import { type RunningProcess, startProcess } from '../process.ts';
 import { luckFrom, operations, type World } from './operations.ts';
-import { eventOf, eventsOf } from './truth.ts';
+import { eventsOf, idsByEvent } from './truth.ts';
 
 const KILLS = Number(process.env.PROOF_KILLS ?? 5);
 const TIMEOUT_MS = 300_000 + KILLS * 60_000;
@@ -54,14 +54,7 @@ it(
     }
 
     const truth = await eventsOf(rpc, here.chain.rpcUrl, watched, first, await height());
-    const idsOf = () => {
-      const found = new Map<string, Set<unknown>>();
-      for (const received of here.receiver.received) {
-        const event = eventOf(received);
-        found.set(event, (found.get(event) ?? new Set()).add(received.headers['webhook-id']));
-      }
-      return found;
-    };
+    const idsOf = () => idsByEvent(here.receiver.received);
     const missing = () => truth.filter((event) => !idsOf().has(event));
     await expect.poll(missing, { message: 'events that never arrived', timeout: 120_000, interval: 500 }).toEqual([]);
     expect([...idsOf().keys()].sort()).toEqual(truth);

@@ -3,12 +3,12 @@ import { afterEach, expect, it } from 'vitest';
 import { rpcOf } from '../../../sandbox/chain/rpc.ts';
 import { HOUR, MINUTE } from '../../../src/domain/clock.ts';
 import { until } from '../../until.ts';
-import { HARBOR, type Harness, startHarness, surroundings } from '../harness.ts';
+import { type Harness, startHarness, surroundings } from '../harness.ts';
 import { type LimitedNode, startLimitedNode } from '../limited-node.ts';
 import type { Received } from '../receiver.ts';
 import { faults, spoil } from './node-faults.ts';
 import { deployForwarders, luckFrom, operations, type World } from './operations.ts';
-import { balancesOf, bodyOf, changesBy, eventOf, eventsOf, feesOf } from './truth.ts';
+import { balancesOf, bodyOf, changesBy, eventOf, eventsOf, feesOf, idsByEvent } from './truth.ts';
 
 /** Rounds, each with one reorganization: 16 in CI, more on demand. In the first 54 each fault of a node comes alone. */
 const ROUNDS = Number(process.env.PROOF_ROUNDS ?? 16);
@@ -55,13 +55,7 @@ async function begin(seed: number) {
   const world: World = { chain: here.chain, rpc, luck: luckFrom(seed), watched, forwarders };
   node = await startLimitedNode(here.chain.rpcUrl);
   await restart();
-  const settings = { eventType: 'ALL', withdrawals: true, parallel: 8, addresses: watched };
-  const created = await services.call('POST', '/webhook', {
-    projectId: HARBOR.id,
-    webhookUrl: here.receiver.url,
-    ...settings,
-  });
-  expect(created.status).toBe(201);
+  await services.watch(here.receiver.url, watched, { withdrawals: true, parallel: 8 });
   const height = async () => Number(await rpc<Hex>('eth_blockNumber'));
   return { world, rpc, watched, height, first: (await height()) + 1 };
 }
@@ -192,17 +186,12 @@ it(
 
     const truth = await eventsOf(rpc, here.chain.rpcUrl, watched, first, await height());
     const blocks = new Set(truth.map((event) => event.split(' ')[0]));
-    const idsOf = new Map<string, Set<string>>();
-    const withdrawn = new Set<string>();
+    const { received } = here.receiver;
+    const isWithdrawal = (one: Received) => bodyOf(one).removed === true;
+    const idsOf = idsByEvent(received.filter((one) => !isWithdrawal(one)));
+    const withdrawn = new Set(received.filter(isWithdrawal).map(eventOf));
     /** Blocks and transactions that were reported again from another block. */
-    const moved = new Set<string>();
-    for (const received of here.receiver.received) {
-      const event = eventOf(received);
-      if (bodyOf(received).removed === true) withdrawn.add(event);
-      else idsOf.set(event, (idsOf.get(event) ?? new Set()).add(String(received.headers['webhook-id'])));
-      const from = received.headers['ledgerbell-moved-from'];
-      if (from !== undefined) moved.add([from, bodyOf(received).txHash].join(' '));
-    }
+    const moved = new Set(received.map((one) => `${one.headers['ledgerbell-moved-from']} ${bodyOf(one).txHash}`));
     const canonical = [...idsOf.keys()].filter((event) => blocks.has(event.split(' ')[0]));
     expect(canonical.sort()).toEqual(truth);
     // A second delivery of an event is right only after the first was withdrawn.

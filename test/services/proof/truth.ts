@@ -111,6 +111,16 @@ export async function eventsOf(
   return events.sort();
 }
 
+/** The ids of the deliveries that reported each event. */
+export function idsByEvent(received: readonly Received[]): Map<string, Set<unknown>> {
+  const found = new Map<string, Set<unknown>>();
+  for (const one of received) {
+    const event = eventOf(one);
+    found.set(event, (found.get(event) ?? new Set()).add(one.headers['webhook-id']));
+  }
+  return found;
+}
+
 /** What a delivery reports, in the form of {@link eventsOf}. */
 export function eventOf(received: Received): string {
   const { blockHash, txHash, direction } = bodyOf(received);
