@@ -28,12 +28,17 @@ export type BotProcess = ReturnType<typeof launchBot>;
 /** Starts `main` with `preloaded` modules, `within` a command that becomes it. */
 export function launchBot(
   environment: Record<string, string | undefined>,
-  { preloaded = [], within = [], main = MAIN }: { preloaded?: string[]; within?: string[]; main?: string } = {},
+  {
+    preloaded = [],
+    within = [],
+    main = MAIN,
+    args = [],
+  }: { preloaded?: string[]; within?: string[]; main?: string; args?: string[] } = {},
 ) {
   const imports = preloaded.flatMap((path) => ['--import', path]);
-  const [command, ...args] = [...within, process.execPath, ...imports, main];
+  const [command, ...rest] = [...within, process.execPath, ...imports, main, ...args];
   const env = { ...BARE_ENVIRONMENT, ...environment };
-  const child = spawn(command!, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'], env });
+  const child = spawn(command!, rest, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'], env });
   let tail = '';
   let stderr = '';
   for (const stream of [child.stdout, child.stderr])

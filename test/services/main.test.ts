@@ -1,4 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -7,11 +6,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Chain, startChain } from '../../sandbox/chain/index.ts';
 import { openStore } from '../../services/notification/store/index.ts';
-import { BARE_ENVIRONMENT } from '../bare-environment.ts';
 import { folderOfFile } from '../folder.ts';
 import { inTime } from '../until.ts';
 import { HARBOR } from './harness.ts';
-import { MAIN, startProcess } from './process.ts';
+import { launchServices, startProcess } from './process.ts';
 import { startReceiver } from './receiver.ts';
 
 let chain: Chain;
@@ -22,53 +20,41 @@ beforeAll(async () => {
 });
 afterAll(() => chain.close());
 
-function run(environment: Record<string, string>, ...args: string[]): ChildProcess {
-  return spawn(process.execPath, [MAIN, ...args], { env: { ...BARE_ENVIRONMENT, ...environment } });
-}
-
-async function ended(child: ChildProcess): Promise<{ code: number | null; output: string }> {
-  let output = '';
-  child.stderr?.on('data', (chunk: Buffer) => {
-    output += chunk.toString();
-  });
-  const [code] = (await inTime('the services end', once(child, 'close'))) as [number | null];
-  return { code, output };
-}
+/** How services end that do not start. */
+const ended = (environment: Record<string, string>, ...args: string[]) =>
+  launchServices({ RPC_URL: chain.rpcUrl, PORT: '0', ...environment }, { args }).ended();
 
 const start = (environment: Record<string, string> = {}) =>
   startProcess({ RPC_URL: chain.rpcUrl, DATA_DIR: folder, ...environment });
 
 it('names every fault and exits with 78 without configuration', async () => {
-  const { code, output } = await ended(
-    run({
-      PORT: 'none',
-      RPC_RATE: '0.5',
-      PROJECTS: 'harbor:only-a-secret',
-      NATIVE_SYMBOL: 'x'.repeat(33),
-      RPC_TRACE_URL: 'http://user:%zz@127.0.0.1',
-    }),
-  );
+  const { code, stderr } = await ended({
+    RPC_URL: '',
+    PORT: 'none',
+    RPC_RATE: '0.5',
+    PROJECTS: 'harbor:only-a-secret',
+    NATIVE_SYMBOL: 'x'.repeat(33),
+    RPC_TRACE_URL: 'http://user:%zz@127.0.0.1',
+  });
   expect(code).toBe(78);
-  expect(output).toMatch(/RPC_URL must be a node's JSON-RPC URL/);
-  expect(output).toMatch(/PORT must be a whole number from 0 to 65535/);
-  expect(output).toMatch(/RPC_RATE must be a whole number from 1 to 100000/);
-  expect(output).toMatch(/RPC_TRACE_URL must have its user and password in URL encoding/);
-  expect(output).toMatch(/NATIVE_SYMBOL must have at most 32 characters/);
-  expect(output).toMatch(/PROJECTS must be id:key:secret/);
-  expect(output).not.toContain('only-a-secret');
+  expect(stderr).toMatch(/RPC_URL must be a node's JSON-RPC URL/);
+  expect(stderr).toMatch(/PORT must be a whole number from 0 to 65535/);
+  expect(stderr).toMatch(/RPC_RATE must be a whole number from 1 to 100000/);
+  expect(stderr).toMatch(/RPC_TRACE_URL must have its user and password in URL encoding/);
+  expect(stderr).toMatch(/NATIVE_SYMBOL must have at most 32 characters/);
+  expect(stderr).toMatch(/PROJECTS must be id:key:secret/);
+  expect(stderr).not.toContain('only-a-secret');
 });
 
 it.each([
   { variable: 'PROVIDERS_FILE', value: '/nowhere/providers.json' },
-  { variable: 'DATA_DIR', value: MAIN },
+  { variable: 'DATA_DIR', value: import.meta.filename },
   { variable: 'DATA_DIR', value: '/proc/ledgerbell/services' },
   { variable: 'HOST', value: '192.0.2.1' },
 ])('names $variable and exits with 78 when its value is invalid', async ({ variable, value }) => {
-  const { code, output } = await ended(
-    run({ RPC_URL: chain.rpcUrl, PORT: '0', DATA_DIR: `${folder}/unused`, [variable]: value }),
-  );
+  const { code, stderr } = await ended({ DATA_DIR: `${folder}/unused`, [variable]: value });
   expect(code).toBe(78);
-  expect(output).toContain(`${variable} ${value}`);
+  expect(stderr).toContain(`${variable} ${value}`);
 });
 
 it.each([
@@ -87,20 +73,19 @@ it.each([
   const file = join(dir, 'notification.sqlite');
   openStore(dir).close();
   writeFileSync(file, change(readFileSync(file)));
-  const { code, output } = await ended(run({ RPC_URL: chain.rpcUrl, PORT: '0', DATA_DIR: dir }));
+  const { code, stderr } = await ended({ DATA_DIR: dir });
   expect(code).toBe(78);
-  expect(output).toMatch(message);
+  expect(stderr).toMatch(message);
 });
 
 it('exits with 0 on SIGTERM while it still waits for its node', async () => {
   const node = createServer();
   await new Promise<void>((resolve) => node.listen(0, '127.0.0.1', resolve));
   const { port } = node.address() as AddressInfo;
-  const child = run({ RPC_URL: `http://127.0.0.1:${port}`, PORT: '0', DATA_DIR: join(folder, 'waiting') });
-  const over = ended(child);
+  const waiting = launchServices({ RPC_URL: `http://127.0.0.1:${port}`, PORT: '0', DATA_DIR: join(folder, 'waiting') });
   await inTime('the services call their node', once(node, 'request'));
-  child.kill('SIGTERM');
-  expect((await over).code).toBe(0);
+  waiting.kill('SIGTERM');
+  expect((await waiting.ended()).code).toBe(0);
   node.closeAllConnections();
   node.close();
 });
@@ -114,21 +99,19 @@ it('exits with 0 on SIGTERM while its modules still load', async () => {
       },
     });`;
   const hook = `data:text/javascript,${encodeURIComponent(preload)}`;
-  const child = spawn(process.execPath, ['--import', hook, MAIN], {
-    env: { ...BARE_ENVIRONMENT, RPC_URL: chain.rpcUrl, PORT: '0', DATA_DIR: join(folder, 'loading') },
-  });
-  expect(await ended(child)).toEqual({ code: 0, output: '' });
+  const environment = { RPC_URL: chain.rpcUrl, PORT: '0', DATA_DIR: join(folder, 'loading') };
+  expect(await launchServices(environment, { preloaded: [hook] }).ended()).toMatchObject({ code: 0, stderr: '' });
 });
 
 it.each([
   { args: ['explorer', 'notification'], message: 'More than one argument: explorer notification' },
   { args: ['everything'], message: 'There is no service "everything"' },
 ])('refuses to start with the arguments $args', async ({ args, message }) => {
-  const { code, output } = await ended(run({ RPC_URL: chain.rpcUrl }, ...args));
+  const { code, stderr } = await ended({}, ...args);
   expect(code).toBe(78);
-  expect(output).toContain(message);
+  expect(stderr).toContain(message);
   // The system's own Node may be too old for what `node services/main.ts` would run.
-  expect(output).toContain('Usage: npm run services -- ');
+  expect(stderr).toContain('Usage: npm run services -- ');
 });
 
 it('delivers accepted events after a kill, from a file that nobody else may read', async () => {
@@ -146,8 +129,7 @@ it('delivers accepted events after a kill, from a file that nobody else may read
   receiver.answer(null);
   const mined = await chain.burst(5, { from: 'Alice', to: 'Treasury' });
   await receiver.until(1);
-  first.child.kill('SIGKILL');
-  await inTime('the killed services end', once(first.child, 'close'));
+  await first.destroy();
   const later = await chain.transfer({ kind: 'native', from: 'Alice', to: 'Treasury' });
 
   receiver.answer(200);
@@ -158,8 +140,8 @@ it('delivers accepted events after a kill, from a file that nobody else may read
   const bodies = await receiver.until(7);
   const hashes = new Set(bodies.map(({ body }) => JSON.parse(body).txHash));
   expect(hashes).toEqual(new Set([...mined.map(({ hash }) => hash), later.hash]));
-  second.child.kill('SIGTERM');
-  expect(await inTime('the services end', once(second.child, 'exit'))).toEqual([0, null]);
+  second.kill('SIGTERM');
+  expect(await second.exited()).toEqual({ code: 0, signal: null });
   await receiver.close();
 });
 
@@ -169,7 +151,7 @@ it('follows PROJECTS_FILE: secrets rotate, a broken file changes nothing, and a 
   const write = (...projects: object[]) =>
     writeFileSync(file, JSON.stringify(projects.map((one) => ({ id: HARBOR.id, key: HARBOR.key, ...one }))));
   write({ secret: 'old', signingSecrets: [early] });
-  const { child, url, output, call } = await start({ PROJECTS_FILE: file, DATA_DIR: join(folder, 'followed') });
+  const { url, tail, call, kill, exited } = await start({ PROJECTS_FILE: file, DATA_DIR: join(folder, 'followed') });
   const status = async (secret: string) =>
     (await call('GET', `/webhooks/${HARBOR.id}`, undefined, { ...HARBOR, secret })).status;
   const becomes = (secret: string, code: number) =>
@@ -195,7 +177,7 @@ it('follows PROJECTS_FILE: secrets rotate, a broken file changes nothing, and a 
   await becomes('old', 403);
   writeFileSync(file, '[');
   await expect
-    .poll(output, { message: 'the log names the broken file', timeout: 60_000 })
+    .poll(tail, { message: 'the log names the broken file', timeout: 60_000 })
     .toContain('cannot read the changed projects file');
   expect(await status('new')).toBe(200);
 
@@ -212,7 +194,7 @@ it('follows PROJECTS_FILE: secrets rotate, a broken file changes nothing, and a 
   const { hash } = await pay();
   const received = await receiver.until(2);
   expect(received.map(({ body }) => JSON.parse(body).txHash).at(1)).toBe(hash);
-  child.kill('SIGTERM');
-  expect(await inTime('the services end', once(child, 'exit'))).toEqual([0, null]);
+  kill('SIGTERM');
+  expect(await exited()).toEqual({ code: 0, signal: null });
   await receiver.close();
 });

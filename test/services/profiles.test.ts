@@ -1,4 +1,4 @@
-import { type Hex, keccak256, numberToHex, pad } from 'viem';
+import { type Hex, numberToHex, pad } from 'viem';
 import { describe, expect, it } from 'vitest';
 import { readLogs } from '../../services/chain/block.ts';
 import { outerTransfers } from '../../services/chain/block-transfers.ts';
@@ -13,6 +13,7 @@ import { profileOf } from '../../services/chain/profiles.ts';
 import { coinMoves } from '../../services/chain/traces.ts';
 import { RECEIVER_TOPIC } from '../../services/chain/transfers.ts';
 import { nodeWith } from './fake-node.ts';
+import { GNOSIS_WRAP } from './records.ts';
 
 const word = (value: bigint | Hex): Hex => pad(typeof value === 'bigint' ? numberToHex(value) : value, { size: 32 });
 const hash = (digit: string): Hex => `0x${digit.repeat(64)}`;
@@ -57,14 +58,6 @@ const receipt = (more: Partial<NodeReceipt>): NodeReceipt => ({
   logs: [],
   ...more,
 });
-const logsBloomOf = (logs: readonly NodeLog[]): Hex => {
-  let bloom = 0n;
-  for (const value of logs.flatMap(({ address, topics }) => [address, ...topics])) {
-    const bytes = keccak256(value, 'bytes');
-    for (const at of [0, 2, 4]) bloom |= 1n << BigInt(((bytes[at]! << 8) | bytes[at + 1]!) & 2047);
-  }
-  return `0x${bloom.toString(16).padStart(512, '0')}`;
-};
 const outer = (chainId: string, one: NodeBlock, logs: NodeLog[] = []) => outerTransfers(one, logs, profileOf(chainId));
 
 describe('chains with a profile', () => {
@@ -141,19 +134,16 @@ describe('chains with a profile', () => {
 
   it('Polygon: takes all receipts of a block at once, although its Bloom filter lacks the logs of its state sync', async () => {
     const sync = transaction({ hash: hash('9'), from: ZERO, to: ZERO, gas: '0x0', gasPrice: '0x0' });
-    const moved = (txHash: Hex) => log(BOB, [TRANSFER, word(ZERO), word(ALICE)], word(4n), { transactionHash: txHash });
-    const receipts = [
-      receipt({ logs: [log(BOB, [TRANSFER, word(BOB), word(ALICE)], word(4n))] }),
-      receipt({ transactionHash: hash('9'), logs: [moved(hash('9'))] }),
-    ];
-    const node = nodeWith({ eth_getBlockReceipts: receipts });
-    const logsBloom = logsBloomOf(receipts[0]!.logs);
-    const one = block({ transactions: [transaction(), sync], logsBloom });
+    const moved = log(BOB, [TRANSFER, word(ZERO), word(ALICE)], word(4n), { transactionHash: hash('9') });
+    const ofSync = receipt({ transactionHash: hash('9'), logs: [moved] });
+    const { transactionHash, logsBloom } = GNOSIS_WRAP.receipt;
+    const one = block({ transactions: [transaction({ hash: transactionHash }), sync], logsBloom });
+    const node = nodeWith({ eth_getBlockReceipts: [GNOSIS_WRAP.receipt, ofSync] });
     expect((await readLogs(node, one, true)).logs).toHaveLength(2);
     expect(node.asked).toEqual(['eth_getBlockReceipts']);
     // A log that the Bloom filter has is still missed.
-    receipts[0]!.logs = [];
-    await expect(readLogs(node, one, true)).rejects.toThrow('eth_getTransactionReceipt');
+    const lacking = nodeWith({ eth_getBlockReceipts: [{ ...GNOSIS_WRAP.receipt, logs: [] }, ofSync] });
+    await expect(readLogs(lacking, one, true)).rejects.toThrow('eth_getTransactionReceipt');
   });
 
   it('quarantines a transaction with an unknown address format and reads the others', () => {

@@ -1,8 +1,6 @@
-import { once } from 'node:events';
 import type { Hex } from 'viem';
 import { expect, it, onTestFinished } from 'vitest';
 import { rpcOf } from '../../../sandbox/chain/rpc.ts';
-import { inTime } from '../../until.ts';
 import { HARBOR, surroundings } from '../harness.ts';
 import { type RunningProcess, startProcess } from '../process.ts';
 import { luckFrom, operations, type World } from './operations.ts';
@@ -18,7 +16,7 @@ const here = surroundings();
 
 async function start(): Promise<RunningProcess> {
   const running = await startProcess({ RPC_URL: here.chain.rpcUrl, DATA_DIR: here.dir });
-  onTestFinished(() => void running.child.kill('SIGKILL'));
+  onTestFinished(() => running.destroy());
   return running;
 }
 
@@ -48,8 +46,7 @@ it(
       }
       // Somewhere among the deliveries of these blocks; the rest are reported after the restart.
       await here.receiver.until(before + 1 + Math.floor(world.luck.next() * 6));
-      running.child.kill('SIGKILL');
-      await inTime('the killed services end', once(running.child, 'exit'));
+      await running.destroy();
       running = await start();
     }
 
