@@ -62,7 +62,10 @@ export function startGateway<Services extends object>(options: GatewayOptions<Se
       if (shards.get(shard)) log.warn({ shard }, 'connection to Discord lost');
       shards.set(shard, false);
     });
-    current.on(Events.ShardDisconnect, ({ code }) => retry(new GatewayClosed(code)));
+    // The library does not reconnect after such a code.
+    current.on(Events.ShardDisconnect, ({ code }) =>
+      retry(Object.assign(new Error(`The gateway closed with code ${code}.`), { code })),
+    );
     current.login(options.token).catch(retry);
   }
 
@@ -105,15 +108,6 @@ function discard(client: Client): void {
   // A discarded client may still emit errors, and an error without a listener would end the process.
   client.on(Events.Error, () => {});
   client.destroy().catch(() => {});
-}
-
-/** The gateway closed with a code after which the library does not reconnect. */
-class GatewayClosed extends Error {
-  readonly code: number;
-  constructor(code: number) {
-    super(`The gateway closed with code ${code}.`);
-    this.code = code;
-  }
 }
 
 const AUTHENTICATION_FAILED = 4004;
