@@ -1,5 +1,4 @@
-import { z } from 'zod';
-import { NATIVE_SENTINEL, toAddress, ZERO_ADDRESS } from './address.ts';
+import { type AddressText, NATIVE_SENTINEL, toAddress, ZERO_ADDRESS } from './address.ts';
 import { wholeDigits } from './amount.ts';
 import type { Transfer, TransferEvent, TransferKind } from './transfer.ts';
 
@@ -16,37 +15,7 @@ const MAX_TEXT = 1_000;
 const MAX_BODY = 32 * 1024;
 const BYTE_ORDER_MARK = 0xfeff;
 
-const field = z.unknown().optional();
-const textField = field.transform(text);
-const integerField = field.transform(integer);
-const addressField = field.transform(toAddress);
-
-/** A field that cannot be read is null. Numbers arrive as their source text, so that no digit is lost. */
-const eventBody = z.object({
-  txHash: textField,
-  blockNumber: field.transform(safeInteger),
-  blockHash: textField,
-  from: addressField,
-  to: addressField,
-  tokenType: textField,
-  tokenAddress: addressField,
-  tokenName: textField,
-  tokenSymbol: textField,
-  tokenDecimals: field.transform(readDecimals),
-  tokenId: field,
-  value: integerField,
-  /**
-   * Pieces of an ERC-1155. Only this project's own service sends it: in the specification the ID replaces the value.
-   */
-  quantity: integerField,
-  gasFee: integerField,
-  isInternalTransaction: field.transform((value) => value === true || value === 'true'),
-  direction: textField,
-  addressType: textField,
-  projectId: textField,
-});
-type EventBody = z.infer<typeof eventBody>;
-
+/** Numbers are their source text, so that no digit is lost. */
 type Fields = Record<string, unknown>;
 
 const ODD_NUMBER = /:\s*(?:-|\d+[.eE])/;
@@ -129,9 +98,12 @@ export function numbersAsWritten(this: unknown, _key: string, value: unknown, co
   return typeof value === 'number' ? (context?.source ?? String(value)) : value;
 }
 
+/** A field that cannot be read is null. */
 function readEvent(fields: Fields): ParsedEvent {
-  const body = eventBody.parse(fields);
-  const { txHash, from, to, tokenAddress, tokenType } = body;
+  const txHash = text(fields.txHash);
+  const from = toAddress(fields.from);
+  const to = toAddress(fields.to);
+  const tokenAddress = toAddress(fields.tokenAddress);
   if (!txHash || !/^[0-9a-z]{1,80}$/i.test(txHash)) {
     return { ok: false, reason: 'The event has no transaction hash (txHash).' };
   }
@@ -139,9 +111,10 @@ function readEvent(fields: Fields): ParsedEvent {
   if (!from && !to && (!tokenAddress || tokenAddress === NATIVE_SENTINEL)) {
     return { ok: false, reason: 'The event contains no address (from, to, tokenAddress).' };
   }
-  const tokenId = readTokenId(body.tokenId);
-  const value = body.value ?? body.quantity;
-  const kind = readKind(body, tokenId.tokenId, value);
+  const tokenId = readTokenId(fields.tokenId);
+  // Only this project's own service sends the pieces of an ERC-1155: in the specification the ID replaces the value.
+  const value = integer(fields.value) ?? integer(fields.quantity);
+  const kind = readKind(fields, tokenAddress, tokenId.tokenId, value);
   const native = kind === 'native';
   const transfer: Transfer = {
     kind,
@@ -151,35 +124,42 @@ function readEvent(fields: Fields): ParsedEvent {
     token: native ? null : tokenAddress,
     value,
     ...tokenId,
-    tokenType,
-    tokenName: native ? null : body.tokenName,
-    tokenSymbol: native ? null : body.tokenSymbol,
-    decimals: native ? 18 : body.tokenDecimals,
-    internal: body.isInternalTransaction,
-    blockNumber: body.blockNumber,
-    blockHash: body.blockHash?.toLowerCase() ?? null,
-    gasFee: body.gasFee,
+    tokenType: text(fields.tokenType),
+    tokenName: native ? null : text(fields.tokenName),
+    tokenSymbol: native ? null : text(fields.tokenSymbol),
+    decimals: native ? 18 : readDecimals(fields.tokenDecimals),
+    internal: fields.isInternalTransaction === true || fields.isInternalTransaction === 'true',
+    blockNumber: safeInteger(fields.blockNumber),
+    blockHash: text(fields.blockHash)?.toLowerCase() ?? null,
+    gasFee: integer(fields.gasFee),
   };
-  const direction = body.direction?.toLowerCase();
-  const addressType = body.addressType?.toLowerCase();
+  const direction = text(fields.direction)?.toLowerCase();
+  const addressType = text(fields.addressType)?.toLowerCase();
   return {
     ok: true,
     event: {
       transfer,
       direction: direction === 'incoming' || direction === 'outgoing' ? direction : null,
       addressType: addressType?.startsWith('wallet') ? 'wallet' : addressType?.startsWith('token') ? 'token' : null,
-      projectId: body.projectId,
+      projectId: text(fields.projectId),
     },
   };
 }
 
-function readKind(body: EventBody, tokenId: string | null, value: string | null): TransferKind {
-  const { tokenAddress, tokenDecimals } = body;
-  const type = body.tokenType?.replace(/[^0-9a-z]/gi, '').toUpperCase() ?? '';
+function readKind(
+  fields: Fields,
+  tokenAddress: AddressText | null,
+  tokenId: string | null,
+  value: string | null,
+): TransferKind {
+  const type =
+    text(fields.tokenType)
+      ?.replace(/[^0-9a-z]/gi, '')
+      .toUpperCase() ?? '';
   if (tokenAddress === NATIVE_SENTINEL) return 'native';
   if (type === 'ERC20') return 'erc20';
   // Some senders also use this type for ERC-1155. The value then counts the pieces, unless it repeats the ID.
-  const id = integer(body.tokenId);
+  const id = integer(fields.tokenId);
   const isId = value === id || (value !== null && value.length > MAX_ROUNDED_DIGITS && value.length === id?.length);
   const isOne = tokenId === null || value === null || value === '0' || value === '1' || isId;
   if (type === 'ERC721') return isOne ? 'erc721' : 'erc1155';
@@ -189,7 +169,7 @@ function readKind(body: EventBody, tokenId: string | null, value: string | null)
   if (tokenAddress === null || tokenAddress === ZERO_ADDRESS) return tokenId !== null ? 'unknown' : 'native';
   if (type !== '') return 'unknown';
   if (tokenId !== null) return value !== null ? 'erc1155' : 'erc721';
-  return value !== null && tokenDecimals !== null ? 'erc20' : 'unknown';
+  return value !== null && readDecimals(fields.tokenDecimals) !== null ? 'erc20' : 'unknown';
 }
 
 function text(value: unknown): string | null {
