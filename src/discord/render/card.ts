@@ -208,13 +208,8 @@ function details({ alerts, parts, context }: Shown): APIEmbedField[] {
     if (token === null) continue;
     const { transfer, labels } = list[0]!;
     const write = context.cataloged.has(token) ? asName : inCode;
-    const hidden = t('alert.hiddenName');
-    const own = write(
-      transfer.tokenName,
-      write(transfer.tokenSymbol, t('alert.unnamed'), undefined, hidden),
-      undefined,
-      hidden,
-    );
+    const written = (name: string | null, fallback: string) => write(name, fallback, undefined, t('alert.hiddenName'));
+    const own = written(transfer.tokenName, written(transfer.tokenSymbol, t('alert.unnamed')));
     const name = labels[token] ? `${named(labels[token], context)} · ${own}` : own;
     fields.push({ name: t('alert.tokenField'), value: `${name}\n-# ${linked(token, 'token', context)}` });
   }
