@@ -5,34 +5,37 @@ import { NO_SEARCH, type Search, widened } from './outcome.ts';
 /** A channel's first new alert waits for others of its transaction: a swap then needs one message and no edit. */
 export const GATHER_MS = 500;
 
-/** Only the schedule changes it. Times are elapsed milliseconds. */
-export interface Channel {
-  readonly id: string;
+/** Times are elapsed milliseconds. */
+const newChannel = (id: string, lastTurn: number) => ({
+  id,
   /** null: unknown. */
-  readonly guildId: string | null;
-  readonly loaded: boolean;
-  readonly dueAt: number;
+  guildId: null as string | null,
+  lastTurn,
+  loaded: false,
+  dueAt: 0,
   /** Wall clock; as stored for its next attempt, as far as is known. */
-  readonly storedDueAt: number;
+  storedDueAt: 0,
   /** Nothing is due before, unless something new arrives. */
-  readonly sleepUntil: number;
+  sleepUntil: 0,
   /** Alerts gather until then; null: none arrived since its last turn. */
-  readonly gatherUntil: number | null;
+  gatherUntil: null as number | null,
   /** No sent message is edited before, except to append alerts: Discord limits edits separately. */
-  readonly editsDueAt: number;
-  readonly busy: boolean;
+  editsDueAt: 0,
+  busy: false,
   /** Something new arrived while it was busy. */
-  readonly dirty: boolean;
-  readonly done: boolean;
-  readonly blocked: boolean;
+  dirty: false,
+  done: false,
+  blocked: false,
   /** It is tried for its guild: if the bot can post in it, the guild's other blocked channels are tried, too. */
-  readonly probe: boolean;
-  readonly search: Search;
+  probe: false,
+  search: NO_SEARCH,
   /** Why it sends nothing before `dueAt` or `sleepUntil`; null: nothing is due. */
-  readonly waitsFor: 'rate' | 'retry' | 'burst' | null;
-}
+  waitsFor: null as 'rate' | 'retry' | 'burst' | null,
+});
 
-type Entry = { -readonly [Key in keyof Channel]: Channel[Key] } & { lastTurn: number };
+type Entry = ReturnType<typeof newChannel>;
+/** Only the schedule changes it. */
+export type Channel = Readonly<Entry>;
 
 /** Guilds take turns, and in each its channels. Time is always an argument; nothing is read, sent or stored. */
 export function createSchedule() {
@@ -52,7 +55,7 @@ export function createSchedule() {
 
   function known(id: string, guildId: string | null): Entry {
     // A new channel takes its turn after those that wait.
-    const channel = channels.get(id) ?? { ...newChannel(id), lastTurn: turns };
+    const channel = channels.get(id) ?? newChannel(id, turns);
     channels.set(id, channel);
     channel.guildId = guildId ?? channel.guildId;
     return channel;
@@ -155,21 +158,3 @@ export function createSchedule() {
       }),
   };
 }
-
-const newChannel = (id: string): Channel => ({
-  id,
-  guildId: null,
-  loaded: false,
-  dueAt: 0,
-  storedDueAt: 0,
-  sleepUntil: 0,
-  gatherUntil: null,
-  editsDueAt: 0,
-  busy: false,
-  dirty: false,
-  done: false,
-  blocked: false,
-  probe: false,
-  search: NO_SEARCH,
-  waitsFor: null,
-});
