@@ -7,33 +7,25 @@ import type { CatalogEntry, Counterparty, TokenKnowledge } from '../domain/routi
 import { asksFor, type Watcher } from '../domain/subscription.ts';
 import { isZero, type Transfer } from '../domain/transfer.ts';
 
-export interface ScamSignals {
-  /** The networks with an explorer: a token there that `catalog` lacks could not be checked. */
-  explorers: Set<number>;
-  /** Tokens that were not looked up because there were too many, by network and token. */
-  crowded: Set<string>;
-  /** By network and token. */
-  catalog: Map<string, CatalogEntry>;
-  /** Cataloged tokens, by network and the skeleton of their symbol. */
-  genuine: Map<string, Set<AddressText>>;
-  /** By network. */
-  nativeSymbols: Map<number, string>;
-  /** Addresses that a guild has labeled or watches, by guild and ends. */
-  named: Map<string, TokenKnowledge['named']>;
-  /** By guild, watched address and ends. */
-  counterparties: Map<string, Map<AddressText, Counterparty>>;
-}
+export type ScamSignals = ReturnType<typeof toScamSignals>;
 
-export function toScamSignals(knowledge: TokenKnowledge): ScamSignals {
+export function toScamSignals(knowledge: TokenKnowledge) {
   const { catalog, genuine, nativeSymbols, named, counterparties } = knowledge;
-  const signals: ScamSignals = {
-    explorers: new Set(),
-    crowded: new Set(),
-    catalog: new Map(catalog.map((entry) => [`${entry.network} ${entry.token}`, entry])),
-    genuine: new Map(),
+  const signals = {
+    /** The networks with an explorer: a token there that `catalog` lacks could not be checked. */
+    explorers: new Set<number>(),
+    /** Tokens that were not looked up because there were too many, by network and token. */
+    crowded: new Set<string>(),
+    /** By network and token. */
+    catalog: new Map(catalog.map((entry) => [`${entry.network} ${entry.token}`, entry] as const)),
+    /** Cataloged tokens, by network and the skeleton of their symbol. */
+    genuine: new Map<string, Set<AddressText>>(),
+    /** By network. */
     nativeSymbols: new Map(nativeSymbols),
+    /** Addresses that a guild has labeled or watches, by guild and ends. */
     named: Map.groupBy(named, ({ guildId, address }) => guildId + outerDigitsOf(address)),
-    counterparties: new Map(),
+    /** By guild, watched address and ends. */
+    counterparties: new Map<string, Map<AddressText, Counterparty>>(),
   };
   for (const { network, skeleton: text, token } of genuine) addGenuine(signals, `${network} ${text}`, token);
   for (const counterparty of counterparties) addCounterparty(signals, counterparty);
