@@ -78,21 +78,20 @@ function movementOf({ outcomes, warnings, ...decided }: DecidedTransfer): Moveme
 /** `other`: to itself, or of the token whose contract the address is. */
 export type Direction = 'incoming' | 'outgoing' | 'other';
 
-/** `value` is in the smallest unit; NFTs are counted in pieces. */
-interface Sum {
-  transfers: number;
-  value: bigint;
-  /** null: unknown for one of the transfers. */
-  worth: bigint | null;
-}
+/** `value` is in the smallest unit; NFTs are counted in pieces. `worth` null: unknown for one of the transfers. */
+const nothing = () => ({ transfers: 0, value: 0n, worth: 0n as bigint | null });
 
-export interface AssetTotal extends Record<Direction, Sum> {
-  network: number;
-  transfer: Transfer;
-  movements: number;
-  imitation: boolean;
-  largest: Activity['largest'];
-}
+const newTotal = (network: number, transfer: Transfer) => ({
+  incoming: nothing(),
+  outgoing: nothing(),
+  other: nothing(),
+  network,
+  transfer,
+  movements: 0,
+  imitation: false,
+  largest: [] as Activity['largest'],
+});
+export type AssetTotal = ReturnType<typeof newTotal>;
 
 export interface Activity extends Record<Direction, number> {
   buckets: ({ label: string } & Record<Direction, number>)[];
@@ -139,7 +138,7 @@ export async function summarize(
   isListed: (network: number, token: AddressText) => boolean = () => false,
 ): Promise<Activity> {
   const { buckets, bucketAt } = bucketsOf(period);
-  const tallies = new Map<string, AssetTotal>();
+  const byAsset = new Map<string, AssetTotal>();
   const hidden = new Map<string, number>();
   const worth = { incoming: 0n, outgoing: 0n, other: 0n };
   let unpriced = 0;
@@ -150,9 +149,9 @@ export async function summarize(
     if (isNoise(movement.hidden) || count === 0) continue;
     const direction = directionOf(address, transfer);
     const key = `${network} ${keyOf(transfer)}`;
-    const tally = tallies.get(key) ?? newTally(network, transfer);
-    tallies.set(key, tally);
-    add(tally, { ...movement, direction });
+    const total = byAsset.get(key) ?? newTotal(network, transfer);
+    byAsset.set(key, total);
+    add(total, { ...movement, direction });
     bucketAt(at)[direction] += count;
     const own = worthOf(transfer, count);
     if (own === null && !isItem(transfer)) unpriced += count;
@@ -161,7 +160,7 @@ export async function summarize(
   // Nobody can make up the coin or a listed token. Anybody can move others any number of times.
   const isMadeUp = ({ network, transfer: { kind, token } }: AssetTotal) =>
     Number(token === null ? kind !== 'native' : !isListed(network, token));
-  const ranked = [...tallies.values()].sort((a, b) => isMadeUp(a) - isMadeUp(b) || b.movements - a.movements);
+  const ranked = [...byAsset.values()].sort((a, b) => isMadeUp(a) - isMadeUp(b) || b.movements - a.movements);
   const totals = ranked.toSorted((a, b) => byWorth(worthOfTotal(a), worthOfTotal(b)));
   const number = (direction: Direction) => totals.reduce((sum, total) => sum + total[direction].transfers, 0);
   return {
@@ -189,25 +188,19 @@ function keyOf(transfer: Transfer): string {
   return `${asset} ${isItem(transfer) ? 'pieces' : value !== null}`;
 }
 
-function newTally(network: number, transfer: Transfer): AssetTotal {
-  const nothing = () => ({ transfers: 0, value: 0n, worth: 0n });
-  const ways = { incoming: nothing(), outgoing: nothing(), other: nothing() };
-  return { ...ways, network, transfer, movements: 0, imitation: false, largest: [] };
-}
-
-function add(tally: AssetTotal, seen: SeenMovement): void {
+function add(total: AssetTotal, seen: SeenMovement): void {
   const { transfer, direction, count } = seen;
-  if (tally.transfer.decimals === null && transfer.decimals !== null) tally.transfer = transfer;
-  tally.movements++;
-  tally[direction].transfers += count;
-  tally[direction].value += amountOf(transfer) * BigInt(count);
-  const [before, own] = [tally[direction].worth, worthOf(transfer, count)];
-  tally[direction].worth = before === null || own === null ? null : before + own;
-  tally.imitation ||= seen.imitation;
+  if (total.transfer.decimals === null && transfer.decimals !== null) total.transfer = transfer;
+  total.movements++;
+  total[direction].transfers += count;
+  total[direction].value += amountOf(transfer) * BigInt(count);
+  const [before, own] = [total[direction].worth, worthOf(transfer, count)];
+  total[direction].worth = before === null || own === null ? null : before + own;
+  total.imitation ||= seen.imitation;
   if (isItem(transfer)) return;
-  const smallest = tally.largest.at(-1);
-  if (smallest && tally.largest.length === MAX_LARGEST && byAmount(seen, smallest) >= 0) return;
-  tally.largest = [...tally.largest, seen].sort(byAmount).slice(0, MAX_LARGEST);
+  const smallest = total.largest.at(-1);
+  if (smallest && total.largest.length === MAX_LARGEST && byAmount(seen, smallest) >= 0) return;
+  total.largest = [...total.largest, seen].sort(byAmount).slice(0, MAX_LARGEST);
 }
 
 function byAmount(a: SeenMovement, b: SeenMovement): number {

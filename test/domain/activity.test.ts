@@ -50,7 +50,7 @@ it('sums only transfers that are known to be of one token and have an amount', a
     movement({ move: { value: null } }),
   );
   expect(found.incoming).toBe(4);
-  expect(found.totals.map(({ incoming }) => incoming.value)).toEqual(['5', '7', '3', '0']);
+  expect(found.totals.map(({ incoming }) => incoming.value)).toEqual([5n, 7n, 3n, 0n]);
 });
 
 it('keeps amounts and pieces of one contract in different sums', async () => {
@@ -97,7 +97,7 @@ it('lists the largest amounts, the latest among equals', async () => {
   );
   const largest = found.largest.map(({ at, transfer }) => `${transfer.kind} ${(NOW - at) / HOUR}`);
   expect(largest).toEqual([1, 2, 3, 4, 5].map((ago) => `erc20 ${ago}`));
-  expect(found.totals.find(({ transfer }) => transfer.kind === 'erc1155')!.incoming.value).toBe('900');
+  expect(found.totals.find(({ transfer }) => transfer.kind === 'erc1155')!.incoming.value).toBe(900n);
 });
 
 it('counts a self-transfer neither as incoming nor as outgoing', async () => {
