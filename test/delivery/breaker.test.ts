@@ -29,8 +29,7 @@ describe('the breaker', () => {
       pipeline = await startPipeline();
       await pipeline.watch(TREASURY, ALERTS);
       const active = pipeline.discord.fault({ fault, path: MESSAGES });
-      await pipeline.pay(1);
-      await pipeline.idle();
+      await pipeline.payAndWait(1);
       expect(pipeline.deliverer.state()).toMatchObject({ breaker: true });
       for (const channel of [WHALES, GENERAL]) await pipeline.watch(TREASURY, channel);
       await pipeline.pay(2);
@@ -48,8 +47,7 @@ describe('the breaker', () => {
       // The next pause is a minute again.
       const again = pipeline.discord.fault({ fault, path: MESSAGES, times: 1 });
       const before = pipeline.clock.now();
-      await pipeline.pay(3);
-      await pipeline.idle();
+      await pipeline.payAndWait(3);
       expect(again.hits).toBe(1);
       await pipeline.turnUntilSettled();
       expect(CHANNELS.map(pipeline.numbers)).toEqual([
@@ -66,8 +64,7 @@ it('sends only probes while Discord refuses the token, keeps receiving, and send
   pipeline = await startPipeline();
   for (const channel of CHANNELS) await pipeline.watch(TREASURY, channel);
   const fault = pipeline.discord.fault({ fault: { kind: 'error', status: 401, code: 0 } });
-  await pipeline.pay(1);
-  await pipeline.idle();
+  await pipeline.payAndWait(1);
   expect(pipeline.deliverer.state()).toMatchObject({ authorized: false });
   const first = posts().length;
   expect(first).toBeLessThanOrEqual(CHANNELS.length);

@@ -21,7 +21,6 @@ beforeEach(async () => {
 });
 
 const edits = () => pipeline.discord.requests().filter(({ method }) => method === 'PATCH').length;
-/** Whether each alert of a channel shows the new label. */
 const names = (channel: string) => pipeline.alerts(channel).map(({ text }) => text.includes('Mallory'));
 const label = (address = ALICE) =>
   pipeline.store.labels.set(HARBOR, { address, name: 'Mallory', createdBy: '1', at: pipeline.clock.now() }, 100);

@@ -30,8 +30,7 @@ it('waits for a channel’s Retry-After whatever else happens there, while other
   const { asked, sender } = scripted(limited(false));
   const pipeline = await startPipeline({ sender });
   await pipeline.watch(TREASURY, ALERTS);
-  await pipeline.pay(1);
-  await pipeline.idle();
+  await pipeline.payAndWait(1);
   for (const channel of [WHALES, GENERAL]) await pipeline.watch(TREASURY, channel);
   for (let n = 2; n <= 9; n++) {
     await pipeline.pay(n);
@@ -76,8 +75,7 @@ it.each([
   const { asked, sender } = scripted(outcome);
   const pipeline = await startPipeline({ sender });
   await pipeline.watch(TREASURY, ALERTS);
-  await pipeline.pay(1);
-  await pipeline.idle();
+  await pipeline.payAndWait(1);
   for (const channel of [WHALES, GENERAL]) await pipeline.watch(TREASURY, channel);
   await pipeline.pay(2);
   await pipeline.pass(89 * SECOND);

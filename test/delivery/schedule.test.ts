@@ -30,7 +30,6 @@ const titles = () =>
   pipeline
     .alerts(ALERTS)
     .map(({ title }) => /Digest · [\d,]+ transfers?/.exec(title)?.[0] ?? /(?:[+−]|→ \S+ )([\d,]+)/.exec(title)?.[1]);
-/** Lets time pass until this many milliseconds after midnight. */
 const until = (ms: number, step = MINUTE) => pipeline.pass(MIDNIGHT + ms - pipeline.clock.now(), step);
 
 describe('a subscription with a digest', () => {

@@ -7,7 +7,6 @@ beforeEach(async () => {
   pipeline = await startPipeline();
 });
 
-/** Lets hours go by, with a transfer at the start of each where one is given. */
 async function hours(count: number, change?: object): Promise<void> {
   for (let hour = 0; hour < count; hour++) {
     if (change) await pipeline.receive(payment(change));

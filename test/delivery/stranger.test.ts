@@ -27,6 +27,11 @@ const dust = (n: number, change: object = {}) => {
 };
 const paymentOut = (coins: number) =>
   payment({ ...COIN, from: TREASURY, to: ALICE, value: `${coins}${'0'.repeat(18)}`, direction: 'outgoing' });
+/** Receives events, and lets the bot post what they lead to. */
+async function post(...events: object[]): Promise<void> {
+  for (const event of events) await pipeline.receive(event);
+  await pipeline.idle();
+}
 const messages = () => pipeline.discord.messages(ALERTS).map(({ message }) => message);
 const messageOf = (coins: number) => messages().find((message) => textOf(message).includes(`−${coins} ETH`));
 
@@ -55,24 +60,19 @@ it('posts each payment out of a flood of worthless tokens by itself within two s
 it('posts a payment out by itself although worthless tokens of its transaction were posted before it (1 transaction)', async () => {
   await pipeline.watch(TREASURY, ALERTS);
   const spam = dust(1);
-  await pipeline.receive(spam);
-  await pipeline.idle();
-  await pipeline.receive({ ...paymentOut(777), txHash: spam.txHash });
-  await pipeline.idle();
+  await post(spam);
+  await post({ ...paymentOut(777), txHash: spam.txHash });
   expect(messages()).toHaveLength(2);
   expect(textOf(messages()[1]!)).toContain('−777 ETH');
   // Its like joins the message in which it is shown last.
-  await pipeline.receive(dust(2, { txHash: spam.txHash }));
-  await pipeline.idle();
+  await post(dust(2, { txHash: spam.txHash }));
   expect(messages()).toHaveLength(2);
 });
 
 it('pings for a payment out although an incoming coin that the subscription asks for just pinged', async () => {
   await pipeline.watch(TREASURY, ALERTS, { mention: ROLE, kind: 'native', mentionCooldown: 60 });
-  await pipeline.receive({ ...paymentOut(5), from: ALICE, to: TREASURY, direction: 'incoming' });
-  await pipeline.idle();
-  await pipeline.receive(paymentOut(555));
-  await pipeline.idle();
+  await post({ ...paymentOut(5), from: ALICE, to: TREASURY, direction: 'incoming' });
+  await post(paymentOut(555));
   expect(messages().map((message) => textOf(message).includes(`<@&${ROLE}>`))).toEqual([true, true]);
 });
 
@@ -81,8 +81,7 @@ it('shows a card for an address that is copied once an hour, and a line for what
   await pipeline.store.labels.set(HARBOR, { address: ALICE, name: 'Alice', createdBy: '1', at: 0 }, 1_000);
   const poisoned = async (digit: string) => {
     const poison = `0x2222${digit.repeat(32)}2222`;
-    await pipeline.receive({ ...paymentOut(1), from: poison, to: TREASURY, direction: 'incoming' });
-    await pipeline.idle();
+    await post({ ...paymentOut(1), from: poison, to: TREASURY, direction: 'incoming' });
   };
   await poisoned('7');
   await poisoned('8');
@@ -97,9 +96,7 @@ describe('quiet hours and digests', () => {
 
   it('hold what comes in, but post what leaves at once, without a ping in quiet hours', async () => {
     await pipeline.watch(TREASURY, ALERTS, QUIET);
-    await pipeline.receive(dust(1));
-    await pipeline.receive(paymentOut(111));
-    await pipeline.idle();
+    await post(dust(1), paymentOut(111));
     expect(messages()).toHaveLength(1);
     expect(messageOf(111)).toBeDefined();
     expect(textOf(messages()[0]!)).not.toContain(ROLE);
@@ -108,8 +105,7 @@ describe('quiet hours and digests', () => {
 
   it('hold what leaves, too, if the subscription says so', async () => {
     await pipeline.watch(TREASURY, ALERTS, { digest: 'hourly', holdAll: true });
-    await pipeline.receive(paymentOut(111));
-    await pipeline.idle();
+    await post(paymentOut(111));
     expect(messages()).toEqual([]);
     await pipeline.pass(HOUR, HOUR);
     expect(messageOf(111)).toBeDefined();
@@ -121,9 +117,7 @@ describe('quiet hours and digests', () => {
   ] as const)('post what they held once they %s', async (_how, change, amounts) => {
     const id = Number(await pipeline.watch(TREASURY, ALERTS, { digest: 'daily', holdAll: true }));
     await pipeline.watch(TREASURY, WHALES, { digest: 'daily', holdAll: true });
-    await pipeline.receive(paymentOut(111));
-    await pipeline.receive({ ...paymentOut(5), from: ALICE, to: TREASURY });
-    await pipeline.idle();
+    await post(paymentOut(111), { ...paymentOut(5), from: ALICE, to: TREASURY });
     await pipeline.store.subscriptions.change(HARBOR, id, { channelId: GENERAL });
     await pipeline.store.subscriptions.change(HARBOR, id, change);
     await pipeline.deliverer.rescan();
@@ -134,16 +128,13 @@ describe('quiet hours and digests', () => {
 
   it('ping nobody who is in them, whatever lets an alert pass', async () => {
     const id = await pipeline.watch(TREASURY, ALERTS, { ...QUIET, holdAll: true, minimum: '1' });
-    await pipeline.receive(paymentOut(111));
-    await pipeline.receive({ ...paymentOut(5), from: ALICE, to: TREASURY });
-    await pipeline.idle();
+    await post(paymentOut(111), { ...paymentOut(5), from: ALICE, to: TREASURY });
     await pipeline.store.subscriptions.change(HARBOR, id, { holdAll: false });
     await pipeline.deliverer.rescan();
     await pipeline.idle();
     expect((await pipeline.backlog()).alerts).toMatchObject({ held: 1 });
     await pipeline.watch(ALICE, ALERTS);
-    await pipeline.receive({ ...paymentOut(6), from: ALICE, to: TREASURY });
-    await pipeline.idle();
+    await post({ ...paymentOut(6), from: ALICE, to: TREASURY });
     expect(messages().map(textOf)).toEqual([expect.stringContaining('−111 ETH'), expect.stringContaining('6 ETH')]);
     expect(messages().map(textOf).join()).not.toContain(ROLE);
   });
@@ -151,9 +142,7 @@ describe('quiet hours and digests', () => {
   it('do not apply to a muted coin that leaves', async () => {
     await pipeline.watch(TREASURY, ALERTS);
     await pipeline.store.subscriptions.muteToken(HARBOR, 'native', pipeline.clock.now() + HOUR);
-    await pipeline.receive(paymentOut(111));
-    await pipeline.receive({ ...paymentOut(5), from: ALICE, to: TREASURY });
-    await pipeline.idle();
+    await post(paymentOut(111), { ...paymentOut(5), from: ALICE, to: TREASURY });
     expect(messages()).toHaveLength(1);
     expect(messageOf(111)).toBeDefined();
   });

@@ -34,8 +34,7 @@ describe('a lost response in a channel whose history cannot be read', () => {
     await pipeline.pass(10 * MINUTE, MINUTE);
     pipeline.discord.fault({ fault: { kind: 'lost' }, method: 'POST', path: MESSAGES, times: 1 });
     pipeline.discord.fault({ fault: DOWN, path: '/channels/**', forMs: 20 * MINUTE });
-    await pipeline.pay(2);
-    await pipeline.idle();
+    await pipeline.payAndWait(2);
     await pipeline.pay(3);
     await pipeline.turnUntilSettled();
     expect(pipeline.numbers(ALERTS)).toEqual(['1', '2', '2', '3']);

@@ -39,7 +39,6 @@ function brokenRenderers(isBroken: boolean) {
   return { state, ...renderers };
 }
 
-/** Lets every request to Discord fail until the returned function is called. */
 function hold({ discord }: Pipeline): () => void {
   const fault = discord.fault({ fault: { kind: 'error', status: 503 }, path: '/channels/**' });
   return () => fault.clear();
@@ -50,8 +49,7 @@ it('posts an alert that cannot be rendered as plain text, without delaying its c
   const pipeline = await startPipeline({ renderers: { render } });
   for (const channel of [ALERTS, WHALES]) await pipeline.watch(TREASURY, channel);
   const release = hold(pipeline);
-  await pipeline.pay(1);
-  await pipeline.idle();
+  await pipeline.payAndWait(1);
   const bad = payment({ value: '2000000' });
   await pipeline.receive(bad);
   const after = Array.from({ length: 30 }, (_, n) => n + 3);

@@ -245,10 +245,12 @@ describe('a message of compact alerts', () => {
     expect(JSON.stringify(payload).split('ABCDEFGHIJ')).toHaveLength(2);
   });
 
-  it('ends a message of compact alerts before a suspicious alert, which gets a tall card', () => {
-    const fake = compact({}, { warnings: [{ kind: 'imitation', symbol: 'USDC', genuine: null }] });
+  it('keeps a suspicious alert out of a message of compact ones, even of its transaction, and gives it a tall card', () => {
+    const first = compact({ txHash: HASH });
+    const fake = compact({ txHash: HASH }, { warnings: [{ kind: 'imitation', symbol: 'USDC', genuine: null }] });
     expect(render([compact(), fake]).used).toBe(1);
     expect(render([fake, compact()])).toMatchObject({ used: 1, payload: { embeds: [{}] } });
+    expect(renderers.countFitting([first, fake], JSON.stringify(render([first]).payload))).toBe(1);
   });
 
   it('shows a warning that its channel got within the hour in lines, with the digits that differ', () => {
@@ -482,12 +484,6 @@ describe('a message of compact alerts', () => {
     const [before, card] = [render([small]).payload, render([tall]).payload];
     expect(renderAgain([tall], before).payload).toEqual(before);
     expect(renderAgain([small], card).payload).toEqual(card);
-  });
-
-  it('keeps a suspicious alert of the same transaction out of a compact message', () => {
-    const first = compact({ txHash: HASH });
-    const fake = compact({ txHash: HASH }, { warnings: [{ kind: 'imitation', symbol: 'USDC', genuine: null }] });
-    expect(renderers.countFitting([first, fake], JSON.stringify(render([first]).payload))).toBe(1);
   });
 
   it('drops links rather than alerts when longer names no longer fit', () => {

@@ -1,14 +1,11 @@
 import { type APIMessage, type APIMessageTopLevelComponent, ComponentType } from 'discord.js';
 
-/** Something that a message shows: an embed, or a text of its components. */
 export interface Shown {
   /** The embed's title, or the text's first line without links and bold type. */
   title: string;
-  /** Everything, with the targets of links. */
   text: string;
 }
 
-/** The texts of a message's components, in their order. */
 export const textsOf = (list: readonly APIMessageTopLevelComponent[] = []): string[] =>
   list.flatMap((one) => {
     if (one.type === ComponentType.TextDisplay) return [one.content];

@@ -62,7 +62,6 @@ const warnings = async (): Promise<Warning[][]> =>
     alerts.map((alert) => alert.warnings.map(({ isRepeat: _, ...warning }: Warning & { isRepeat?: true }) => warning)),
   );
 const lastWarnings = async () => (await warnings()).at(-1);
-/** What routing knows about a transfer from another look-alike address. */
 async function knowledge(now = pipeline.clock.now()) {
   const parties = { from: alike('9'), to: TREASURY, token: USDC, tokenSymbol: 'USDC' };
   const what = { kind: 'erc20', value: '1', tokenId: null, tokenIdExact: true } as const;
@@ -129,15 +128,18 @@ describe('look-alike addresses', () => {
     expect(await warnings()).toEqual([[], lookAlike(POISON, GENUINE)]);
   });
 
-  it('learns no counterparty from a transfer of zero, or of a token that is uncataloged or unchecked', async () => {
+  it('learns no counterparty from a transfer of zero or of an uncataloged token', async () => {
     await send({ from: TREASURY, to: POISON, value: '0' });
     await send({ from: TREASURY, to: POISON, tokenAddress: FAKE });
     await send({ from: TREASURY, to: GENUINE });
     expect(await lastWarnings()).toEqual([]);
     expect(await pipeline.outcomes()).toEqual(['zero', 'matched', 'matched']);
+  });
+
+  it('does not learn a counterparty from a token that could not be checked', async () => {
     upstream.set(() => ({ status: 500, body: 'oops' }));
-    await send({ from: TREASURY, to: OTHER, tokenAddress: alike('4') });
-    expect(await counterparties()).toEqual([GENUINE]);
+    await send({ from: TREASURY, to: POISON, tokenAddress: FAKE });
+    expect(await counterparties()).toEqual([]);
   });
 
   it('warns of an address that looks like one the server has labeled or watches, even if it is known itself', async () => {

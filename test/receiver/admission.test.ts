@@ -9,7 +9,6 @@ import { configOf, testLog } from '../app.ts';
 const [OPERATOR, OWN, OTHER] = [0, 3, 4];
 const MIB = 1024 * 1024;
 
-/** An admission on a clock that stands still, for URLs within their quotas. */
 function open() {
   const state = { time: 0, wasSuspended: false };
   const elapsed = () => state.time;

@@ -6,20 +6,31 @@ import { createManualClock } from '../../sandbox/discord/index.ts';
 import type { AppOverrides } from '../../src/app/context.ts';
 import { startApp } from '../../src/app.ts';
 import { StoreError } from '../../src/errors.ts';
+import { createSeal } from '../../src/secrets.ts';
 import type { Store } from '../../src/store/store.ts';
 import { configOf, noGateway, readLog } from '../app.ts';
 import { createMachine } from '../pipeline/time.ts';
 import { takeStore } from '../store/sqlite/reused.ts';
 import { inTime, until } from '../until.ts';
-import { addProjects, type OwnProject, SECRETS_KEY } from './projects.ts';
 
 export const TOKEN = 'a-path-token-of-this-test';
 export const OTHER_TOKEN = 'the-other-active-token';
 /** The scope of {@link OTHER_TOKEN}. */
 export const OTHER_SCOPE = 1;
 
+const KEY = Buffer.alloc(32, 7);
+const LOST_KEY = Buffer.alloc(32, 8);
+
 /** Nobody is subscribed to anything, so nothing is posted. */
 const DISCORD = { token: 'x', apiUrl: 'http://127.0.0.1:9/api' };
+
+interface OwnProject {
+  /** The path token of its receiver URL. */
+  token: string;
+  signingSecrets?: string[];
+  /** The key that sealed it is lost. */
+  isLost?: boolean;
+}
 
 interface HarnessOptions extends Pick<AppOverrides, 'limits' | 'headers'> {
   environment?: Record<string, string>;
@@ -50,7 +61,7 @@ export async function openReceiver({
   const logged: string[] = [];
   const config = configOf(DISCORD, taken.file, {
     RECEIVER_TOKEN: TOKEN,
-    SECRETS_KEY,
+    SECRETS_KEY: KEY.toString('base64'),
     DISK_RESERVE_MB: '0',
     ...environment,
   });
@@ -146,6 +157,17 @@ interface PostOptions {
 interface Refusal {
   reason: string;
   source: { source: string | null; reason: string } | null;
+}
+
+/** Stores projects, each of another server, as an earlier process of the bot would have. */
+async function addProjects(store: Store, projects: readonly OwnProject[]): Promise<void> {
+  for (const [index, { token, signingSecrets = [], isLost }] of projects.entries()) {
+    const guildId = String(1_000 + index);
+    const keys = { apiKey: 'public-key', apiSecret: 'very-secret', signingSecrets };
+    const sealed = createSeal([isLost ? LOST_KEY : KEY]).seal(JSON.stringify(keys), guildId);
+    const project = { guildId, projectId: `p${index}`, sealed, signed: signingSecrets.length > 0 };
+    expect(await store.projects.save(project, token)).toBe(index + 1);
+  }
 }
 
 /** How many requests were refused for each reason. */

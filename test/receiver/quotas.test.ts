@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { DAY } from '../../src/domain/clock.ts';
 import type { QuotaLimits } from '../../src/domain/inbox.ts';
 import { createQuotas } from '../../src/receiver/admission.ts';
-import { OTHER_SCOPE, OTHER_TOKEN, startReceiver, TOKEN } from './harness.ts';
+import { OTHER_TOKEN, startReceiver } from './harness.ts';
 
 const LIMITS: QuotaLimits = { rate: 2, burst: 3, waiting: 5, waitingBytes: 100, dayBytes: 1_000, operatorRate: null };
 const [OPERATOR, OWN, OTHER] = [0, 3, 4];
@@ -52,21 +52,6 @@ it('accepts deliveries at a URL again on the day after it used its daily bytes',
   expect([admit(OWN), admit(OTHER), admit(OPERATOR)]).toEqual(['daily', null, null]);
   pass(DAY);
   expect([admit(OWN), usage(OWN).storedToday]).toEqual([null, 0]);
-});
-
-it('returns 503 at a URL beyond its quota, counts the reason, and accepts every delivery at the operator’s URL', async () => {
-  const receiver = await startReceiver({ environment: { QUOTA_RATE: '1', QUOTA_BURST: '2' } });
-  const statuses = async (token: string) => {
-    const responses = [1, 2, 3, 4].map(() => receiver.post(`/hooks/${token}`, '{}'));
-    return (await Promise.all(responses)).map(({ status }) => status).sort();
-  };
-  expect(await statuses(OTHER_TOKEN)).toEqual([200, 200, 503, 503]);
-  expect(await statuses(TOKEN)).toEqual([200, 200, 200, 200]);
-  expect(await receiver.refused()).toEqual(['rate', 'rate']);
-  expect(receiver.services.receiverQuota(OTHER_SCOPE).storedToday).toBe(4);
-  expect(await receiver.store.inbox.usage()).toMatchObject([
-    { scope: OTHER_SCOPE, waiting: 2, waitingBytes: 4, dayBytes: 4 },
-  ]);
 });
 
 it('accepts a burst of a thousand within the default quota', async () => {

@@ -27,14 +27,12 @@ async function listening(server: Server | ReturnType<typeof createTcp>): Promise
   return (server.address() as AddressInfo).port;
 }
 
-/** A TLS server in front of a receiver, with a certificate of certificates/. */
 const behindTls = (certificate: string) =>
   listening(
     createHttps({ cert: file(`${certificate}.pem`), key: file('server.key') }, (_request, response) => {
       response.writeHead(404).end('{"ok":false}');
     }),
   );
-/** A server that responds with a page to everything, as proxies do. */
 const page = (code: number) =>
   listening(
     createHttp((_request, response) => void response.writeHead(code, { location: '/' }).end('<h1>A page</h1>')),

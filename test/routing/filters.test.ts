@@ -25,8 +25,7 @@ describe('hidden transfers', () => {
     const all = await pipeline.watch(TREASURY, ALERTS);
     const large = await pipeline.watch(ALICE, WHALES, { minimum: '6' });
     await pipeline.pay(5);
-    await pipeline.pay(0);
-    await pipeline.idle();
+    await pipeline.payAndWait(0);
     expect(pipeline.numbers(ALERTS)).toEqual(['5']);
     expect(pipeline.numbers(WHALES)).toEqual([]);
     const ofAll = { channelId: ALERTS, subscription: all, address: TREASURY };
@@ -52,8 +51,7 @@ describe('hidden transfers', () => {
     await pipeline.pay(2, { tokenAddress: null, tokenType: 'COIN' });
     await pipeline.routed();
     pipeline.clock.advance(HOUR);
-    await pipeline.pay(3);
-    await pipeline.idle();
+    await pipeline.payAndWait(3);
     expect(pipeline.numbers(ALERTS)).toEqual(['3']);
     expect(pipeline.numbers(ORCHID_ALERTS)).toHaveLength(3);
     expect((await pipeline.outcomes()).filter((outcome) => outcome !== 'matched')).toEqual([

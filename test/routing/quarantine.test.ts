@@ -7,7 +7,6 @@ import { ALERTS, type Pipeline, payment, startPipeline, TREASURY, WHALES } from 
 const BOB = `0x${'b0'.repeat(20)}` as const;
 const BAD = payment({ value: '2000000', from: TREASURY, to: BOB });
 
-/** A pipeline whose routing `fail` changes; the treasury's alerts go to one channel, Bob's to another. */
 async function start(fail: (routing: Routing) => Partial<Routing>): Promise<Pipeline> {
   const pipeline = await startPipeline({
     store: (real) => ({ ...real, routing: { ...real.routing, ...fail(real.routing) } }),
@@ -17,7 +16,6 @@ async function start(fail: (routing: Routing) => Partial<Routing>): Promise<Pipe
   return pipeline;
 }
 
-/** Stores the bad event between others, which the router reads together. */
 async function receiveAmongOthers(pipeline: Pipeline): Promise<void> {
   await pipeline.storeTogether([payment({ value: '1000000' }), BAD, payment({ value: '3000000' })]);
   await pipeline.pay(4);

@@ -7,7 +7,6 @@ const token = (n: number): AddressText => `0x${n.toString(16).padStart(40, '0')}
 
 const FOUND = Promise.resolve({ status: 'not-found' as const });
 
-/** This many tokens from the nth on, which came for a scope. */
 const tokens = (scope: number, from: number, count: number, isUrgent = false) =>
   Array.from({ length: count }, (_, n) => [token(from + n), { scope, isUrgent }] as const);
 
