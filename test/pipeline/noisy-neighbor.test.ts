@@ -137,29 +137,3 @@ it('accepts deliveries only at the operator’s URL while less than the reserve 
     null,
   ]);
 });
-
-it('posts an event that comes to two URLs once for each, and no repeat of either', async () => {
-  const before = [ALERTS, QUIET_ALERTS].map((channel) => pipeline.alerts(channel).length);
-  const txHash = `0x${'5'.repeat(64)}`;
-  const body = bodyOf(15, { txHash });
-  for (const token of [PATH_TOKEN, NOISY_TOKEN]) expect(await post(`/hooks/${token}`, body)).toBe(200);
-  await pipeline.turnUntil('both servers show the last alert', () =>
-    [ALERTS, QUIET_ALERTS].every((channel) => pipeline.numbers(channel).at(-1) === '15'),
-  );
-  await pipeline.pass(60_000);
-  for (const token of [PATH_TOKEN, NOISY_TOKEN]) expect(await post(`/hooks/${token}`, body)).toBe(200);
-  await pipeline.pass(60_000);
-  const after = [ALERTS, QUIET_ALERTS].map((channel) => pipeline.alerts(channel).length);
-  expect(after).toEqual(before.map((count) => count + 1));
-  for (const [guildId, own] of [
-    [HARBOR, scope],
-    [QUIET_GUILD, null],
-  ] as const) {
-    const { first } = await pipeline.store.history.transfers(
-      { guildId, txHash, ownScopes: own === null ? [] : [own] },
-      pipeline.clock.now(),
-      9,
-    );
-    expect(first.map(({ deliveries }) => deliveries.map(({ received }) => received))).toEqual([[2]]);
-  }
-});
