@@ -1,13 +1,10 @@
 import type { AddressText, Asset } from '../domain/address.ts';
-import type { CheckProgress } from '../domain/completeness.ts';
 import { outerDigitsOf } from '../domain/guard.ts';
-import type { SeenDelivery, SeenTransfer } from '../domain/identity.ts';
 import type { InboxRow } from '../domain/inbox.ts';
 import type { MatchContext } from '../domain/match.ts';
 import { FIRST_NETWORK, type Network } from '../domain/network.ts';
 import { isOperatorScope, operatorScope } from '../domain/project.ts';
 import type { Learned, RoutingQuery, WatchedTransfer } from '../domain/routing.ts';
-import type { ActivityStats } from '../domain/silence.ts';
 import { type ChainPrices, isItem, type Transfer, type TransferEvent } from '../domain/transfer.ts';
 import type { Store } from '../store/store.ts';
 import { addCatalog, type ScamSignals, tokensLike, toScamSignals } from './scam.ts';
@@ -22,23 +19,7 @@ export interface ParsedDelivery {
   keys: { transfer: string; delivery: string };
 }
 
-/** What the decisions about one commit's deliveries depend on; each decision adds to it. */
-export interface RoutingState {
-  now: number;
-  transfers: Map<string, SeenTransfer>;
-  deliveries: Map<string, SeenDelivery>;
-  /** New transfers that somebody watches. */
-  watched: ReadonlyMap<string, WatchedTransfer>;
-  /** By guild, for guilds whose alerts may be held. */
-  timezones: ReadonlyMap<string, string | null>;
-  /** Guild and token, with a space between them. */
-  mutes: ReadonlySet<string>;
-  signals: ScamSignals;
-  scopes: ReadonlyMap<number, { network: number; projectId: string | null }>;
-  compared: ReadonlyMap<number, CheckProgress>;
-  /** By subscription. */
-  stats: Map<number, ActivityStats>;
-}
+type Scopes = ReadonlyMap<number, { network: number; projectId: string | null }>;
 
 export interface ContextOptions {
   store: Store;
@@ -53,15 +34,11 @@ export interface RoutedNetwork extends Pick<Network, 'chainId' | 'nativeSymbol'>
 }
 
 /** A project that is gone has no network any more; its events concern nobody. */
-export const networkOf = ({ scope }: InboxRow, { scopes }: Pick<RoutingState, 'scopes'>): number =>
+export const networkOf = ({ scope }: InboxRow, { scopes }: { scopes: Scopes }): number =>
   scopes.get(scope)?.network ?? FIRST_NETWORK;
 
 /** One call to the store. `covered`: for how many of the deliveries, from the first on, the context is complete. */
-export async function readContext(
-  parsed: ParsedDelivery[],
-  { store, networks }: ContextOptions,
-  now: number,
-): Promise<{ covered: number; state: RoutingState; learned: Learned }> {
+export async function readContext(parsed: ParsedDelivery[], { store, networks }: ContextOptions, now: number) {
   const items = oneOrigin(parsed);
   const queries = items.map((item): RoutingQuery => {
     const { row, event, keys } = item;
@@ -115,17 +92,24 @@ export async function readContext(
       now,
       transfers: new Map(read.transfers.map((seen) => [seen.key, seen])),
       deliveries: new Map(read.deliveries.map((seen) => [seen.key, seen])),
+      /** New transfers that somebody watches. */
       watched,
+      /** By guild, for guilds whose alerts may be held. */
       timezones: new Map(read.timezones.map(({ guildId, timezone }) => [guildId, timezone])),
+      /** Guild and token, with a space between them. */
       mutes: new Set(read.mutes.map(({ guildId, token }) => `${guildId} ${token}`)),
       signals,
       scopes,
       compared: read.compared,
+      /** By subscription. */
       stats: new Map(read.stats.map(({ subscription, ...stats }) => [subscription, stats])),
     },
     learned,
   };
 }
+
+/** What the decisions about one commit's deliveries depend on; each decision adds to it. */
+export type RoutingState = Awaited<ReturnType<typeof readContext>>['state'];
 
 export function matchContext(network: number, { now, signals, mutes }: RoutingState): MatchContext {
   return {
