@@ -1,6 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
 import type { AddressText } from './address.ts';
-import type { Warning } from './alert.ts';
+import type { Alert } from './alert.ts';
 import { DAY, HOUR } from './clock.ts';
 import { type HiddenReason, REASONS } from './match.ts';
 import { amountOf, byWorth, isItem, type Transfer, worthOf } from './transfer.ts';
@@ -15,15 +15,11 @@ export interface ActivityQuery {
   until: number;
 }
 
-export interface DecidedTransfer {
+export interface DecidedTransfer extends Pick<Alert, 'network' | 'transfer' | 'count' | 'warnings'> {
   transferId: number;
-  network: number;
   at: number;
   /** Each is `matched` or a `HiddenReason`; a later version may have stored one that is unknown here. */
   outcomes: string[];
-  transfer: Transfer;
-  count: number;
-  warnings: Warning[];
 }
 
 export interface Movement extends Omit<DecidedTransfer, 'outcomes' | 'warnings'> {

@@ -1,8 +1,11 @@
+import type { ActivityQuery } from './activity.ts';
 import type { AddressText } from './address.ts';
-import type { Alert, DigestReason, Warning } from './alert.ts';
+import type { Alert, DigestReason } from './alert.ts';
 import type { Batch } from './batch.ts';
 import type { ChannelState } from './guild.ts';
+import type { SeenTransfer } from './identity.ts';
 import { type HiddenReason, matchTransfer } from './match.ts';
+import type { StoredDelivery } from './routing.ts';
 import type { Choices, Perspective, Subscription } from './subscription.ts';
 import type { Transfer } from './transfer.ts';
 
@@ -17,23 +20,12 @@ export interface HistoryQuery {
   skip?: number;
 }
 
-export interface TransferHistory {
+export interface TransferHistory extends Pick<SeenTransfer, 'network' | 'count' | 'reorganized' | 'seenAt'> {
   id: number;
-  network: number;
   transfer: Transfer;
-  count: number;
-  reorganized: boolean;
-  seenAt: number;
   own: boolean;
   /** One for each watched address. null: the body did not name the field. */
-  deliveries: {
-    received: number;
-    seenAt: number;
-    lastAt: number;
-    projectId: string | null;
-    addressType: 'wallet' | 'token' | null;
-    direction: 'incoming' | 'outgoing' | null;
-  }[];
+  deliveries: Pick<StoredDelivery, 'received' | 'seenAt' | 'lastAt' | 'projectId' | 'addressType' | 'direction'>[];
   decisions: RecordedDecision[];
   alerts: RecordedAlert[];
 }
@@ -47,28 +39,22 @@ export interface RecordedDecision {
   address: AddressText | null;
 }
 
-export interface RecordedAlert {
-  channelId: string;
-  createdAt: number;
+export interface RecordedAlert extends Pick<Alert, 'channelId' | 'createdAt' | 'hold' | 'warnings'> {
   state: 'waiting' | 'frozen' | 'sent' | 'dead';
-  hold: Alert['hold'];
   dueAt: number;
   discardedAt: number | null;
-  warnings: Warning[];
-  /** `alerts`: how many it contains; `together`: how many of the same transaction, unless it is a digest. */
-  message: {
-    kind: Batch['kind'];
-    reason: DigestReason | null;
-    attempts: number;
-    frozenAt: number;
-    sentAt: number | null;
-    messageId: string | null;
-    alerts: number;
-    together: number;
-  } | null;
+  message: RecordedMessage | null;
   channel: { state: ChannelState; dueAt: number; reason: string | null } | null;
   collectingUntil: number | null;
   dead: { reason: string; at: number } | null;
+}
+
+/** `alerts`: how many it contains; `together`: how many of the same transaction, unless it is a digest. */
+interface RecordedMessage extends Pick<Batch, 'kind' | 'attempts' | 'frozenAt' | 'messageId'> {
+  reason: DigestReason | null;
+  sentAt: number | null;
+  alerts: number;
+  together: number;
 }
 
 export interface MessageTransaction {
@@ -93,12 +79,8 @@ export interface DryRun {
   cut: number | null;
 }
 
-export interface RecentQuery {
-  guildId: string;
-  address: AddressText;
+export interface RecentQuery extends Pick<ActivityQuery, 'guildId' | 'address' | 'since' | 'until'> {
   network: number | null;
-  since: number;
-  until: number;
   /** Only what was decided for these channels: the rest would reveal what other guilds watch. null: all. */
   channelIds: readonly string[] | null;
 }

@@ -1,5 +1,5 @@
 import type { AddressText } from './address.ts';
-import type { AlertMatch } from './alert.ts';
+import type { Alert } from './alert.ts';
 import { MINUTE } from './clock.ts';
 import { distinct } from './distinct.ts';
 import { asksFor, type Perspective, type Watcher } from './subscription.ts';
@@ -54,24 +54,17 @@ export const leaves = (perspective: Perspective): boolean => perspective === 'ou
 
 const MAX_ROLES = 20;
 
-interface MentioningAlert {
-  transfer: Pick<Transfer, 'kind' | 'value' | 'decimals' | 'tokenId' | 'price'>;
-  /** 0: the chain does not have it. */
-  count: number;
-  isSignificant: boolean;
-  matches: Omit<AlertMatch, 'perspective' | 'isKnown' | 'address' | 'label'>[];
-}
-
 export interface Mentioning {
   subscription: number;
   isSignificant: boolean;
 }
 
 /** An amount that cannot be compared with the minimum, or has no price, counts as large enough. */
-export function mentionsOf(alerts: MentioningAlert[], now: number): { roles: string[]; mentioning: Mentioning[] } {
+export function mentionsOf(alerts: Alert[], now: number): { roles: string[]; mentioning: Mentioning[] } {
   const due = alerts.flatMap(({ transfer, count, matches, isSignificant }) =>
     matches.flatMap(({ mention, subscription, ...match }) =>
       mention !== null &&
+      // The chain has it.
       count > 0 &&
       match.mayMention &&
       !isLessThan(match.mentionMinimum, transfer) &&

@@ -1,4 +1,3 @@
-import type { AddressText } from './address.ts';
 import { HOUR } from './clock.ts';
 import { isMuted, type Subscription } from './subscription.ts';
 
@@ -7,13 +6,8 @@ export const BUSY = { events: 20, gapMs: 2 * HOUR };
 /** After this many average gaps, but not before `minMs`. */
 const SILENT = { gaps: 12, minMs: 6 * HOUR };
 
-export interface Silence {
+export interface Silence extends Pick<Subscription, 'guildId' | 'channelId' | 'address' | 'label' | 'mutedUntil'> {
   subscription: number;
-  guildId: string;
-  channelId: string;
-  address: AddressText;
-  label: string | null;
-  mutedUntil: Subscription['mutedUntil'];
   lastEventAt: number;
   gapMs: number;
   /** When the guild's project last had an event of any address; null: unknown. */

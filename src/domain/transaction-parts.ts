@@ -1,14 +1,11 @@
 import { type AddressText, type Asset, ZERO_ADDRESS } from './address.ts';
-import type { Warning } from './alert.ts';
+import type { Alert, AlertMatch } from './alert.ts';
 import { leaves } from './significance.ts';
 import type { Perspective } from './subscription.ts';
 import { amountOf, isItem, type Transfer } from './transfer.ts';
 
-export interface GroupedAlert {
-  transfer: Transfer;
-  count: number;
-  matches: readonly { perspective: Perspective; address: AddressText; isKnown: boolean }[];
-  warnings: readonly Warning[];
+export interface GroupedAlert extends Pick<Alert, 'transfer' | 'count' | 'warnings'> {
+  matches: readonly Pick<AlertMatch, 'perspective' | 'address' | 'isKnown'>[];
 }
 
 export type View = 'incoming' | 'outgoing' | 'internal' | 'self' | 'mint' | 'burn' | 'token';

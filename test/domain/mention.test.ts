@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { Alert } from '../../src/domain/alert.ts';
 import { DAY, MINUTE } from '../../src/domain/clock.ts';
 import { mentionsOf } from '../../src/domain/significance.ts';
 
@@ -16,7 +17,7 @@ function alertOf(value: string | null, match: object, decimals: number | null = 
     mentionedAt: null,
   };
   const transfer = { kind: 'erc20' as const, value, decimals, tokenId: null };
-  return { transfer, count: 1, isSignificant: true, matches: [{ ...plain, ...match }] };
+  return { transfer, count: 1, isSignificant: true, matches: [{ ...plain, ...match }] } as unknown as Alert;
 }
 
 it.each([
