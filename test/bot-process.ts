@@ -15,7 +15,7 @@ interface Exit {
   signal: NodeJS.Signals | null;
 }
 
-/** The log line with which the bot reports that it started. */
+/** Of the log line with which the bot reports that it started. */
 export interface StartedLine {
   msg: string;
   receiver: string;

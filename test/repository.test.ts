@@ -25,12 +25,8 @@ it('names exact versions and no download address in package.json and the lock fi
     return Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies });
   });
   const unlike = versions.filter(([, version]) => !/^\d/.test(version)).map(([, version]) => version);
-  expect(unlike).toEqual([
-    'file:sandbox/discord',
-    'file:sandbox/chain/local',
-    'file:test/services/openapi',
-    'file:services',
-  ]);
+  const own = ['sandbox/discord', 'sandbox/chain/local', 'test/services/openapi', 'services'];
+  expect(unlike).toEqual(own.map((folder) => `file:${folder}`));
   expect(read('package-lock.json')).not.toContain('"resolved": "http');
 });
 

@@ -25,11 +25,9 @@ beforeEach(async () => {
 it('deletes transfers after 35 days', async () => {
   const { store, clock } = pipeline;
   const now = clock.now();
-  for (const [n, seenAt] of [
-    [1, now - 35 * DAY - HOUR],
-    [2, now - 35 * DAY + 2 * HOUR],
-  ] as const) {
-    await post(store, [n], { now: seenAt });
+  for (const hours of [-1, 2]) {
+    const seenAt = now - 35 * DAY + hours * HOUR;
+    await post(store, [hours < 0 ? 1 : 2], { now: seenAt });
     await send(store, {}, seenAt);
   }
   const left = async (n: number) =>
@@ -59,25 +57,24 @@ async function afterDust(environment: Record<string, string> = {}) {
   return { ...bot, left: async () => [await left(dust), await left(genuine)], metrics };
 }
 
-it('deletes what concerns only uncataloged tokens after 3 days, and counts it', async () => {
-  const { left, pass, metrics } = await afterDust();
-  await pass(3 * DAY - 2 * HOUR, 10 * MINUTE);
-  expect(await left()).toEqual([1, 1]);
-  await pass(4 * HOUR, MINUTE);
-  await until('the worthless transfer is deleted', async () => (await left())[0] === 0);
-  expect(await left()).toEqual([0, 1]);
-  expect(await metrics()).toContain('ledgerbell_forgotten_total{reason="age"} 1');
-});
-
-it('deletes what concerns only uncataloged tokens after an hour while the disk is almost full', async () => {
+it.each([
+  ['after 3 days', 'age', {}, 3 * DAY - 2 * HOUR, 4 * HOUR],
   // More than any disk has.
-  const { left, pass, metrics } = await afterDust({ DISK_RESERVE_MB: '999999999' });
-  await pass(HOUR - 2 * MINUTE, MINUTE);
+  [
+    'after an hour while the disk is almost full',
+    'disk',
+    { DISK_RESERVE_MB: '999999999' },
+    HOUR - 2 * MINUTE,
+    4 * MINUTE,
+  ],
+])('deletes what concerns only uncataloged tokens %s, and counts it', async (_, reason, environment, before, after) => {
+  const { left, pass, metrics } = await afterDust(environment);
+  await pass(before, 10 * MINUTE);
   expect(await left()).toEqual([1, 1]);
-  await pass(4 * MINUTE, MINUTE);
+  await pass(after, MINUTE);
   await until('the worthless transfer is deleted', async () => (await left())[0] === 0);
   expect(await left()).toEqual([0, 1]);
-  expect(await metrics()).toContain('ledgerbell_forgotten_total{reason="disk"} 1');
+  expect(await metrics()).toContain(`ledgerbell_forgotten_total{reason="${reason}"} 1`);
 });
 
 it('does not count an uncataloged token as activity of an address', async () => {

@@ -19,14 +19,13 @@ async function open(latest: number | null) {
     clock: { now: () => time.wall, elapsed: () => time.passed, after: () => () => {} },
     log: pino({ level: 'silent' }),
   });
-  const pass = async (ms: number) => {
-    time.wall += ms;
-    time.passed += ms;
-    await uptime.tick(true);
-  };
   const jump = async (ms: number) => {
     time.wall += ms;
     await uptime.tick(true);
+  };
+  const pass = async (ms: number) => {
+    time.passed += ms;
+    await jump(ms);
   };
   return { time, uptime, recorded, pass, jump };
 }

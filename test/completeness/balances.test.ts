@@ -37,14 +37,10 @@ async function start(): Promise<CommandWorld> {
   return world;
 }
 
+type Wallet = 'Treasury' | 'Alice';
+
 /** Sends coins, and delivers that, as of a block that the node may not know yet. */
-async function pay(
-  world: CommandWorld,
-  from: 'Treasury' | 'Alice',
-  to: 'Treasury' | 'Alice',
-  amount: bigint,
-  ahead = 0,
-) {
+async function pay(world: CommandWorld, from: Wallet, to: Wallet, amount: bigint, ahead = 0) {
   const mined = await chain.transfer({ kind: 'native', from, to, amount });
   const { hash } = mined;
   const blockNumber = mined.blockNumber + ahead;

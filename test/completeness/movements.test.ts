@@ -10,21 +10,9 @@ const PRICES = { gasUsed: '0x2', effectiveGasPrice: '0x5' } as ChainReceipt;
 const sent = { hash: HASH, from: WALLET, to: ALICE, value: '0x0', blockNumber: '0xa' };
 const received = { ...sent, from: ALICE, to: WALLET, value: '0x5' };
 /** A delivered payment of 5 inside of the transaction. */
-const claim = {
-  id: 1,
-  scope: 0,
-  count: 1,
-  transfer: {
-    kind: 'native',
-    txHash: HASH,
-    from: ALICE,
-    to: WALLET,
-    token: null,
-    value: '5',
-    internal: true,
-    blockNumber: 10,
-  },
-} as StoredTransfer;
+const coins = { kind: 'native', txHash: HASH, token: null, value: '5', internal: true, blockNumber: 10 } as const;
+const claim = { id: 1, scope: 0, count: 1, transfer: { ...coins, from: ALICE, to: WALLET } } as StoredTransfer;
+const receiving = (change: object) => ({ transactions: [{ ...received, ...change }] });
 
 /** What moved in a block without traces in which a balance changed. */
 async function movedIn(change: bigint, block: Partial<ChainBlock>, stored: StoredTransfer[] = []) {
@@ -50,32 +38,14 @@ it.each<[string, bigint, Partial<ChainBlock>, StoredTransfer[], string[]]>([
     [],
     ['withdrawal +3000000000'],
   ],
-  [
-    'what a deposit creates',
-    -1n,
-    { transactions: [{ ...received, value: '0x0', mint: '0x9', from: WALLET }] },
-    [],
-    ['mint +9'],
-  ],
+  ['what a deposit creates', -1n, receiving({ value: '0x0', mint: '0x9', from: WALLET }), [], ['mint +9']],
   ['a fee', -10n, { transactions: [sent] }, [], []],
   ['a higher fee than the receipt says', -20n, { transactions: [sent] }, [], []],
   ['a payment beside a fee', -21n, { transactions: [sent] }, [], ['difference -11']],
   ['a delivered payment that adds up', 5n, {}, [claim], ['claim +5']],
   ['a delivered payment of a transaction that the block lacks', 7n, {}, [claim], ['difference +7']],
-  [
-    'a delivered payment and more',
-    8n,
-    { transactions: [{ ...received, value: '0x0' }] },
-    [claim],
-    ['claim +5', 'difference +3'],
-  ],
-  [
-    'no delivered payment without which all adds up',
-    4n,
-    { transactions: [{ ...received, value: '0x4' }] },
-    [claim],
-    ['transaction +4'],
-  ],
+  ['a delivered payment and more', 8n, receiving({ value: '0x0' }), [claim], ['claim +5', 'difference +3']],
+  ['no delivered payment without which all adds up', 4n, receiving({ value: '0x4' }), [claim], ['transaction +4']],
 ])('finds in a block %s', async (_, change, block, stored, moved) => {
   expect((await movedIn(change, block, stored)).sort()).toEqual(moved);
 });

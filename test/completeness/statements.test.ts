@@ -108,40 +108,26 @@ const WORDS: AssetWords = {
 it('goes on with an asset that did not move', async () => {
   const before = { block: 90, of: { native: '7', [ALICE]: '9' }, words: { [ALICE]: WORDS } };
   const outcome = await read({ before }, [moved(110, '3')]);
-  expect(outcome).toMatchObject({
-    statement: {
-      sums: [
-        { asset: 'native', opening: 7n },
-        { asset: ALICE, transfer: WORDS, opening: 9n, incoming: 0n, closing: 199n },
-      ],
-    },
-  });
+  const unmoved = { asset: ALICE, transfer: WORDS, opening: 9n, incoming: 0n, closing: 199n };
+  expect(outcome).toMatchObject({ statement: { sums: [{ asset: 'native', opening: 7n }, unmoved] } });
 });
 
 const [BEGAN, ENDS] = [Date.parse('2026-03-22T23:00Z'), Date.parse('2026-03-29T22:00Z')];
 const [KEY, KEPT] = [`0 ${WALLET}`, { block: 70, of: {} }];
-interface Given {
+interface Given extends Pick<StatementPlan, 'until'> {
   since: number;
   blockAt: number;
   now: number;
   outcome: StatementOutcome['status'];
-  until: number | null;
 }
+const USUAL: Given = { since: BEGAN, blockAt: ENDS, now: ENDS, outcome: 'read', until: BEGAN };
 
 /** What is posted of a wallet that is watched since then, and what was asked for. */
 async function post(change: Partial<Given> = {}) {
-  const { since, blockAt, now, outcome, until } = {
-    ...({ since: BEGAN, blockAt: ENDS, now: ENDS, outcome: 'read', until: BEGAN } as const),
-    ...change,
-  };
+  const { since, blockAt, now, outcome, until } = { ...USUAL, ...change };
   const manual = createManualClock();
-  const plan: StatementPlan = {
-    guildId: '1',
-    period: 'weekly',
-    timezone: 'Europe/Berlin',
-    until,
-    closing: { [KEY]: KEPT },
-  };
+  const weekly = { guildId: '1', period: 'weekly', timezone: 'Europe/Berlin' } as const;
+  const plan: StatementPlan = { ...weekly, until, closing: { [KEY]: KEPT } };
   const asked: unknown[] = [];
   const posted: unknown[] = [];
   const sum = { asset: ALICE, transfer: { ...WORDS, txHash: '0x1' }, closing: 9n };

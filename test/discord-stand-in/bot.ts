@@ -78,6 +78,14 @@ export async function* eventsOf<Event>(url: string): AsyncGenerator<Event> {
   }
 }
 
+/** A body that is refused, where its error is, and one that is accepted. */
+export type Case = [name: string, bad: object, path: string, good: object];
+
+/** What is refused from one more than the limit on. */
+export type Limit = [name: string, limit: number, make: (size: number) => object, path: string];
+
+export const atLimit = ([name, limit, make, path]: Limit): Case => [name, make(limit + 1), path, make(limit)];
+
 /** Returns the error code at a path in the tree of a 50035 response. */
 export function codeAt(errors: unknown, path: string): string | undefined {
   let node = errors as Record<string, unknown> | undefined;

@@ -26,10 +26,8 @@ it('refuses a wrong token in REST and at the gateway', async () => {
   const client = new Client({ intents: [], rest: { api: discord.apiUrl } });
   onTestFinished(() => client.destroy());
   await expect(client.login('wrong')).rejects.toThrow(/token/i);
-  expect(await call(discord, 'GET', '/users/@me', undefined, { authorization: 'Bot wrong' })).toMatchObject({
-    status: 401,
-    body: { message: '401: Unauthorized', code: 0 },
-  });
+  const refused = await call(discord, 'GET', '/users/@me', undefined, { authorization: 'Bot wrong' });
+  expect(refused).toMatchObject({ status: 401, body: { message: '401: Unauthorized', code: 0 } });
   expect(await closeCode(discord, { op: 2, d: { token: 'wrong', intents: 1, properties: {} } })).toBe(4004);
 });
 
@@ -43,19 +41,17 @@ async function closeCode(discord: Discord, ...payloads: unknown[]): Promise<numb
 
 it('closes gateway connections with the documented codes', async () => {
   const discord = await standIn();
-  const identify = { op: 2, d: { token: discord.token, intents: 1, properties: {} } };
+  const identify = (more: object = {}) => ({ op: 2, d: { token: discord.token, intents: 1, properties: {}, ...more } });
   expect(await closeCode(discord, '{')).toBe(4002);
   expect(await closeCode(discord, { op: 99 })).toBe(4001);
   expect(await closeCode(discord, { op: 3, d: {} })).toBe(4003);
-  expect(await closeCode(discord, identify, identify)).toBe(4005);
-  expect(await closeCode(discord, { op: 2, d: { ...identify.d, shard: [1, 1] } })).toBe(4010);
-  expect(await closeCode(discord, { op: 2, d: { ...identify.d, intents: -1 } })).toBe(4013);
-  expect(await closeCode(discord, { op: 2, d: { ...identify.d, intents: GatewayIntentBits.MessageContent } })).toBe(
-    4014,
-  );
+  expect(await closeCode(discord, identify(), identify())).toBe(4005);
+  expect(await closeCode(discord, identify({ shard: [1, 1] }))).toBe(4010);
+  expect(await closeCode(discord, identify({ intents: -1 }))).toBe(4013);
+  expect(await closeCode(discord, identify({ intents: GatewayIntentBits.MessageContent }))).toBe(4014);
 });
 
-it('resumes a dropped connection and replays the missed events', async () => {
+it('resumes a dropped connection, replays the missed events, and makes the bot reconnect with op 7', async () => {
   const discord = await standIn();
   const client = await logIn(discord);
   const resumed = nextEvent(client, Events.ShardResume);
@@ -68,15 +64,10 @@ it('resumes a dropped connection and replays the missed events', async () => {
   expect(replayed).toBeGreaterThanOrEqual(1);
   expect(client.guilds.cache.get(harbor.id)!.channels.cache.get(harbor.alerts)!.name).toBe('alarms');
   expect(discord.state.counters).toMatchObject({ identifies: 1, resumes: 1 });
-});
-
-it('makes the bot reconnect and resume with op 7', async () => {
-  const discord = await standIn();
-  const client = await logIn(discord);
-  const resumed = nextEvent(client, Events.ShardResume);
+  const again = nextEvent(client, Events.ShardResume);
   discord.act({ do: 'gateway.reconnect' });
-  await resumed;
-  expect(discord.state.sessions).toMatchObject([{ connected: true, resumed: 1 }]);
+  await again;
+  expect(discord.state.sessions).toMatchObject([{ connected: true, resumed: 2 }]);
 });
 
 it('sends the bot changes of servers, channels, roles and members', async () => {

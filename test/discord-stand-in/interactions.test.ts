@@ -21,6 +21,7 @@ import { call, logIn, refusal, standIn } from './bot.ts';
 
 const { harbor } = seed;
 const GENERAL = { userId: seed.mia, channelId: harbor.general };
+const MAX = { ...GENERAL, userId: seed.max };
 
 const COMMANDS = [
   { name: 'ping', description: 'Answers' },
@@ -74,20 +75,10 @@ it('sends a command with every option type that discord.js reads', async () => {
     );
     await interaction.reply({ content: 'done', embeds: [{ title: 'Watched' }] });
   });
-  const used = await discord.use({
-    kind: 'command',
-    userId: seed.max,
-    channelId: harbor.general,
-    name: 'watch add',
-    options: {
-      address: '0xabc',
-      channel: harbor.alerts,
-      mention: harbor.watchers,
-      owner: seed.ada,
-      page: 2,
-      file: { filename: 'list.csv', contentType: 'text/csv', text: 'a,b' },
-    },
-  });
+  const chosen = { channel: harbor.alerts, mention: harbor.watchers, owner: seed.ada };
+  const file = { filename: 'list.csv', contentType: 'text/csv', text: 'a,b' };
+  const options = { address: '0xabc', ...chosen, page: 2, file };
+  const used = await discord.use({ ...MAX, kind: 'command', name: 'watch add', options });
   expect(seen).toEqual([
     ['watch', 'add', '0xabc', 2],
     ['alerts', 'Watchers', 'Ada'],
@@ -103,21 +94,18 @@ it('sends a command with every option type that discord.js reads', async () => {
 
 it('shows a deferred ephemeral reply to one person only, first loading, then complete', async () => {
   const discord = await standIn();
-  let finish = () => {};
-  const may = new Promise<void>((resolve) => {
-    finish = resolve;
-  });
+  const may = Promise.withResolvers<void>();
   await bot(discord, async (interaction) => {
     if (!interaction.isChatInputCommand()) return;
     await interaction.deferReply({ flags: MessageFlags.Ephemeral });
-    await may;
+    await may.promise;
     await interaction.editReply('pong');
     await interaction.followUp({ content: 'more', flags: MessageFlags.Ephemeral });
     await interaction.deleteReply();
   });
   const used = await discord.use({ ...GENERAL, kind: 'command', name: 'ping' });
   expect(used.state).toMatchObject({ responseType: 5, loading: true, reply: { visibleTo: seed.mia } });
-  finish();
+  may.resolve();
   expect((await used.final()).reply?.message).toMatchObject({ content: 'pong', flags: MessageFlags.Ephemeral });
   const state = await used.until(({ reply }) => reply?.deleted === true);
   expect(state.reply?.history.map(({ change }) => change)).toEqual(['created', 'edited', 'deleted']);
@@ -133,24 +121,17 @@ it('asks the bot for autocomplete, and refuses options that a client would not s
     const focused = interaction.options.getFocused(true);
     await interaction.respond([{ name: `${focused.name} ${focused.value}!`, value: 'v' }]);
   });
-  const max = { userId: seed.max, channelId: harbor.general };
-  const asked = await discord.use({
-    ...max,
-    kind: 'autocomplete',
-    name: 'watch add',
-    focused: 'address',
-    options: { address: '0x' },
-  });
+  const typing = { ...MAX, kind: 'autocomplete' as const, name: 'watch add' };
+  const asked = await discord.use({ ...typing, focused: 'address', options: { address: '0x' } });
   expect(asked.state.choices).toEqual([{ name: 'address 0x!', value: 'v' }]);
-  await expect(discord.use({ ...max, kind: 'autocomplete', name: 'watch add', focused: 'page' })).rejects.toThrow(
-    /autocomplete/,
-  );
-  const command = { ...max, kind: 'command' as const };
-  await expect(discord.use({ ...command, name: 'watch add' })).rejects.toThrow(/needs the option "address"/);
-  await expect(discord.use({ ...command, name: 'watch' })).rejects.toThrow(/needs a subcommand: add/);
-  await expect(discord.use({ ...command, name: 'nothing' })).rejects.toThrow(/Registered: ping, watch, Look up/);
-  const options = { address: 'x', page: 0 };
-  await expect(discord.use({ ...command, name: 'watch add', options })).rejects.toThrow(/below its minimum of 1/);
+  await expect(discord.use({ ...typing, focused: 'page' })).rejects.toThrow(/autocomplete/);
+  for (const [used, refusal] of [
+    [{ name: 'watch add' }, /needs the option "address"/],
+    [{ name: 'watch' }, /needs a subcommand: add/],
+    [{ name: 'nothing' }, /Registered: ping, watch, Look up/],
+    [{ name: 'watch add', options: { address: 'x', page: 0 } }, /below its minimum of 1/],
+  ] as const)
+    await expect(discord.use({ ...MAX, kind: 'command', ...used })).rejects.toThrow(refusal);
   const mia = { ...GENERAL, kind: 'command' as const, name: 'watch add', options: { address: 'x' } };
   await expect(discord.use(mia)).rejects.toThrow(NotPossible);
   expect(discord.begin({ ...mia, unchecked: true }).state.status).toBe('waiting');
@@ -170,11 +151,7 @@ it('handles buttons, menus and forms on messages of the bot', async () => {
       ];
       await interaction.reply({ content: 'choose', components, flags: MessageFlags.Ephemeral });
     } else if (interaction.isButton() && interaction.customId === 'ask') {
-      const input = new TextInputBuilder()
-        .setCustomId('key')
-        .setLabel('Key')
-        .setStyle(TextInputStyle.Short)
-        .setMaxLength(5);
+      const input = new TextInputBuilder({ customId: 'key', label: 'Key', style: TextInputStyle.Short, maxLength: 5 });
       const rows = [new ActionRowBuilder<TextInputBuilder>().addComponents(input)];
       await interaction.showModal(new ModalBuilder().setCustomId('form').setTitle('Form').addComponents(rows));
     } else if (interaction.isButton()) {
@@ -206,10 +183,9 @@ it('handles buttons, menus and forms on messages of the bot', async () => {
 
   await expect(discord.use({ ...GENERAL, kind: 'button', messageId, customId: 'gone' })).rejects.toThrow(/disabled/);
   const stranger = { ...GENERAL, userId: seed.noa };
-  await expect(discord.use({ ...stranger, kind: 'button', messageId, customId: 'go' })).rejects.toThrow(
-    /sees no message/,
-  );
-  const pressed = await discord.use({ ...GENERAL, kind: 'button', messageId, customId: 'go' });
+  const press = { kind: 'button' as const, messageId, customId: 'go' };
+  await expect(discord.use({ ...stranger, ...press })).rejects.toThrow(/sees no message/);
+  const pressed = await discord.use({ ...GENERAL, ...press });
   expect(pressed.state.reply).toMatchObject({ id: messageId, message: { content: 'gone', components: [] } });
 });
 
@@ -253,10 +229,8 @@ it('accepts one acknowledgment within 3 s and fails the interaction otherwise', 
   expect(refusal(await answer({ type: 4, data: {} }))).toEqual([400, 50006]);
   expect(refusal(await answer({ type: 8, data: { choices: [] } }))).toEqual([400, 50035]);
   clock.advance(3000);
-  expect(discord.state.interactions.at(-1)).toMatchObject({
-    status: 'failed',
-    failure: 'The application did not respond',
-  });
+  const failure = 'The application did not respond';
+  expect(discord.state.interactions.at(-1)).toMatchObject({ status: 'failed', failure });
   expect(refusal(await answer({ type: 4, data: { content: 'x' } }))).toEqual([404, 10062]);
 });
 
@@ -264,43 +238,28 @@ it('returns 204 or, with with_response, the created message, and refuses a secon
   const { discord, clock, id, token } = await waiting();
   clock.advance(2999);
   const path = `/interactions/${id}/${token}/callback`;
-  const first = await call(
-    discord,
-    'POST',
-    `${path}?with_response=true`,
-    { type: 4, data: { content: 'x', flags: 64 } },
-    OPEN,
-  );
-  expect(first).toMatchObject({
-    status: 200,
-    body: {
-      interaction: { id, type: 2, response_message_ephemeral: true, response_message_loading: false },
-      resource: { type: 4, message: { content: 'x' } },
-    },
-  });
+  const reply = { type: 4, data: { content: 'x', flags: 64 } };
+  const first = await call(discord, 'POST', `${path}?with_response=true`, reply, OPEN);
+  const interaction = { id, type: 2, response_message_ephemeral: true, response_message_loading: false };
+  const resource = { type: 4, message: { content: 'x' } };
+  expect(first).toMatchObject({ status: 200, body: { interaction, resource } });
   expect(refusal(await call(discord, 'POST', path, { type: 4, data: { content: 'y' } }, OPEN))).toEqual([400, 40060]);
 });
 
 it('accepts an interaction token for 15 minutes, without authorization, for its own messages only', async () => {
   const { discord, clock, id, token } = await waiting();
   const root = `/webhooks/${discord.botId}/${token}`;
-  expect(refusal(await call(discord, 'POST', root, { content: 'early' }, OPEN))).toEqual([404, 10015]);
+  const hook = (method: string, path: string, body?: unknown) => call(discord, method, root + path, body, OPEN);
+  expect(refusal(await hook('POST', '', { content: 'early' }))).toEqual([404, 10015]);
   const ack = await call(discord, 'POST', `/interactions/${id}/${token}/callback`, { type: 5 }, OPEN);
   expect([ack.status, ack.headers.get('content-type')]).toEqual([204, null]);
   const foreign = discord.act({ do: 'message.send', channelId: harbor.general, userId: seed.mia, content: 'mine' });
-  expect(refusal(await call(discord, 'PATCH', `${root}/messages/${foreign.id}`, { content: 'x' }, OPEN))).toEqual([
-    404, 10008,
-  ]);
-  expect(await call(discord, 'PATCH', `${root}/messages/%40original`, { content: 'x' }, OPEN)).toMatchObject({
-    status: 200,
-    body: { content: 'x', flags: 0 },
-  });
-  expect(await call(discord, 'GET', `${root}/messages/@original`, undefined, OPEN)).toMatchObject({
-    status: 200,
-    body: { content: 'x' },
-  });
+  expect(refusal(await hook('PATCH', `/messages/${foreign.id}`, { content: 'x' }))).toEqual([404, 10008]);
+  const edited = await hook('PATCH', '/messages/%40original', { content: 'x' });
+  expect(edited).toMatchObject({ status: 200, body: { content: 'x', flags: 0 } });
+  expect(await hook('GET', '/messages/@original')).toMatchObject({ status: 200, body: { content: 'x' } });
   clock.advance(15 * 60_000);
-  expect(refusal(await call(discord, 'POST', root, { content: 'late' }, OPEN))).toEqual([401, 50027]);
+  expect(refusal(await hook('POST', '', { content: 'late' }))).toEqual([401, 50027]);
   expect(JSON.stringify(discord.requests())).not.toContain(token);
 });
 
@@ -340,8 +299,7 @@ it('checks forms and autocomplete choices of the bot', async () => {
     }
   });
   await discord.use({ ...GENERAL, kind: 'command', name: 'ping' });
-  const max = { userId: seed.max, channelId: harbor.general };
-  const asked = await discord.use({ ...max, kind: 'autocomplete', name: 'watch add', focused: 'address' });
+  const asked = await discord.use({ ...MAX, kind: 'autocomplete', name: 'watch add', focused: 'address' });
   expect(asked.state.choices).toHaveLength(25);
   expect(errors).toEqual(Array(9).fill(50035));
 });

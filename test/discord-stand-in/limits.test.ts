@@ -21,15 +21,10 @@ it('allows five messages in 5 s per channel and reports it in headers', async ()
   clock.advance(1500);
   for (let more = 0; more < 4; more += 1) expect((await send(discord)).status).toBe(200);
   const refused = await send(discord);
-  expect(refused).toMatchObject({
-    status: 429,
-    body: { message: 'You are being rate limited.', retry_after: 3.5, global: false },
-  });
-  expect(Object.fromEntries(refused.headers)).toMatchObject({
-    'retry-after': '4',
-    'x-ratelimit-remaining': '0',
-    'x-ratelimit-scope': 'user',
-  });
+  const body = { message: 'You are being rate limited.', retry_after: 3.5, global: false };
+  expect(refused).toMatchObject({ status: 429, body });
+  const headers = { 'retry-after': '4', 'x-ratelimit-remaining': '0', 'x-ratelimit-scope': 'user' };
+  expect(Object.fromEntries(refused.headers)).toMatchObject(headers);
   expect((await send(discord, harbor.alerts)).status).toBe(200);
   clock.advance(3500);
   expect((await send(discord)).status).toBe(200);

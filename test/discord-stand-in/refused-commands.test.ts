@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { call, codeAt, refusal, standIn } from './bot.ts';
-
-type Case = [name: string, bad: object, path: string, good: object];
+import { atLimit, type Case, call, codeAt, type Limit, refusal, standIn } from './bot.ts';
 
 const command = (more: object) => ({ name: 'token', description: 'd', ...more });
 const option = (more: object) => ({ type: 3, name: 'a', description: 'd', ...more });
@@ -21,11 +19,6 @@ const localized = (count: number) => {
 };
 const long = choices(25).map((choice) => ({ ...choice, value: choice.value.padEnd(100) }));
 
-/** What is refused from one more than the limit on. */
-type Limit = [name: string, limit: number, make: (size: number) => object, path: string];
-
-const atLimit = ([name, limit, make, path]: Limit): Case => [name, make(limit + 1), path, make(limit)];
-
 const OPTION_LIMITS: Limit[] = [
   ['an option has more than 25 choices', 25, (size) => ({ choices: choices(size) }), 'choices'],
   [
@@ -42,37 +35,22 @@ const OPTION_LIMITS: Limit[] = [
   ],
 ];
 
+const choice = (name: string) => ({ choices: [{ name, value: 'a' }] });
+const suggesting = (type: number) => ({ autocomplete: true, type });
+const between = (min_length: number, max_length: number) => ({ min_length, max_length });
+const inJapanese = (ja: string) => ({ name_localizations: { ja } });
+
 /** Faults of a command's only option. */
 const OPTIONS: Case[] = [
   ['the name of an option contains a space', { name: 'An Option' }, 'name', {}],
   ['an option has no description', { description: undefined }, 'description', {}],
   ['a description is blank', { description: ' ' }, 'description', {}],
-  [
-    'the name of a choice is blank',
-    { choices: [{ name: ' ', value: 'a' }] },
-    'choices.0.name',
-    { choices: [{ name: 'a ', value: 'a' }] },
-  ],
+  ['the name of a choice is blank', choice(' '), 'choices.0.name', choice('a ')],
   ['an option has choices and autocomplete', { choices: choices(1), autocomplete: true }, '', { autocomplete: true }],
-  [
-    'an option for neither text nor numbers has autocomplete',
-    { autocomplete: true, type: 5 },
-    'autocomplete',
-    { autocomplete: true, type: 4 },
-  ],
-  [
-    'the minimum of an option is above its maximum',
-    { min_length: 5, max_length: 4 },
-    'min_length',
-    { min_length: 4, max_length: 4 },
-  ],
+  ['an option for neither text nor numbers has autocomplete', suggesting(5), 'autocomplete', suggesting(4)],
+  ['the minimum of an option is above its maximum', between(5, 4), 'min_length', between(4, 4)],
   ['the type of an option is unknown', { type: 77 }, 'type', { type: 8 }],
-  [
-    'a translated name of an option contains a space',
-    { name_localizations: { ja: '名 前' } },
-    'name_localizations.ja',
-    { name_localizations: { ja: '名前' } },
-  ],
+  ['a translated name has a space', inJapanese('名 前'), 'name_localizations.ja', inJapanese('名前')],
   ...OPTION_LIMITS.map(atLimit),
 ];
 
@@ -84,47 +62,26 @@ const COMMAND_LIMITS: Limit[] = [
 
 const menu = { type: 3, name: 'Look Up' };
 const required = option({ required: true });
-const other = option({ name: 'b' });
+const [one, other] = [option({}), option({ name: 'b' })];
+const [add, del] = [subcommand('add'), subcommand('del')];
+const adding = (...list: object[]) => options(subcommand('add', ...list));
+const inLocale = (locale: string) => command({ name_localizations: { [locale]: 'a' } });
+const choosing = (count: number, from: object[]) => options(...several(count, { choices: from }));
 
 const COMMANDS: Case[] = [
   ['it has no name', { description: 'd' }, 'name', command({})],
   ['its name contains a space', command({ name: 'to ken' }), 'name', command({ name: 'to-ken_2' })],
   ['its name is not in lower case', command({ name: 'Token' }), 'name', command({ name: 'tökén' })],
   ['it has no description', { name: 'token' }, 'description', command({})],
-  ['two options have the same name', options(option({}), option({})), 'options.1.name', options(option({}), other)],
-  [
-    'a required option follows an optional one',
-    options(other, required),
-    'options.1.required',
-    options(required, other),
-  ],
+  ['two options have the same name', options(one, one), 'options.1.name', options(one, other)],
+  ['a required option is not the first', options(other, required), 'options.1.required', options(required, other)],
   ['it lists a context twice', command({ contexts: [0, 1, 0] }), 'contexts.2', command({ contexts: [0, 1] })],
-  [
-    'it has an option next to a subcommand',
-    options(subcommand('add'), option({})),
-    'options.1',
-    options(subcommand('add'), subcommand('del')),
-  ],
-  [
-    'two options of a subcommand have the same name',
-    options(subcommand('add', option({}), option({}))),
-    'options.0.options.1.name',
-    options(subcommand('add', option({}))),
-  ],
-  [
-    'a locale is unknown',
-    command({ name_localizations: { xx: 'a' } }),
-    'name_localizations',
-    command({ name_localizations: { de: 'a' } }),
-  ],
+  ['it has an option next to a subcommand', options(add, one), 'options.1', options(add, del)],
+  ['a subcommand names two options alike', adding(one, one), 'options.0.options.1.name', adding(one, other)],
+  ['a locale is unknown', inLocale('xx'), 'name_localizations', inLocale('de')],
   ['its longest translations have more than 8,000', options(...localized(4)), '', options(...localized(2))],
   ['it is a context menu with a description', { ...menu, description: 'd' }, 'description', menu],
-  [
-    'its texts have more than 8,000 characters',
-    options(...several(4, { choices: long })),
-    '',
-    options(...several(2, { choices: choices(25) })),
-  ],
+  ['its texts have more than 8,000 characters', choosing(4, long), '', choosing(2, choices(25))],
   ...COMMAND_LIMITS.map(atLimit),
   ...OPTIONS.map(([name, bad, path, good]): Case => {
     return [name, options(option(bad)), `options.0${path && `.${path}`}`, options(option(good))];

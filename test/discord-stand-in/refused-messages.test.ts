@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Discord, seed } from '../../sandbox/discord/index.ts';
-import { call, codeAt, refusal, standIn } from './bot.ts';
-
-type Case = [name: string, bad: object, path: string, good: object];
+import { atLimit, type Case, call, codeAt, type Limit, refusal, standIn } from './bot.ts';
 
 const text = (length: number) => 'x'.repeat(length);
 const embed = (more: object) => ({ embeds: [{ description: 'd', ...more }] });
@@ -22,16 +20,20 @@ const select = (values: readonly (string | number)[], more: object = {}) => ({
 });
 const V2 = 1 << 15;
 const texts = (...lengths: number[]) => lengths.map((length) => ({ type: 10, content: text(length) }));
+const newer = (...lengths: number[]) => ({ flags: V2, components: texts(...lengths) });
+const taking = (max_values: number, ...values: string[]) => select(values, { max_values });
+const [menu, otherMenu] = [select(['a']), select(['a'], { custom_id: 't' })];
+const linked = (url: string) => embed({ url });
+const stamped = (timestamp: string) => embed({ timestamp });
 const mentions = (allowed_mentions: object) => ({ content: 'x', allowed_mentions });
+const parsing = (kind: string) => mentions({ parse: [kind], users: [seed.mia] });
+const naming = (...roles: string[]) => mentions({ roles });
+const attaching = (...attachments: object[]) => ({ content: 'x', attachments });
+const replying = (more: object = {}) => ({ content: 'x', message_reference: { message_id: '1', ...more } });
 const nameless = { type: 2, style: 1, custom_id: 'a' };
 
 const twoRows = (...ids: string[]) => content(...ids.map((custom_id) => row(button({ custom_id }))));
 const link = (url?: string) => button({ custom_id: undefined, style: 5, url });
-
-/** What is refused from one more than the limit on. */
-type Limit = [name: string, limit: number, make: (size: number) => object, path: string];
-
-const atLimit = ([name, limit, make, path]: Limit): Case => [name, make(limit + 1), path, make(limit)];
 
 const COMPONENT_LIMITS: Limit[] = [
   ['a custom ID is longer than 100 characters', 100, (size) => button({ custom_id: text(size) }), 'custom_id'],
@@ -44,25 +46,10 @@ const COMPONENTS: Case[] = [
   ['a button has no custom ID', button({ custom_id: undefined }), 'custom_id', button({})],
   ['a button has neither a label nor an emoji', nameless, 'label', { ...nameless, emoji: { name: '🔔' } }],
   ['a link button has no link', link(), 'url', link('https://a.example')],
-  [
-    'the link of a button leads to a host without a domain',
-    link('https://my_host.example/tx'),
-    'url',
-    link('http://localhost:4000/tx'),
-  ],
+  ['the link of a button has no domain', link('https://my_host.example/tx'), 'url', link('http://localhost:4000/tx')],
   ['two options of a menu have the same value', select(['a', 'a']), 'options.1.value', select(['a', 'b'])],
-  [
-    'a menu takes more values than it has options',
-    select(['a'], { max_values: 2 }),
-    'max_values',
-    select(['a'], { max_values: 1 }),
-  ],
-  [
-    'a menu has more default options than it takes',
-    select(['a', 'b'], { max_values: 1 }),
-    'options',
-    select(['a', 'b'], { max_values: 2 }),
-  ],
+  ['a menu takes more values than it has options', taking(2, 'a'), 'max_values', taking(1, 'a')],
+  ['a menu has more default options than it takes', taking(1, 'a', 'b'), 'options', taking(2, 'a', 'b')],
   ...COMPONENT_LIMITS.map(atLimit),
 ];
 
@@ -79,12 +66,7 @@ const LIMITS: Limit[] = [
   ['a color has more than 24 bits', 0xffffff, (color) => embed({ color }), 'embeds.0.color'],
   ['it has more than five rows', 5, (size) => content(...buttons(size).map((one) => row(one))), 'components'],
   ['a row has more than five buttons', 5, (size) => content(row(...buttons(size))), 'components.0.components'],
-  [
-    'its components display more than 4,000 characters',
-    1_500,
-    (size) => ({ flags: V2, components: texts(2_500, size) }),
-    'components',
-  ],
+  ['its components display more than 4,000 characters', 1_500, (size) => newer(2_500, size), 'components'],
   ['its nonce is longer than 25 characters', 25, (size) => ({ content: 'x', nonce: text(size) }), 'nonce'],
 ];
 
@@ -95,66 +77,21 @@ const MESSAGES: Case[] = [
   ['the value of a field is empty', field('n', ''), 'embeds.0.fields.0.value', field('n', '-')],
   ['the value of a field is blank', field('n', ' \n'), 'embeds.0.fields.0.value', field('n', '\u200b')],
   ['the name of a field is empty', field('', 'v'), 'embeds.0.fields.0.name', field('\u200b', 'v')],
-  ['a link is malformed', embed({ url: 'no link' }), 'embeds.0.url', embed({ url: 'https://a.example/b' })],
-  ['a link has an unknown scheme', embed({ url: 'ftp://a.b' }), 'embeds.0.url', embed({ url: 'http://a.b' })],
-  [
-    'a link leads to a host without a domain',
-    embed({ url: 'http://explorer:4000/tx' }),
-    'embeds.0.url',
-    embed({ url: 'http://10.0.0.1:4000' }),
-  ],
-  [
-    'a timestamp is not a time',
-    embed({ timestamp: 'today' }),
-    'embeds.0.timestamp',
-    embed({ timestamp: '2026-01-01T00:00:00.000Z' }),
-  ],
+  ['a link is malformed', linked('no link'), 'embeds.0.url', linked('https://a.example/b')],
+  ['a link has an unknown scheme', linked('ftp://a.b'), 'embeds.0.url', linked('http://a.b')],
+  ['a link has no domain', linked('http://explorer:4000/tx'), 'embeds.0.url', linked('http://10.0.0.1:4000')],
+  ['a timestamp is not a time', stamped('today'), 'embeds.0.timestamp', stamped('2026-01-01T00:00:00.000Z')],
   ['a row is empty', content(row()), 'components.0.components', content(row(button({})))],
   ['a component is unknown', content({ type: 99 }), 'components.0.type', content(row(button({})))],
   ['two buttons have the same custom ID', twoRows('a', 'a'), 'components.1.components.0.custom_id', twoRows('a', 'b')],
-  [
-    'a row has two menus',
-    content(row(select(['a']), select(['a'], { custom_id: 't' }))),
-    'components.0.components',
-    content(row(select(['a'])), row(select(['a'], { custom_id: 't' }))),
-  ],
-  [
-    'it has text next to the newer components',
-    { flags: V2, content: 'x', components: texts(1) },
-    'content',
-    { flags: V2, components: texts(1) },
-  ],
-  [
-    'it has newer components without their flag',
-    content(...texts(1)),
-    'components.0.type',
-    { flags: V2, components: texts(4_000) },
-  ],
-  [
-    'it both parses and lists mentions of a kind',
-    mentions({ parse: ['users'], users: [seed.mia] }),
-    'allowed_mentions',
-    mentions({ parse: ['roles'], users: [seed.mia] }),
-  ],
+  ['a row has two menus', content(row(menu, otherMenu)), 'components.0.components', content(row(menu), row(otherMenu))],
+  ['it has text next to the newer components', { ...newer(1), content: 'x' }, 'content', newer(1)],
+  ['it has newer components without their flag', content(...texts(1)), 'components.0.type', newer(4_000)],
+  ['it both parses and lists mentions of a kind', parsing('users'), 'allowed_mentions', parsing('roles')],
   ['it parses an unknown kind', mentions({ parse: ['all'] }), 'allowed_mentions.parse.0', mentions({ parse: [] })],
-  [
-    'it lists a role twice',
-    mentions({ roles: ['1', '2', '1'] }),
-    'allowed_mentions.roles.2',
-    mentions({ roles: ['1', '2'] }),
-  ],
-  [
-    'it lists an attachment that it does not have',
-    { content: 'x', attachments: [{ id: 0 }] },
-    'attachments.0',
-    { content: 'x', attachments: [] },
-  ],
-  [
-    'it replies to a message that does not exist',
-    { content: 'x', message_reference: { message_id: '1' } },
-    'message_reference',
-    { content: 'x', message_reference: { message_id: '1', fail_if_not_exists: false } },
-  ],
+  ['it lists a role twice', naming('1', '2', '1'), 'allowed_mentions.roles.2', naming('1', '2')],
+  ['it lists an attachment that it does not have', attaching({ id: 0 }), 'attachments.0', attaching()],
+  ['it replies to no message', replying(), 'message_reference', replying({ fail_if_not_exists: false })],
   ...LIMITS.map(atLimit),
   ...COMPONENTS.map(([name, bad, path, good]): Case => {
     return [name, content(row(bad)), `components.0.components.0.${path}`, content(row(good))];
@@ -176,10 +113,7 @@ describe('messages', () => {
 
   it('reports every error of a body at once', async () => {
     const discord = await standIn({ limits: 'none' });
-    const { body } = await send(discord, {
-      content: 'x'.repeat(5000),
-      ...embed({ title: 'x'.repeat(300), color: -1 }),
-    });
+    const { body } = await send(discord, { content: text(5_000), ...embed({ title: text(300), color: -1 }) });
     for (const path of ['content', 'embeds.0.title', 'embeds.0.color'])
       expect(codeAt(body.errors, path), path).toEqual(expect.any(String));
   });

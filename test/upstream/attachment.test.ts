@@ -46,12 +46,9 @@ it('reads attachments only from Discord’s file servers and from the host of th
   expect(asked).toEqual([]);
 });
 
-it.each(['user@', ':password@'])(
-  'refuses the URL of an attachment with a user name or password (%s)',
-  async (login) => {
-    const { root, asked } = await startFileServer();
-    const read = createAttachmentReader(root);
-    expect(await read(`${root.replace('://', `://${login}`)}/file`, 1_000)).toEqual({ status: 'foreign' });
-    expect(asked).toEqual([]);
-  },
-);
+it.each(['user@', ':password@'])('refuses an attachment at a URL with a user name or password (%s)', async (login) => {
+  const { root, asked } = await startFileServer();
+  const read = createAttachmentReader(root);
+  expect(await read(`${root.replace('://', `://${login}`)}/file`, 1_000)).toEqual({ status: 'foreign' });
+  expect(asked).toEqual([]);
+});

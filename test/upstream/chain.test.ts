@@ -5,11 +5,8 @@ import type { ChainBlock } from '../../src/domain/chain-node.ts';
 import { createChain } from '../../src/upstream/chain.ts';
 import { type Asked, type Reply, startFakeNode } from '../services/fake-node.ts';
 
-const [A, B, TOKEN] = ['1', '2', '3'].map((digit) => `0x${digit.repeat(40)}`) as [
-  AddressText,
-  AddressText,
-  AddressText,
-];
+const addressOf = (digit: string): AddressText => `0x${digit.repeat(40)}`;
+const [A, B, TOKEN] = [addressOf('1'), addressOf('2'), addressOf('3')];
 const BLOCK = { number: '0x5', hash: '0xb', timestamp: '0x0', transactions: [{ hash: '0xa' }] } as ChainBlock;
 
 /** A client of a node for each of these. */

@@ -39,12 +39,8 @@ describe('the request', () => {
     await explorer({ apiKey: 'k&y', addressParam: 'address' }).token(ADDRESS);
     const { pathname, searchParams } = new URL(upstream.requests[0]!.url, upstream.url);
     expect(pathname).toBe('/v0/');
-    expect(Object.fromEntries(searchParams)).toEqual({
-      module: 'token',
-      action: 'getToken',
-      address: ADDRESS,
-      apiKey: 'k&y',
-    });
+    const sent = { module: 'token', action: 'getToken', address: ADDRESS, apiKey: 'k&y' };
+    expect(Object.fromEntries(searchParams)).toEqual(sent);
   });
 
   it('requests uncompressed responses from the service', async () => {
@@ -61,9 +57,7 @@ describe('the request', () => {
     await client.token('0x1111111111111111111111111111111111111111');
     expect(upstream.requests.map(({ url }) => url.split('?')[0])).toEqual(['/v0/', '/v0', '/v0']);
   });
-});
 
-describe('the root', () => {
   it('finds the root without a slash with several lookups at once, and drops it when only the other one is served', async () => {
     let served = /^\/v0\?/;
     upstream.set(({ url }) => (served.test(url) ? { body: frame(RECORD) } : { status: 404, body: 'Not here' }));
@@ -88,71 +82,49 @@ describe('the root', () => {
 });
 
 describe('the response', () => {
+  const found = (token: object) => ({ status: 'found', token });
+  const refusing = (message: string, status = 200, result: unknown = null): Given => ({
+    status,
+    body: frame(result, message, '0'),
+  });
+  const { contractAddress: address, ...same } = RECORD;
+  const empty = { name: null, symbol: null, type: 'SOMETHING' };
+  const RECORDS: [string, change: object, token: object][] = [
+    ['a whole record', {}, { ...same, address, decimals: 2 }],
+    ['null names and a new type', empty, empty],
+    ['empty decimals and supply', { decimals: '', totalSupply: '' }, { decimals: null, totalSupply: null }],
+    ['a name as long as a contract likes', { name: 'N'.repeat(1_000_000) }, { name: 'N'.repeat(300) }],
+    ['a symbol as long as a contract likes', { symbol: 'S'.repeat(1_000_000) }, { symbol: 'S'.repeat(300) }],
+    ['255 decimals', { decimals: '255' }, { decimals: 255 }],
+    ['more decimals than a contract can have', { decimals: '256' }, { decimals: null }],
+    ['a record that names another contract', { contractAddress: `0x${'6'.repeat(40)}` }, { address }],
+  ];
   const cases: [string, Given, object][] = [
-    [
-      'a whole record',
-      { body: frame(RECORD) },
-      {
-        status: 'found',
-        token: {
-          address: ADDRESS,
-          name: 'GoodDollar',
-          symbol: 'G$',
-          type: 'ERC-20',
-          decimals: 2,
-          totalSupply: '123456789012345678901234567890',
-          cataloged: true,
-        },
-      },
-    ],
-    [
-      'empty decimals and supply, null names, a new type',
-      { body: frame({ ...RECORD, decimals: '', totalSupply: '', name: null, symbol: null, type: 'SOMETHING' }) },
-      {
-        status: 'found',
-        token: { decimals: null, totalSupply: null, name: null, symbol: null, type: 'SOMETHING' },
-      },
-    ],
-    [
-      'texts as long as a contract likes',
-      { body: frame({ ...RECORD, name: 'N'.repeat(1_000_000), symbol: 'S'.repeat(1_000_000) }) },
-      { status: 'found', token: { name: 'N'.repeat(300), symbol: 'S'.repeat(300) } },
-    ],
+    ...RECORDS.map(([name, record, token]): [string, Given, object] => [
+      name,
+      { body: frame({ ...RECORD, ...record }) },
+      found(token),
+    ]),
     [
       'bare numbers, beyond 2^53 to the last digit',
       { body: '{"status":"1","message":"OK","result":{"decimals":18,"totalSupply":9007199254740993000000001}}' },
-      { status: 'found', token: { decimals: 18, totalSupply: '9007199254740993000000001', cataloged: null } },
+      found({ decimals: 18, totalSupply: '9007199254740993000000001', cataloged: null }),
     ],
-    ['255 decimals', { body: frame({ ...RECORD, decimals: '255' }) }, { status: 'found', token: { decimals: 255 } }],
-    [
-      'more decimals than a contract can have',
-      { body: frame({ ...RECORD, decimals: '256' }) },
-      { status: 'found', token: { decimals: null } },
-    ],
-    [
-      'a record that names another contract',
-      { body: frame({ ...RECORD, contractAddress: `0x${'6'.repeat(40)}` }) },
-      { status: 'found', token: { address: ADDRESS } },
-    ],
-    ['not found', { body: frame(null, 'Contract address not found', '0') }, { status: 'not-found' }],
-    [
-      'not found, with an empty record',
-      { body: frame({}, 'Contract address not found', '0') },
-      { status: 'not-found' },
-    ],
-    ['not found as 404', { status: 404, body: frame(null, 'Token not found', '0') }, { status: 'not-found' }],
-    ['invalid', { body: frame(null, 'Invalid contract address hash', '0') }, { status: 'invalid' }],
-    ['400 invalid', { status: 400, body: frame(null, 'Invalid address', '0') }, { status: 'invalid' }],
-    ['429', { status: 429, body: frame(null, 'Too many requests', '0') }, { status: 'limited' }],
-    ['a limit reported with 200', { body: frame(null, 'Max rate limit reached', '0') }, { status: 'limited' }],
-    ['a limit reported in the result', { body: frame('Max rate limit reached', 'NOTOK', '0') }, { status: 'limited' }],
+    ['not found', refusing('Contract address not found'), { status: 'not-found' }],
+    ['not found, with an empty record', refusing('Contract address not found', 200, {}), { status: 'not-found' }],
+    ['not found as 404', refusing('Token not found', 404), { status: 'not-found' }],
+    ['invalid', refusing('Invalid contract address hash'), { status: 'invalid' }],
+    ['400 invalid', refusing('Invalid address', 400), { status: 'invalid' }],
+    ['429', refusing('Too many requests', 429), { status: 'limited' }],
+    ['a limit reported with 200', refusing('Max rate limit reached'), { status: 'limited' }],
+    ['a limit reported in the result', refusing('NOTOK', 200, 'Max rate limit reached'), { status: 'limited' }],
     ['403', { status: 403, body: {} }, { status: 'forbidden' }],
-    ['500', { status: 500, body: frame(null, 'oops', '0') }, { status: 'broken', code: 500 }],
+    ['500', refusing('oops', 500), { status: 'broken', code: 500 }],
     ['HTML of a proxy', HTML, { status: 'broken', code: 502 }],
     ['HTML with 200', { body: '<html>', type: 'text/html' }, { status: 'unreadable' }],
     [
       'more than anybody reads',
-      { body: `${JSON.stringify(frame(RECORD))}${' '.repeat(4 * 1024 * 1024)}` },
+      { body: JSON.stringify(frame(RECORD)).padEnd(2 ** 22 + 500) },
       { status: 'unreadable' },
     ],
     ['something else', { body: [1, 2] }, { status: 'unreadable' }],

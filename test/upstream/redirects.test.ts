@@ -7,7 +7,7 @@ import { createNotification } from '../../src/upstream/notification.ts';
 import { forFile } from '../for-file.ts';
 import { startUpstream } from './server.ts';
 
-/** A redirect could lead keys, tokens and messages to anybody, so none is followed. */
+/** A redirect could lead keys, tokens and messages to anybody. */
 
 const ADDRESS = '0x1111111111111111111111111111111111111111';
 let status = 302;
