@@ -1,6 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
-  chmodSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -108,11 +107,8 @@ describe('the release', () => {
     for (const name of ['docker', 'gh']) {
       const path = join(copy, 'programs', name);
       mkdirSync(join(copy, 'programs'), { recursive: true });
-      writeFileSync(
-        path,
-        `#!/bin/sh\nfor word in ${name} "$@"; do printf '%s\\t' "$word"; done >>'${copy}/called'\necho >>'${copy}/called'\n`,
-      );
-      chmodSync(path, 0o755);
+      const noting = `(printf '%s\\t' ${name} "$@"; echo) >>'${copy}/called'`;
+      writeFileSync(path, `#!/bin/sh\n${noting}\n`, { mode: 0o755 });
     }
     const { status, stderr } = spawnSync(join(copy, '.ci/release'), {
       env: {

@@ -5,9 +5,7 @@ import { basename, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 
-/**
- * The Dockerfile without a container engine: its steps run by hand in an empty folder, and what they make is started.
- */
+/** Without a container engine: the steps run by hand in an empty folder, and what they make is started. */
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const TEXT = readFileSync(join(ROOT, '.ci/Dockerfile'), 'utf8').replaceAll('\\\n', ' ');
@@ -56,28 +54,24 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const bytesOf = (path: string): number => Number(execFileSync('du', ['-sb', path]).toString().split('\t')[0]);
 
-/** Runs a stage's command without any configuration. */
-function run(stage: string, main: string) {
-  return spawnSync(process.execPath, [main], {
+/** Runs Node in a stage, without any configuration. */
+function run(stage: string, ...args: string[]) {
+  const { status, stderr } = spawnSync(process.execPath, args, {
     cwd: stages.get(stage)!,
     env: { PATH: process.env.PATH },
     encoding: 'utf8',
   });
+  return [status, stderr];
 }
 
 describe('the image of the bot', () => {
   it('starts the bot, which reports the configuration that is missing', () => {
-    const { status, stderr } = run('bot', 'src/main.ts');
-    expect([status, stderr]).toEqual([78, expect.stringContaining('DISCORD_TOKEN: required')]);
+    expect(run('bot', 'src/main.ts')).toEqual([78, expect.stringContaining('DISCORD_TOKEN: required')]);
   });
 
   it('contains the libraries that draw charts', () => {
     const draw = "await import('./src/discord/chart.ts'); process.exit(0)";
-    const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', draw], {
-      cwd: stages.get('bot')!,
-      encoding: 'utf8',
-    });
-    expect([status, stderr]).toEqual([0, '']);
+    expect(run('bot', '--input-type=module', '-e', draw)).toEqual([0, '']);
   });
 
   it('keeps the image below 250 MB, without chain tools, compilers and a second Node', () => {
@@ -89,11 +83,8 @@ describe('the image of the bot', () => {
   });
 });
 
-describe('the image of the services', () => {
-  it('starts the services, which report the configuration that is missing', () => {
-    const { status, stderr } = run('services', 'services/main.ts');
-    expect([status, stderr]).toEqual([78, expect.stringContaining('RPC_URL')]);
-  });
+it('starts the services from their image, which report the configuration that is missing', () => {
+  expect(run('services', 'services/main.ts')).toEqual([78, expect.stringContaining('RPC_URL')]);
 });
 
 describe('the Dockerfile', () => {

@@ -24,11 +24,10 @@ interface ComposeService {
 }
 
 describe('compose.yaml', () => {
-  const compose = parse(read('compose.yaml'), { merge: true }) as {
-    services: Record<string, ComposeService>;
-    volumes: Record<string, null>;
-  };
+  type Compose = { services: Record<string, ComposeService>; volumes: Record<string, null> };
+  const compose = parse(read('compose.yaml'), { merge: true }) as Compose;
   const services = Object.entries(compose.services);
+  const bots = services.filter(([, { build }]) => build?.target === 'bot');
   const running = (profile: string) =>
     services.filter(([, { profiles = [profile] }]) => profiles.includes(profile)).map(([name]) => name);
 
@@ -38,7 +37,6 @@ describe('compose.yaml', () => {
   });
 
   it('gives every bot a start that works without the profile, after a Postgres that responds', () => {
-    const bots = services.filter(([, { build }]) => build?.target === 'bot');
     expect(bots).toHaveLength(2);
     for (const [, { depends_on: first }] of bots)
       expect(first).toEqual({ postgres: { condition: 'service_healthy', required: false } });
@@ -66,7 +64,6 @@ describe('compose.yaml', () => {
   });
 
   it('sets only variables that a bot reads', () => {
-    const bots = services.filter(([, { build }]) => build?.target === 'bot');
     const set = bots.flatMap(([, { environment = {} }]) => Object.keys(environment));
     expect(set.filter((name) => !VARIABLES.has(name))).toEqual([]);
   });

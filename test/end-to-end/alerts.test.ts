@@ -14,17 +14,10 @@ const RETRY_MS = 2 * MINUTE;
 let world: WholeWorld;
 beforeAll(async () => {
   world = await startWholeWorld();
-  for (const [address, label] of [
-    [world.chain.wallets.Treasury, 'Treasury'],
-    [world.chain.wallets.Payroll, 'Payroll'],
-  ]) {
-    const used = await world.discord.use({
-      kind: 'command',
-      name: 'subscription add',
-      userId: seed.ada,
-      channelId: seed.harbor.alerts,
-      options: { address: address!, label: label! },
-    });
+  for (const label of ['Treasury', 'Payroll'] as const) {
+    const address = world.chain.wallets[label];
+    const command = { kind: 'command', name: 'subscription add', options: { address, label } } as const;
+    const used = await world.discord.use({ ...command, userId: seed.ada, channelId: seed.harbor.alerts });
     await used.final();
     expect(JSON.stringify(used.state.reply?.message)).toContain(address);
   }
@@ -44,48 +37,28 @@ async function reported(mined: Mined) {
 }
 
 describe('mined transfers', () => {
-  const cases: [string, TransferRequest, RegExp][] = [
-    [
-      'native, incoming',
-      { kind: 'native', from: 'Alice', to: 'Treasury', amount: 1_500_000_000_000_000_000n },
-      /^📥 Treasury \+1\.5 /,
-    ],
-    [
-      'native, outgoing',
-      { kind: 'native', from: 'Treasury', to: 'Bob', amount: 1n },
-      /^📤 Treasury −0\.000000000000000001 /,
-    ],
-    ['internal native', { kind: 'internal', from: 'Alice', to: 'Treasury', amount: 10n ** 18n }, /^📥 Treasury \+1 /],
-    ['ERC-20', { kind: 'erc20', from: 'Bob', to: 'Treasury', amount: 1_234_567_890n }, /^📥 Treasury \+1,234\.56789 /],
-    ['ERC-721', { kind: 'erc721', from: 'Treasury', to: 'Carol' }, /^📤 Treasury − `.+` #\d+$/],
-    [
-      'ERC-1155',
-      { kind: 'erc1155', from: 'Whale', to: 'Treasury', amount: 3n },
-      /^-# 📥 Treasury \+3 × `.+` #\d+ · uncataloged token/,
-    ],
-    [
-      'between two watched wallets',
-      { kind: 'erc20', from: 'Treasury', to: 'Payroll', amount: 5_000_000n },
-      /^🔁 Treasury → Payroll 5 /,
-    ],
+  const [to, from] = ['Treasury', 'Treasury'] as const;
+  const cases: [TransferRequest, RegExp][] = [
+    [{ kind: 'native', from: 'Alice', to, amount: 15n * 10n ** 17n }, /^📥 Treasury \+1\.5 /],
+    [{ kind: 'native', from, to: 'Bob', amount: 1n }, /^📤 Treasury −0\.000000000000000001 /],
+    [{ kind: 'internal', from: 'Alice', to, amount: 10n ** 18n }, /^📥 Treasury \+1 /],
+    [{ kind: 'erc20', from: 'Bob', to, amount: 1_234_567_890n }, /^📥 Treasury \+1,234\.56789 /],
+    [{ kind: 'erc721', from, to: 'Carol' }, /^📤 Treasury − `.+` #\d+$/],
+    [{ kind: 'erc1155', from: 'Whale', to, amount: 3n }, /^-# 📥 Treasury \+3 × `.+` #\d+ · uncataloged token/],
+    [{ kind: 'erc20', from, to: 'Payroll', amount: 5_000_000n }, /^🔁 Treasury → Payroll 5 /],
   ];
-  it.each(cases)('posts a mined transfer as one message: %s', async (_name, transfer, title) => {
+  it.each(cases)('posts a mined transfer as one message: $kind from $from to $to', async (transfer, title) => {
     const mined = await world.chain.transfer(transfer);
     const [alert] = await reported(mined);
     expect(alert!.title).toMatch(title);
   });
 
   it('links both full checksum addresses and the transaction in an alert', async () => {
-    const mined = await world.chain.transfer({ kind: 'erc20', from: 'Alice', to: 'Treasury', amount: 7_000_000n });
+    const { Alice, Treasury } = world.chain.wallets;
+    const mined = await world.chain.transfer({ kind: 'erc20', from: 'Alice', to, amount: 7_000_000n });
     const [alert] = await reported(mined);
-    for (const part of [
-      `/tx/${mined.hash})`,
-      `/address/${world.chain.wallets.Alice})`,
-      `[**Treasury**](`,
-      `/address/${world.chain.wallets.Treasury})`,
-    ]) {
+    for (const part of [`/tx/${mined.hash})`, `/address/${Alice})`, `[**Treasury**](`, `/address/${Treasury})`])
       expect(alert!.text).toContain(part);
-    }
   });
 
   it('shows two identical transfers of one transaction as ×2', async () => {
@@ -109,9 +82,8 @@ describe('mined transfers', () => {
   });
 
   it('shows hostile names only as inline code, if the wallet itself sends such tokens', async () => {
-    const [alert] = await reported(
-      await world.chain.transfer({ kind: 'erc20', token: 'hostile', from: 'Treasury', to: 'Bob' }),
-    );
+    const mined = await world.chain.transfer({ kind: 'erc20', token: 'hostile', from, to: 'Bob' });
+    const [alert] = await reported(mined);
     const names = [...alert!.text.matchAll(/`([^`]*)`/g)].map(([, inside]) => inside);
     expect(alert!.title).toMatch(/`[^`]+`$/);
     for (const name of names) expect(name).not.toMatch(/https?:|\]\(|[\u202a-\u202e\u200b-\u200f]/);

@@ -98,14 +98,8 @@ const use = async (name: string, options: Record<string, string>) => {
 
 /** Mines the same signed transaction on every chain; returns its hash. */
 async function onBoth(nonce: number, to: Hex, rest: { value?: bigint; data?: Hex }): Promise<string> {
-  const signed = await signer.signTransaction({
-    type: 'legacy',
-    nonce,
-    to,
-    gas: 200_000n,
-    gasPrice: 10n ** 10n,
-    ...rest,
-  });
+  const fee = { gas: 200_000n, gasPrice: 10n ** 10n };
+  const signed = await signer.signTransaction({ type: 'legacy', nonce, to, ...fee, ...rest });
   const hashes = await Promise.all(chains.map((chain) => rpcOf(chain.rpcUrl)('eth_sendRawTransaction', [signed])));
   for (const chain of chains) await rpcOf(chain.rpcUrl)('evm_mine');
   expect(new Set(hashes).size).toBe(1);
@@ -116,10 +110,7 @@ it('posts equal transfers of two chains once each, also after a crash, and names
   const [first] = chains as [Chain, Chain];
   const { Treasury } = first.wallets;
   const dollar = first.tokens.dollar.address;
-  expect(chains.map(({ wallets, tokens }) => [wallets.Treasury, tokens.dollar.address])).toEqual([
-    [Treasury, dollar],
-    [Treasury, dollar],
-  ]);
+  expect(chains[1]).toMatchObject({ wallets: { Treasury }, tokens: { dollar: { address: dollar } } });
   for (const chain of chains) {
     await chain.transfer({ kind: 'native', from: 'Alice', to: signer.address, amount: 10n ** 18n });
     await chain.transfer({ kind: 'erc20', from: 'Bob', to: signer.address, amount: 9_000_000n });
@@ -139,11 +130,8 @@ it('posts equal transfers of two chains once each, also after a crash, and names
   for (const hash of [coin, token, later]) expect(namesOf(hash).toSorted()).toEqual(['BASE', 'HARBOR']);
   expect(of(token).filter((text) => text.includes('/base/explorer/'))).toHaveLength(1);
   const why = await use('why', { transaction: coin });
-  expect(['HARBOR\n', 'BASE\n', 'transfers of this transaction'].map((text) => why.includes(text))).toEqual([
-    true,
-    true,
-    false,
-  ]);
+  expect(['HARBOR\n', 'BASE\n'].map((text) => why.includes(text))).toEqual([true, true]);
+  expect(why).not.toContain('transfers of this transaction');
   // Which of them share a message depends on when they arrive; that of two chains' equal hashes has both to choose from.
   const keysOf = (one: DiscordMessage) =>
     shownIn(one.message).map(({ text }) => {

@@ -37,8 +37,8 @@ describe.skipIf(chromium === null)('the page in a browser', () => {
     await type(page, '/setup check ');
     await page.keyboard.press('Enter');
     const reply = lastReply(page, 'setup check');
+    // Mia's Discord is German.
     await reply
-      // Mia's Discord is German.
       .getByText(/Server verwalten/)
       .first()
       .waitFor();

@@ -102,12 +102,6 @@ describe('npm run sandbox', () => {
     },
   );
 
-  it('refuses an unknown argument of the sandbox and names it', async () => {
-    const sandbox = run('0', undefined, ['--postgresql']);
-    expect(await sandbox.ended()).toBe(1);
-    expect(sandbox.output()).toContain("unknown option '--postgresql'");
-  });
-
   it('stops the sandbox at Ctrl-C and leaves no process and no file behind', async () => {
     const sandbox = run('0');
     const url = await addressOf(sandbox);
@@ -149,10 +143,18 @@ describe('npm run sandbox', () => {
   });
 });
 
-it('names TMPDIR when the sandbox cannot create its folder', async () => {
-  const sandbox = run('0', '/nowhere');
+it.each([
+  ['an unknown argument', ['0', undefined, ['--postgresql']], /unknown option '--postgresql'/],
+  ['a SANDBOX_PORT that is no port', ['eighty'], /SANDBOX_PORT is "eighty"\. It must be a port number like 4321\./],
+  [
+    'a TMPDIR in which it cannot create a folder',
+    ['0', '/nowhere'],
+    /^Cannot create .* Set TMPDIR to another place\.\n$/,
+  ],
+] as [string, Parameters<typeof run>, RegExp][])('refuses %s with a sentence', async (_, args, sentence) => {
+  const sandbox = run(...args);
   expect(await sandbox.ended()).toBe(1);
-  expect(sandbox.output()).toMatch(/^Cannot create a folder in \/nowhere: ENOENT.* Set TMPDIR to another place\.\n$/);
+  expect(sandbox.output()).toMatch(sentence);
 });
 
 describe('a port that is in use', () => {
@@ -173,12 +175,6 @@ describe('a port that is in use', () => {
     const sandbox = run(String(port));
     expect(await sandbox.ended()).toBe(1);
     expect(sandbox.output()).toContain(`Port ${port} is in use by another program.`);
-  });
-
-  it('refuses a SANDBOX_PORT that is not a port number', async () => {
-    const sandbox = run('eighty');
-    expect(await sandbox.ended()).toBe(1);
-    expect(sandbox.output()).toContain('SANDBOX_PORT is "eighty". It must be a port number like 4321.');
   });
 });
 
@@ -205,10 +201,8 @@ describe('the page’s address', () => {
     const url = await shared();
     const transfer = { do: 'transfer', kind: 'erc20', from: 'Alice', to: 'Nobody' };
     expect(await act(url, transfer)).toEqual([400, expect.stringContaining('There is no wallet "Nobody"')]);
-    expect(await act(url, { ...transfer, to: 'Bob', amount: '1.1234567' })).toEqual([
-      400,
-      expect.stringContaining('6 decimals'),
-    ]);
+    const precise = { ...transfer, to: 'Bob', amount: '1.1234567' };
+    expect(await act(url, precise)).toEqual([400, expect.stringContaining('6 decimals')]);
     expect(await act(url, { do: 'bot', what: 'start' })).toEqual([400, 'The bot is already running.']);
     expect(await act(url, { do: 'dance' })).toEqual([400, expect.any(String)]);
   });

@@ -2,21 +2,24 @@
 import { once } from 'node:events';
 import {
   ActionRowBuilder,
-  ApplicationCommandOptionType,
   ApplicationCommandType,
   ButtonBuilder,
   ButtonStyle,
   type ChatInputCommandInteraction,
+  type Client,
   ContainerBuilder,
   Events,
   type Interaction,
+  type Message,
   MessageFlags,
   ModalBuilder,
   SeparatorBuilder,
   StringSelectMenuBuilder,
+  type TextChannel,
   TextDisplayBuilder,
   TextInputBuilder,
   TextInputStyle,
+  ApplicationCommandOptionType as Type,
 } from 'discord.js';
 import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -47,6 +50,8 @@ const STILL: Sandbox['world'] = {
   explorerUrl: 'http://127.0.0.1:1/explorer',
 };
 
+const choice = (name: string) => ({ name, value: name.toLowerCase() });
+
 const COMMANDS = [
   { name: 'form', description: 'Opens a form' },
   { name: 'menu', description: 'Shows menus' },
@@ -55,7 +60,7 @@ const COMMANDS = [
   {
     name: 'import',
     description: 'Takes a file',
-    options: [{ type: ApplicationCommandOptionType.Attachment, name: 'file', description: 'A file', required: true }],
+    options: [{ type: Type.Attachment, name: 'file', description: 'A file', required: true }],
   },
   { name: 'sleep', description: 'Never answers' },
   { name: 'Quote this', type: ApplicationCommandType.Message },
@@ -63,16 +68,8 @@ const COMMANDS = [
     name: 'echo',
     description: 'Says it again',
     options: [
-      { type: ApplicationCommandOptionType.String, name: 'text', description: 'What to say', required: true },
-      {
-        type: ApplicationCommandOptionType.String,
-        name: 'size',
-        description: 'How loud',
-        choices: [
-          { name: 'Quiet', value: 'q' },
-          { name: 'Loud', value: 'l' },
-        ],
-      },
+      { type: Type.String, name: 'text', description: 'What to say', required: true },
+      { type: Type.String, name: 'size', description: 'How loud', choices: ['Quiet', 'Loud'].map(choice) },
     ],
   },
 ];
@@ -99,25 +96,13 @@ const button = (count: number) =>
 
 const answers: Record<string, (interaction: ChatInputCommandInteraction) => Promise<unknown>> = {
   form: (interaction) => {
-    const name = new TextInputBuilder()
-      .setCustomId('name')
-      .setLabel('Name')
-      .setStyle(TextInputStyle.Short)
-      .setMinLength(2);
+    const name = new TextInputBuilder({ customId: 'name', label: 'Name', style: TextInputStyle.Short, minLength: 2 });
     const row = new ActionRowBuilder<TextInputBuilder>().addComponents(name);
     return interaction.showModal(new ModalBuilder().setCustomId('form').setTitle('Who are you?').addComponents(row));
   },
   menu: (interaction) => {
-    const options = ['Red', 'Green', 'Blue'].map((label) => ({
-      label,
-      value: label.toLowerCase(),
-      description: `The color ${label}`,
-    }));
-    const menu = new StringSelectMenuBuilder()
-      .setCustomId('colors')
-      .setPlaceholder('Colors')
-      .setMaxValues(2)
-      .addOptions(options);
+    const options = ['Red', 'Green', 'Blue'].map((label) => ({ label, value: label.toLowerCase() }));
+    const menu = new StringSelectMenuBuilder({ customId: 'colors', placeholder: 'Colors', maxValues: 2, options });
     const row = new ActionRowBuilder<StringSelectMenuBuilder>().addComponents(menu);
     return interaction.reply({ content: 'Choose', components: [row], flags: MessageFlags.Ephemeral });
   },
@@ -132,16 +117,14 @@ const answers: Record<string, (interaction: ChatInputCommandInteraction) => Prom
   import: async (interaction) => {
     const file = interaction.options.getAttachment('file', true);
     const text = await (await fetch(file.url)).text();
-    await interaction.reply({
-      content: `${file.name}: ${text}`,
-      files: [{ attachment: Buffer.from(text), name: 'copy.csv' }],
-    });
+    const files = [{ attachment: Buffer.from(text), name: 'copy.csv' }];
+    await interaction.reply({ content: `${file.name}: ${text}`, files });
   },
   sleep: async () => undefined,
-  echo: (interaction) =>
-    interaction.reply(
-      `${interaction.options.getString('text')} (${interaction.options.getString('size') ?? 'as it is'})`,
-    ),
+  echo: (interaction) => {
+    const [text, size] = ['text', 'size'].map((name) => interaction.options.getString(name));
+    return interaction.reply(`${text} (${size})`);
+  },
 };
 
 async function visit() {
@@ -153,13 +136,7 @@ async function visit() {
   const client = await logIn(discord);
   client.on(Events.InteractionCreate, (interaction) => void answer(interaction));
   await client.application.commands.set(COMMANDS as never);
-  server.show({
-    discord,
-    world: STILL,
-    transactions: [],
-    act: async () => '',
-    on: () => () => undefined,
-  });
+  server.show({ discord, world: STILL, transactions: [], act: async () => '', on: () => () => undefined });
   const { page, faults } = await openPage(chromium!, server.url, { viewport: { width: 1280, height: 720 } });
   await page.getByRole('textbox', { name: 'Message #alerts' }).waitFor();
   return { page, clock, discord, client, faults };
@@ -169,6 +146,10 @@ async function use(page: Page, command: string): Promise<void> {
   await page.getByRole('textbox', { name: 'Message #alerts' }).focus();
   await page.keyboard.type(`/${command} `);
   await page.keyboard.press('Enter');
+}
+
+async function send(client: Client, content: string): Promise<Message> {
+  return ((await client.channels.fetch(alerts)) as TextChannel).send(content);
 }
 
 const message = (page: Page, text: string | RegExp) => page.locator('article.message', { hasText: text });
@@ -229,9 +210,7 @@ describe.skipIf(chromium === null)('the page with a bot of its own', () => {
       await message(page, `It is ${count}`).waitFor();
     }
     await message(page, 'It is 3').getByText('(edited)').waitFor();
-    const channel = await client.channels.fetch(alerts);
-    if (!channel?.isSendable()) throw new Error('The bot cannot send here.');
-    const sent = await channel.send('Soon gone');
+    const sent = await send(client, 'Soon gone');
     await message(page, 'Soon gone').waitFor();
     await sent.delete();
     await message(page, 'Soon gone').waitFor({ state: 'detached' });
@@ -240,9 +219,7 @@ describe.skipIf(chromium === null)('the page with a bot of its own', () => {
 
   it('runs a command from a message’s menu from the keyboard', async () => {
     const { page, client, faults } = await visit();
-    const channel = await client.channels.fetch(alerts);
-    if (!channel?.isSendable()) throw new Error('The bot cannot send here.');
-    await channel.send('A saying');
+    await send(client, 'A saying');
     await message(page, 'A saying').getByLabel('Apps for this message').focus();
     await page.keyboard.press('Enter');
     await page.keyboard.press('Tab');
@@ -275,10 +252,10 @@ describe.skipIf(chromium === null)('the page with a bot of its own', () => {
     await page.getByRole('option', { name: /^size/ }).click();
     await page.getByRole('option', { name: 'Loud' }).click();
     await page.keyboard.press('Enter');
-    await message(page, 'Hello (l)').waitFor();
+    await message(page, 'Hello (loud)').waitFor();
     await page.getByRole('textbox', { name: 'Message #alerts' }).fill('/echo text:one two size:Quiet');
     await page.keyboard.press('Enter');
-    await message(page, 'one two (q)').waitFor();
+    await message(page, 'one two (quiet)').waitFor();
     const asked = once(client, Events.InteractionCreate);
     await use(page, 'sleep');
     await asked;

@@ -181,18 +181,8 @@ async function round(seed: number): Promise<string[]> {
   );
   const { block, unchecked } = (await progress())!;
   const stored = await database.store.chainChecks.stored(0, { after: 0, upTo: block }, addresses, []);
-  const look = () =>
-    problemsOf(chain, discord, {
-      channels,
-      before,
-      first,
-      last,
-      rewards,
-      isSigned,
-      isBlind,
-      unchecked,
-      stored,
-    });
+  const happened = { channels, before, first, last, rewards, isSigned, isBlind, unchecked, stored };
+  const look = () => problemsOf(chain, discord, happened);
   let wrong = await look();
   // Messages may still be edited.
   for (let tries = 0; wrong.length > 0 && tries < 50; tries++) {

@@ -16,18 +16,17 @@ interface Sent {
   body: string;
 }
 
+interface Round {
+  url: string;
+  addresses: readonly Hex[];
+  first: number;
+  isSigned: boolean;
+  mayInvent: boolean;
+}
+
 /** A notification service that loses, repeats, delays and invents events. */
-export function createService(
-  { next }: Pick<ProofChain, 'next'>,
-  luck: Luck,
-  {
-    url,
-    addresses,
-    first,
-    isSigned,
-    mayInvent,
-  }: { url: string; addresses: readonly Hex[]; first: number; isSigned: boolean; mayInvent: boolean },
-) {
+export function createService({ next }: Pick<ProofChain, 'next'>, luck: Luck, round: Round) {
+  const { url, addresses, first, isSigned, mayInvent } = round;
   const waiting: Sent[] = [];
   const late: Sent[] = [];
 
