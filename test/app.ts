@@ -25,7 +25,6 @@ export const configOf = (
     ...environment,
   });
 
-/** Waits until the bot has registered its commands. */
 export const registered = (discord: Discord): Promise<void> =>
   discord.until('the commands are registered', ({ state }) =>
     state.commands.some(({ commands }) => commands.length > 0),

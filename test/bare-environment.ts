@@ -11,7 +11,6 @@ export const BARE_ENVIRONMENT = {
 
 const PROGRAM = resolve(import.meta.dirname, '../src/main.ts');
 
-/** Runs the operator's command line in a process of its own. */
 export async function ledgerbell(args: readonly string[], environment: Record<string, string>, cwd?: string) {
   const options = { env: { ...BARE_ENVIRONMENT, ...environment }, cwd };
   const done = await promisify(execFile)(process.execPath, [PROGRAM, ...args], options).catch(

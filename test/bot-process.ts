@@ -9,20 +9,17 @@ const ROOT = resolve(import.meta.dirname, '..');
 const MAIN = resolve(ROOT, 'src/main.ts');
 const MAX_TAIL_CHARACTERS = 20_000;
 
-/** How a process ended. */
 interface Exit {
   code: number | null;
   signal: NodeJS.Signals | null;
 }
 
-/** Of the log line with which the bot reports that it started. */
 export interface StartedLine {
   msg: string;
   receiver: string;
   ops: string;
 }
 
-/** The bot as a process of its own. */
 export type BotProcess = ReturnType<typeof launchBot>;
 
 /** Starts `main` with `preloaded` modules, `within` a command that becomes it. */
@@ -60,7 +57,6 @@ export function launchBot(
   const ended = async () => ({ ...(await inTime('the bot ends', closed)), stderr });
   return {
     pid: child.pid!,
-    /** Its log, line by line. */
     lines,
     /** The last characters that it wrote, with its errors. */
     tail: () => tail,
@@ -68,13 +64,11 @@ export function launchBot(
     kill: (signal: NodeJS.Signals) => void child.kill(signal),
     /** Resolves once it reports that it started; null: it ended before. */
     started: () => inTime('the bot starts', started.promise),
-    /** How it ended, whenever that is. */
     exit: exited,
     /** Resolves once it ended, also when nobody reads the log. */
     exited: () => inTime('the bot ends', exited),
     /** Resolves once it ended and its output is read, with everything that it wrote to standard error. */
     ended,
-    /** Kills it if it runs, and waits until it has ended. */
     async destroy() {
       child.kill('SIGKILL');
       child.stdout.resume();

@@ -10,7 +10,6 @@ const LINES = readFileSync(new URL('../.env.example', import.meta.url), 'utf8')
   .split('\n')
   .filter((line) => /^[A-Z_]+=/.test(line));
 
-/** The message that refuses an environment. */
 function faults(environment: Record<string, string>): string {
   try {
     readConfig(environment);

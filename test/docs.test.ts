@@ -14,7 +14,6 @@ const filesIn = (...patterns: string[]): string[] =>
 
 const PAGES = filesIn('*.md', '.github/*.md', '{docs,services,sandbox,bench,test}/**/*.md');
 
-/** The anchors of a page's headings, as GitHub makes them. */
 function anchorsOf(page: string): string[] {
   return [...read(page).matchAll(/^#{1,6} (.+)$/gm)].map(([, heading]) =>
     heading!

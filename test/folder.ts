@@ -4,14 +4,12 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { afterFile } from './for-file.ts';
 
-/** A folder that is deleted after the test. */
 export function temporaryFolder(): string {
   const folder = make();
   onTestFinished(() => remove(folder));
   return folder;
 }
 
-/** A folder that is deleted after the tests of the present file. */
 export function folderOfFile(): string {
   const folder = make();
   afterFile(async () => remove(folder));

@@ -10,7 +10,6 @@ export async function forFile<Started extends { close(): unknown }>(starting: Pr
   return started;
 }
 
-/** Ends what the tests of a file share. */
 export async function endFile(): Promise<void> {
   for (const end of ends.splice(0).reverse()) await end();
 }

@@ -11,7 +11,6 @@ const BESIDE: Record<string, string[]> = {
   sandbox: ['src/domain', 'services'],
 };
 
-/** Outside the bot, too, but runs the bot itself. */
 const RUNS_THE_BOT = 'sandbox/bot-main.ts';
 
 const SOURCES = ['src', 'commands', 'services', 'sandbox'].flatMap((folder) =>

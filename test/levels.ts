@@ -30,7 +30,6 @@ export const LEVELS = [
   ['src/main'],
 ];
 
-/** Returns the room of a file. */
 export function roomOf(path: string): string {
   const [top = '', second = '', third = '', file] = path.replace(/\.ts$/, '').split('/');
   if (top !== 'src') return top;
@@ -38,7 +37,6 @@ export function roomOf(path: string): string {
   return second === 'store' && file !== undefined ? `src/store/${third}` : `src/${second}`;
 }
 
-/** The files of this repository that a file imports, types included. */
 export function importsOf(path: string): string[] {
   const text = readFileSync(join(ROOT, path), 'utf8');
   const found = text.matchAll(

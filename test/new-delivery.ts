@@ -1,6 +1,5 @@
 import type { NewDelivery } from '../src/domain/inbox.ts';
 
-/** A delivery as a receiver stores it. */
 export const newDelivery = (body: string | Uint8Array, changed: Partial<NewDelivery> = {}): NewDelivery => ({
   scope: 0,
   receivedAt: 0,

@@ -46,7 +46,6 @@ describe('the packages', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  /** Stands for the installation of a package by npm. */
   function link(name: string, inside = folder): void {
     const path = join(inside, 'node_modules', name);
     mkdirSync(dirname(path), { recursive: true });

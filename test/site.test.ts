@@ -8,12 +8,9 @@ import { expect, it } from 'vitest';
 import { launchChromium } from '../sandbox/browser.ts';
 import { testBrowser } from './sandbox/chromium.ts';
 
-/** The documentation site in a browser. */
-
 const ROOT = resolve(import.meta.dirname, '..');
 const chromium = testBrowser();
 
-/** Serves a folder, as any web server does. */
 async function serve(folder: string): Promise<{ url: string; close(): void }> {
   const types: Record<string, string> = { html: 'text/html', js: 'text/javascript', css: 'text/css', png: 'image/png' };
   const server = createServer(({ url = '/' }, response) => {

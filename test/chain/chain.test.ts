@@ -25,7 +25,6 @@ describe('the local chain', () => {
   });
   afterAll(() => chain.close());
 
-  /** The transfers of one transaction, as the services see them, with names instead of addresses. */
   async function transfersOf({ hash, blockNumber }: Mined) {
     const transfers = await readTransfers(blockNumber);
     const own = transfers.filter(({ txHash }) => txHash === hash);

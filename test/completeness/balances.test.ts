@@ -28,7 +28,6 @@ const lower = (address: string) => address.toLowerCase() as AddressText;
 const balanceOf = async (address: string, block: number) =>
   BigInt(await rpcOf(chain.rpcUrl)<string>('eth_getBalance', [address, `0x${block.toString(16)}`]));
 
-/** The bot with a node and its commands. */
 async function start(): Promise<CommandWorld> {
   const environment = { RPC_URL: node.url, RPC_CONFIRMATIONS: '1', RPC_RATE: '999999999', NATIVE_SYMBOL: 'HARBOR' };
   const { at } = await client().settled(0);
@@ -59,7 +58,6 @@ async function pay(world: CommandWorld, from: Wallet, to: Wallet, amount: bigint
   return { hash, blockNumber };
 }
 
-/** Reads what there is to read, and posts. */
 async function settle({ pipeline }: CommandWorld, passed = 10_000): Promise<void> {
   await pipeline.pass(passed);
   await pipeline.app.internals.working().balances!.settled();
@@ -136,7 +134,6 @@ it('shows what a transfer left in Details, and why it does not know', async () =
   node.setAway(false);
   const block = blockNumber.toLocaleString('en-US');
   expect(await details()).toMatch(new RegExp(`\\*\\*Balance of Treasury\\*\\* [\\d,.]+ HARBOR after block ${block}`));
-  // It is kept.
   node.setAway(true);
   expect(await details()).toContain('Balance of Treasury');
 });

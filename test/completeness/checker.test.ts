@@ -31,7 +31,6 @@ async function nextSecond(rpcs = [rpc]): Promise<number> {
   return (Math.max(...blocks.map(({ timestamp }) => Number(timestamp))) + 1) * 1_000;
 }
 
-/** The bot with a node, which has compared what it watches up to now. */
 async function start(addresses = [treasury()], rpcUrl = chain.rpcUrl): Promise<Pipeline> {
   const environment = { RPC_URL: rpcUrl, RPC_CONFIRMATIONS: '1', RPC_RATE: '999999999', NATIVE_SYMBOL: 'HARBOR' };
   const pipeline = await startPipeline({ environment, startAt: await nextSecond() });
@@ -50,7 +49,6 @@ async function settle(pipeline: Pipeline, rpcs = [rpc]): Promise<void> {
   await pipeline.routed();
 }
 
-/** What the channel shows, transaction by transaction. */
 async function alerts(pipeline: Pipeline): Promise<string[]> {
   await pipeline.turnUntilSettled();
   return pipeline.alerts(ALERTS).map(({ title, text }) => `${title}\n${text}`);
@@ -66,7 +64,6 @@ async function limited(missing: readonly string[] = [], { rpcUrl } = chain): Pro
   return node;
 }
 
-/** A payment of a coin to the treasury as a service delivers it. */
 const eventOf = ({ hash: txHash, blockNumber }: { hash: string; blockNumber: number }, change: object = {}) => ({
   from: chain.wallets.Alice,
   to: chain.wallets.Treasury,
@@ -79,7 +76,6 @@ const eventOf = ({ hash: txHash, blockNumber }: { hash: string; blockNumber: num
 const INVENTED = `0x${'e'.repeat(64)}`;
 const NOT_THERE = 'The chain does not have this transfer';
 
-/** Everything that can move, in a transaction each. */
 async function moveEverything(): Promise<void> {
   const [from, to] = ['Alice', 'Treasury'] as const;
   await chain.transfer({ kind: 'erc20', from, to, amount: 7_000_001n });

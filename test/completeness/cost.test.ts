@@ -13,7 +13,6 @@ const ROUNDS = 64;
 /** Ethereum finalizes 32 blocks of 12 s at once; a rollup's blocks settle with those. */
 const EPOCH_S = 384;
 
-/** Calls a day at a node that counts, while nothing moves. */
 async function callsADay(addresses: number, blockSeconds: number, confirmations: 'finalized' | number) {
   const clock = createManualClock();
   const began = clock.now() / 1_000;

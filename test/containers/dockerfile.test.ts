@@ -54,7 +54,6 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const bytesOf = (path: string): number => Number(execFileSync('du', ['-sb', path]).toString().split('\t')[0]);
 
-/** Runs Node in a stage, without any configuration. */
 function run(stage: string, ...args: string[]) {
   const { status, stderr } = spawnSync(process.execPath, args, {
     cwd: stages.get(stage)!,

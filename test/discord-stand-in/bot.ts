@@ -1,18 +1,15 @@
-/** Shared by the tests of the stand-in: a bot that logs in, and plain calls of the REST API. */
 import { once } from 'node:events';
 import { Client, type ClientOptions, Events, GatewayIntentBits } from 'discord.js';
 import { onTestFinished } from 'vitest';
 import { type Discord, type DiscordOptions, startDiscord } from '../../sandbox/discord/index.ts';
 import { inTime } from '../until.ts';
 
-/** Starts a stand-in that closes with the test. */
 export async function standIn(options: DiscordOptions = {}): Promise<Discord> {
   const discord = await startDiscord(options);
   onTestFinished(() => discord.close());
   return discord;
 }
 
-/** Logs in an unmodified discord.js client that closes with the test. */
 export async function logIn(discord: Discord, options: Partial<ClientOptions> = {}): Promise<Client<true>> {
   const client = new Client({
     intents: [GatewayIntentBits.Guilds],
@@ -26,12 +23,10 @@ export async function logIn(discord: Discord, options: Partial<ClientOptions> = 
   return client as Client<true>;
 }
 
-/** What the client's next event of this kind holds. */
 // biome-ignore lint/suspicious/noExplicitAny: tests read any field of any event
 export const nextEvent = (client: Client, event: string): Promise<any[]> =>
   inTime(`the bot’s client emits “${event}”`, once(client, event));
 
-/** A raw response. */
 export interface Answer {
   status: number;
   headers: Headers;
@@ -39,7 +34,6 @@ export interface Answer {
   body: any;
 }
 
-/** Calls a route below `/api/v10` as the bot, without a client library. */
 export async function call(
   discord: Discord,
   method: string,
@@ -62,7 +56,6 @@ export async function call(
   return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
 }
 
-/** Returns the status and the JSON code of an error response. */
 export const refusal = ({ status, body }: Answer): [status: number, code: number] => [status, body.code];
 
 /** Yields what a stream of server-sent events brings, until the test ends. */

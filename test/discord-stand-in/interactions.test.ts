@@ -49,7 +49,6 @@ const COMMANDS = [
   { name: 'Look up', type: ApplicationCommandType.Message as const },
 ];
 
-/** Logs in a bot with these commands that handles each interaction with `answer`. */
 async function bot(discord: Discord, answer: (interaction: Interaction) => unknown): Promise<Client<true>> {
   const client = await logIn(discord);
   await client.application.commands.set(COMMANDS);

@@ -16,7 +16,6 @@ it('runs first after a time of its own, then again after each pause, until it is
   expect(times).toHaveLength(3);
 });
 
-/** Repeats runs that end when the test lets them. */
 function repeated() {
   const clock = createManualClock();
   const runs: PromiseWithResolvers<void>[] = [];

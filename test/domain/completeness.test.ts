@@ -61,7 +61,6 @@ it('knows which blocks were compared completely', () => {
   const unchecked = [{ after: 2, upTo: 4, reason: 'pruned' as const, at: 0 }];
   const at = (block: number) => isCompared({ chainId: '1', block: 6, blockAt: 0, unchecked }, block);
   expect([2, 3, 4, 5, 6, 7].map(at)).toEqual([true, false, false, true, true, false]);
-  // Each reason is shown.
   expect(addUnchecked(unchecked, [{ after: 2, upTo: 4, reason: 'refused', at: 1 }])).toHaveLength(2);
 });
 

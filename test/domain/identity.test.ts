@@ -14,7 +14,6 @@ const receipt = ([seconds, run = 'first']: Arrival): Receipt => ({
   identity: null,
 });
 
-/** Judges equal deliveries one after the other. */
 function verdictsOf(...arrivals: Arrival[]): Verdict[] {
   let known: SeenDelivery | undefined;
   return arrivals.map((arrival) => {

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { takenInTurn } from '../../src/domain/inbox.ts';
 
-/** Deliveries of a scope, with these sizes. */
 const scope = (name: string, ...sizes: number[]) => sizes.map((size, n) => ({ name: `${name}${n + 1}`, size }));
 const taken = (scopes: ReturnType<typeof scope>[], limit = 9, characters = Number.POSITIVE_INFINITY) =>
   takenInTurn(scopes, limit, characters).map(({ name }) => name);

@@ -40,7 +40,6 @@ function subscription(change: Partial<Subscription> = {}, filters: Partial<Filte
   };
 }
 
-/** Two units of a token with 6 decimals, from Alice to the wallet. */
 const transfer = (change: Partial<Transfer> = {}): Transfer =>
   transferOf(1, { from: ALICE, to: WALLET, token: TOKEN, value: '2000000', ...change });
 

@@ -51,7 +51,6 @@ it.each([asName, asSymbol, inCode])('hides an ENS name that is no label', (show)
   expect(show('vitalik.eth', 'nobody')).toBe(HIDDEN);
 });
 
-/** A name that is shown as it is. */
 const same = (name: string) => [name, name];
 
 it.each([

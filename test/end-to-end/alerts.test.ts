@@ -24,7 +24,6 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** The channel's alerts about a transaction. */
 const alertsOf = ({ hash }: Mined) =>
   world.discord
     .messages(seed.harbor.alerts)

@@ -80,15 +80,12 @@ export async function startWholeWorld() {
   };
 }
 
-/** The bot as a process of its own, which can be started again and again. */
 function createRestartableBot(environment: Record<string, string | undefined>) {
   let bot: BotProcess | undefined;
   let log = '';
   let opsUrl = '';
   return {
-    /** Where the operator's server of the latest process listens. */
     opsUrl: () => opsUrl,
-    /** Everything that the bot logged. */
     log: () => log,
     async start(): Promise<void> {
       bot = launchBot(environment);
@@ -99,17 +96,14 @@ function createRestartableBot(environment: Record<string, string | undefined>) {
       if (!started) throw new Error(`The bot does not start.\n${bot.tail()}`);
       opsUrl = started.ops;
     },
-    /** Ends the bot with a signal; returns its exit code. */
     async stop(signal: NodeJS.Signals): Promise<number | null> {
       bot!.kill(signal);
       return (await bot!.ended()).code;
     },
-    /** Kills the bot if it runs. */
     close: async (): Promise<void> => bot?.destroy(),
   };
 }
 
-/** Adds a webhook for these addresses at the notification service. */
 export async function addWebhook(
   { notificationUrl }: Pick<Services, 'notificationUrl'>,
   webhookUrl: string,

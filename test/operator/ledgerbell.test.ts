@@ -22,7 +22,6 @@ beforeEach(async () => {
   onTestFinished(() => discord.close());
 });
 
-/** Runs the operator's command line in a process of its own. */
 const ledgerbell = (args: string[], environment: Record<string, string> = {}) =>
   runMain(args, {
     DISCORD_TOKEN: discord.token,
@@ -31,7 +30,6 @@ const ledgerbell = (args: string[], environment: Record<string, string> = {}) =>
     ...environment,
   });
 
-/** The help of a command and of each of its subcommands, by name. */
 async function helpOfAll(path: string[]): Promise<[string, string][]> {
   const { code, stdout } = await ledgerbell([...path, '--help']);
   expect(code).toBe(0);
@@ -41,7 +39,6 @@ async function helpOfAll(path: string[]): Promise<[string, string][]> {
   return [[path.join(' '), stdout], ...helps.flat()];
 }
 
-/** Starts a server that sends this response to every request, until the test ends; returns its URL. */
 async function startServer(status: number, body: string): Promise<string> {
   const { url, close } = await startUpstream(() => ({ status, body }));
   onTestFinished(close);

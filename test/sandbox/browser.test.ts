@@ -17,7 +17,6 @@ async function visit(options: Parameters<typeof openPage>[2] = {}, isNew = false
   return { ...(await openPage(chromium!, url, options)), news, url };
 }
 
-/** Types into whatever has the focus, as a person does. */
 async function type(page: Page, text: string): Promise<void> {
   await page.getByRole('textbox', { name: /^Message #/ }).focus();
   await page.keyboard.type(text);
@@ -236,7 +235,6 @@ describe.skipIf(chromium === null)('the page in a browser', () => {
     const entry = world.getByRole('listitem').filter({ hasText: 'Bob sends 1234.5 HUSD to Whale' });
     await entry.getByText('Posted in #alerts (Harbor DAO)').waitFor();
 
-    // A token, looked up.
     await type(page, `/token ${tokens.dollar.address}`);
     await page.keyboard.press('Enter');
     await lastReply(page, 'token').getByText('Harbor Dollar').first().waitFor();

@@ -34,7 +34,6 @@ const { alerts } = seed.harbor;
 const ADDRESS = '0x0000000000000000000000000000000000000001';
 const TOKEN = { address: ADDRESS, type: 'ERC-20', name: 'A token', symbol: 'TKN', decimals: 6 } as const;
 
-/** A world in which nothing moves. */
 const STILL: Sandbox['world'] = {
   title: 'Harbor Chain',
   second: null,

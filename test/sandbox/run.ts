@@ -1,4 +1,3 @@
-/** Runs the real sandbox as a process and follows what it sends to its page. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -14,14 +13,11 @@ import { inTime } from '../until.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
-/** A started process of the sandbox. */
 export interface Run {
   child: ChildProcess;
   /** The sandbox's temporary folder, empty at first. */
   temporary: string;
-  /** What it has printed so far, including errors. */
   output(): string;
-  /** Resolves with the match once its output matches. */
   printed(pattern: RegExp): Promise<RegExpExecArray>;
   /** Resolves with the exit code, or null when a signal ended it. */
   ended(): Promise<number | null>;
@@ -69,7 +65,6 @@ export function run(
   return { child, temporary, output: () => text, printed, ended };
 }
 
-/** Resolves with the address that a starting sandbox prints. */
 export async function addressOf(started: Run): Promise<string> {
   return (await started.printed(/browser:\s+(http:\/\/127\.0\.0\.1:\d+)\n/))[1]!;
 }
@@ -80,7 +75,6 @@ export function sharedSandbox(): () => Promise<string> {
   return () => (address ??= addressOf(run('0', undefined, [], afterFile)));
 }
 
-/** Returns a process and all its descendants. */
 export function familyOf(pid: number): number[] {
   const lines = execFileSync('ps', ['-eo', 'pid=,ppid='], { encoding: 'utf8' }).trim().split('\n');
   const pairs = lines.map((line) => line.trim().split(/\s+/).map(Number) as [number, number]);
@@ -89,14 +83,12 @@ export function familyOf(pid: number): number[] {
   return family;
 }
 
-/** Returns those of the processes that are still running. */
 export function living(pids: readonly number[]): number[] {
   const states = execFileSync('ps', ['-eo', 'pid=,stat='], { encoding: 'utf8' }).trim().split('\n');
   const running = states.map((line) => line.trim().split(/\s+/)).filter(([, state]) => !state!.startsWith('Z'));
   return running.map(([pid]) => Number(pid)).filter((pid) => pids.includes(pid));
 }
 
-/** What a page knows, kept up to date. */
 export interface News {
   world(): WorldState;
   /** What a channel's messages show, oldest first. */
@@ -117,7 +109,6 @@ export async function act(url: string, action: unknown): Promise<[status: number
   return [response.status, error ?? message ?? ''];
 }
 
-/** Listens like a page does, until the test ends. */
 export async function follow(url: string): Promise<News> {
   const messages = new Map<string, MessageState>();
   const checks = new Set<() => void>();

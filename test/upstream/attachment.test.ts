@@ -3,7 +3,6 @@ import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { createAttachmentReader } from '../../src/upstream/attachment.ts';
 
-/** Starts a file server; returns its root and the paths that it was asked for. */
 async function startFileServer() {
   const asked: string[] = [];
   const server = createServer((request, response) => {

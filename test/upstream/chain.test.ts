@@ -9,7 +9,6 @@ const addressOf = (digit: string): AddressText => `0x${digit.repeat(40)}`;
 const [A, B, TOKEN] = [addressOf('1'), addressOf('2'), addressOf('3')];
 const BLOCK = { number: '0x5', hash: '0xb', timestamp: '0x0', transactions: [{ hash: '0xa' }] } as ChainBlock;
 
-/** A client of a node for each of these. */
 async function start(replies: ((asked: Asked) => Reply)[], rate = 999_999_999) {
   const clock = createManualClock();
   const nodes = await Promise.all(replies.map(startFakeNode));

@@ -67,7 +67,6 @@ it('probes every interface at once for a check', async () => {
   expect(asked).toEqual(['discovery', 'explorer']);
 });
 
-/** Sends one request to an interface that gives this response; returns what its client reports. */
 async function reported(name: 'explorer' | 'discovery' | 'notification', given: Given): Promise<string> {
   const upstream = await startUpstream(() => given);
   onTestFinished(() => upstream.close());

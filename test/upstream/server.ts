@@ -25,7 +25,6 @@ export async function startUpstream(answer: (request: FastifyRequest) => Given |
   return {
     url,
     requests,
-    /** Changes the responses from now on. */
     set: (next: (request: FastifyRequest) => Given | Promise<Given>) => {
       state.answer = next;
     },

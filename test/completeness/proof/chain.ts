@@ -12,7 +12,6 @@ import type { Transfer } from '../../../services/chain/transfers.ts';
 import type { Luck } from '../../services/proof/operations.ts';
 import { call, create, pay, program, revert, type Step, selfDestruct } from '../../services/proof/program.ts';
 
-/** A transfer, and the block that has it. */
 export type Mined = Transfer & { block: number; blockHash: Hex };
 
 const GAS = toHex(3_000_000);
@@ -29,7 +28,6 @@ export async function startProofChain() {
   const reader = connect(chain.rpcUrl);
   const { dollar, keys, supplies } = chain.tokens;
   let serial = 8_000_000_000_000_000n;
-  /** Signed transactions that may be sent again. */
   let signed: Hex[] = [];
 
   /** No amount ends in a zero, which would not be shown. */
@@ -95,7 +93,6 @@ export async function startProofChain() {
     balance,
     next,
     reward,
-    /** When the latest block was mined. */
     time: async () =>
       Number((await rpc<{ timestamp: Hex }>('eth_getBlockByNumber', ['latest', false])).timestamp) * 1_000,
     /** Does something to the addresses, in the next block. */
@@ -103,17 +100,14 @@ export async function startProofChain() {
       const one = pick(addresses);
       return pick(operations)(one, pick(addresses.filter((address) => address !== one)));
     },
-    /** Sends signed transactions again that a reorganization removed. */
     async sendAgain(): Promise<void> {
       for (const bytes of signed) await rpc('eth_sendRawTransaction', [bytes]).catch(() => undefined);
     },
-    /** Coins and tokens for an address to spend. */
     async fund(address: Hex): Promise<void> {
       signed = [];
       await rpc('anvil_setBalance', [address, toHex(MANY)]);
       await invoke(chain.wallets.Alice, dollar, 'Coin', 'mint', [address, MANY]);
     },
-    /** What blocks contain, as the services read it. */
     async transfers(first: number, last: number): Promise<Mined[]> {
       const found: Mined[] = [];
       for (let number = first; number <= last; number++) {
@@ -133,7 +127,6 @@ export async function startProofChain() {
       const data = callData('Coin', 'balanceOf', [address]);
       return BigInt(await rpc<Hex>('eth_call', [{ to: dollar.address, data }, 'latest'])) - MANY;
     },
-    /** What an address paid for its transactions. */
     async fees(address: Hex, first: number, last: number): Promise<bigint> {
       let sum = 0n;
       for (let number = first; number <= last; number++) {

@@ -64,7 +64,6 @@ beforeAll(async () => {
 });
 afterAll(() => stack.disposeAsync());
 
-/** Whether the bot is going to be killed. */
 let isDoomed = false;
 
 /** Starts the bot, which is killed when it passes a point, if one is named. */
@@ -89,7 +88,6 @@ async function poll(what: string, condition: () => Promise<boolean>): Promise<vo
   }
 }
 
-/** Resolves once everything settled was compared. */
 async function compared(): Promise<void> {
   const block = (await chain.height()) - CONFIRMATIONS;
   await poll(`block ${block} was compared`, async () => ((await progress())?.block ?? -1) >= block);
@@ -166,7 +164,6 @@ async function round(seed: number): Promise<string[]> {
   await chain.rpc('anvil_mine', ['0x8']);
   await compared();
   await service.end();
-  // Two rounds after everything was routed.
   for (let times = 0; times < 2; times++) {
     await poll(
       'everything was routed',

@@ -9,7 +9,6 @@ import type { Mined, ProofChain } from './chain.ts';
 const HEADERS = { 'content-type': 'application/json' };
 export const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
-/** An event with what its sender names it, and how it is shown. */
 interface Sent {
   id: string;
   place: string;
@@ -53,7 +52,6 @@ export function createService({ next }: Pick<ProofChain, 'next'>, luck: Luck, ro
     return { id: `${blockHash} ${transfer.txHash} ${transfer.place} ${role}`, place: transfer.place, body };
   }
 
-  /** Changes a transfer to one that the chain does not have. */
   function invent(mined: Mined, role: 'to' | 'from'): Sent {
     const amount = next();
     const txHash: Hex = luck.next() < 0.5 ? mined.txHash : `0x${amount.toString(16).padStart(64, 'e')}`;
@@ -81,7 +79,6 @@ export function createService({ next }: Pick<ProofChain, 'next'>, luck: Luck, ro
         }
       }
     },
-    /** Sends the rest. */
     async end(): Promise<void> {
       for (const sent of [...waiting.splice(0), ...late.splice(0)]) await deliver(sent);
       while (waiting.length > 0) {

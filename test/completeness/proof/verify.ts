@@ -8,7 +8,6 @@ import type { Mined, ProofChain } from './chain.ts';
 
 const MARK = /The chain does not have|not on the chain/;
 
-/** What happened in a round. */
 interface Round {
   /** By watched address. */
   channels: ReadonlyMap<AddressText, string>;
@@ -56,7 +55,6 @@ function numbersIn(discord: Discord, channelId: string, ids: ReadonlySet<string>
   return { counts: tally(found), marked };
 }
 
-/** Compares what is stored and shown with the chain. */
 export async function problemsOf(chain: ProofChain, discord: Discord, round: Round): Promise<string[]> {
   const { channels, before, first, last, rewards, isSigned, isBlind, unchecked, stored } = round;
   const problems: string[] = [];
