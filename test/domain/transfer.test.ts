@@ -33,7 +33,6 @@ describe('the keys of transfers and deliveries', () => {
     projectId: 'p',
   };
   const other = (change: Partial<Transfer>) => ({ ...event, transfer: { ...event.transfer, ...change } });
-
   const keyOf = (change: Partial<Transfer>, scope = 0) => transferKey(scope, other(change).transfer);
 
   it('makes one key for a transfer, whatever does not identify it', () => {
@@ -44,18 +43,8 @@ describe('the keys of transfers and deliveries', () => {
   });
 
   it('makes different keys for different transfers and scopes', () => {
-    const changes: Partial<Transfer>[] = [
-      ...[
-        {},
-        { value: '6' },
-        { txHash: '0x2' },
-        { from: null },
-        { to: null },
-        { token: null },
-        { kind: 'native' as const },
-      ],
-      ...['5', '6'].map((value) => ({ tokenId: '0', value })),
-    ];
+    const changes: Partial<Transfer>[] = [{}, { value: '6' }, { txHash: '0x2' }, { from: null }, { to: null }];
+    changes.push({ token: null }, { kind: 'native' }, { tokenId: '0', value: '5' }, { tokenId: '0', value: '6' });
     const keys = [...changes.map((change) => keyOf(change)), keyOf({}, 1)];
     expect(new Set(keys).size).toBe(keys.length);
   });
