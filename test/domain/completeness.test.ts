@@ -6,6 +6,7 @@ import {
   compare,
   difference,
   isCompared,
+  isSameMovement,
   movementsOf,
   type StoredTransfer,
   TRANSFER_TOPIC,
@@ -55,6 +56,11 @@ it.each<[string, ChainMovement[], StoredTransfer[], missed: number, wrong: numbe
   expect(found.wrong.map(({ count }) => count)).toEqual(wrong);
   // What could not be checked is not wrong.
   expect(compare(movements, stored, () => false).wrong).toEqual([]);
+});
+
+it('takes an unexplained payment only for one of the same block', () => {
+  const same = [5, 6].map((block) => isSameMovement(difference(RECEIVER, 5n, block, null), delivered(coin).transfer));
+  expect(same).toEqual([true, false]);
 });
 
 it('knows which blocks were compared completely', () => {
