@@ -43,6 +43,7 @@ it('warns of unknown variables that look like its own, with the probable one, an
       LOG_LEVL: 'debug',
       DISCORD_GUILD: '1',
       EXPLORER_API_KEY: 'secret',
+      PRICES_CHAIN: 'ethereum',
       HOME: '/',
       PATH: '/bin',
     }),
@@ -51,6 +52,7 @@ it('warns of unknown variables that look like its own, with the probable one, an
     'LOG_LEVL is not a variable of Ledgerbell; did you mean LOG_LEVEL?',
     'DISCORD_GUILD is not a variable of Ledgerbell',
     'EXPLORER_API_KEY has no effect without EXPLORER_API_URL',
+    'PRICES_CHAIN has no effect without PRICES_URL',
   ]);
 });
 
@@ -193,21 +195,13 @@ describe('a wrong environment', () => {
     },
   );
 
-  it('refuses an API secret that a header cannot contain', () => {
-    const message = faults({ DISCORD_TOKEN: 't', ...PROJECT, NOTIFICATION_API_SECRET: 'to ken' });
-    expect(message).toContain('NOTIFICATION_API_SECRET: must be the project’s API secret');
-  });
-
-  it('refuses a file with a byte order mark, which would hide the first value', () => {
-    const message = faults({ DISCORD_TOKEN: 't', '\uFEFFRECEIVER_SOURCE_CHECK': 'off' });
-    expect(message).toMatch(/- RECEIVER_SOURCE_CHECK: .*byte order mark/);
-  });
-
-  it('refuses a price source without its name for the chain, and warns about a name without a source', () => {
-    expect(faults({ DISCORD_TOKEN: 't', PRICES_URL: 'https://prices.example' })).toMatch(
-      /- PRICES_CHAIN: missing; .*like/,
-    );
-    expect(configWarnings({ PRICES_CHAIN: 'ethereum' })).toEqual(['PRICES_CHAIN has no effect without PRICES_URL']);
+  const UNSENDABLE = { ...PROJECT, NOTIFICATION_API_SECRET: 'to ken' };
+  it.each<[string, Record<string, string>, RegExp]>([
+    ['an API secret that a header cannot contain', UNSENDABLE, /- NOTIFICATION_API_SECRET: must be the project’s API/],
+    ['a byte order mark, which would hide the first value', { '\uFEFFHOST': '::' }, /- HOST: .*byte order mark/],
+    ['a price source without a chain', { PRICES_URL: 'https://prices.example' }, /- PRICES_CHAIN: missing; .*like/],
+  ])('refuses %s', (_, environment, fault) => {
+    expect(faults({ DISCORD_TOKEN: 't', ...environment })).toMatch(fault);
   });
 
   it('refuses one port for both listeners', () => {

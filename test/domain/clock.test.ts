@@ -44,7 +44,14 @@ it('begins the pause when a run has ended', async () => {
 });
 
 it('runs again after a run that rejects, and leaves the error to the process', async () => {
-  const unhandled = takeUnhandled();
+  // The test runner's listeners would fail the test.
+  const others = process.rawListeners('unhandledRejection') as NodeJS.UnhandledRejectionListener[];
+  const unhandled: unknown[] = [];
+  process.removeAllListeners('unhandledRejection').on('unhandledRejection', (error) => unhandled.push(error));
+  onTestFinished(() => {
+    process.removeAllListeners('unhandledRejection');
+    for (const listener of others) process.on('unhandledRejection', listener);
+  });
   const { clock, runs, stop } = repeated();
   onTestFinished(stop);
   clock.advance(10);
@@ -65,18 +72,6 @@ it('starts no run after one that stops it', () => {
   clock.advance(100);
   expect(runs).toBe(1);
 });
-
-/** Collects the errors that no one handles, until the test has finished; they would fail it. */
-function takeUnhandled(): unknown[] {
-  const errors: unknown[] = [];
-  const others = process.rawListeners('unhandledRejection') as NodeJS.UnhandledRejectionListener[];
-  process.removeAllListeners('unhandledRejection').on('unhandledRejection', (error) => errors.push(error));
-  onTestFinished(() => {
-    process.removeAllListeners('unhandledRejection');
-    for (const listener of others) process.on('unhandledRejection', listener);
-  });
-  return errors;
-}
 
 it('makes a share of the wait random', () => {
   const waits = [0, 0.5, 1].map((random) => backOff(2, { base: 10, max: 100, jitter: 0.5 }, random));

@@ -50,12 +50,10 @@ it('takes the time between the first two movements as the gap and averages later
   expect(after(0, HOUR, 3 * HOUR)).toEqual({ events: 3, lastEventAt: 3 * HOUR, gapMs: 1.2 * HOUR });
 });
 
-it('counts events within ten seconds as one movement', () => {
+it('counts events within ten seconds, and late ones, as one movement', () => {
   expect(after(0, 9_999)).toEqual({ events: 2, lastEventAt: 9_999, gapMs: null });
   expect(after(0, 10_000)).toMatchObject({ gapMs: 10_000 });
   expect(after(0, HOUR, HOUR + 1)).toEqual({ events: 3, lastEventAt: HOUR + 1, gapMs: HOUR });
-});
-
-it('never moves the last event back when an event arrives late', () => {
+  // One that arrives late does not move the last one back.
   expect(after(0, 2 * HOUR, HOUR)).toEqual({ events: 3, lastEventAt: 2 * HOUR, gapMs: 2 * HOUR });
 });
