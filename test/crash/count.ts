@@ -13,7 +13,6 @@ export function transfersIn(message: APIMessage): { text: string; times: number 
   });
 }
 
-/** Counts what the channels show of what was sent. */
 export function countShown(discord: Discord, sent: readonly Sent[]) {
   const counts = new Map<string, number>();
   for (const { channelId, message } of discord.history()) {
@@ -44,7 +43,6 @@ export function countShown(discord: Discord, sent: readonly Sent[]) {
   return { acknowledged, shown, lost, doubled, problems };
 }
 
-/** Knows which transfers some channel does not show yet. */
 export function watchUnshown(discord: Discord) {
   const shown = new Set<string>();
   discord.on((event) => {

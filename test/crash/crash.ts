@@ -12,10 +12,8 @@ import { ENOUGH, startSender } from './sender.ts';
 import { settle } from './settle.ts';
 import { watchAddresses } from './watched.ts';
 
-/** What became of everything. `lost` and `doubled` must be 0. */
 export interface Verdict {
   rounds: number;
-  /** Named points at which the process was ended, with how often. */
   points: Map<string, number>;
   acknowledged: number;
   /** Acknowledged transfers that every channel concerned shows exactly once. */

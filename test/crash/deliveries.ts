@@ -1,7 +1,6 @@
 import { Agent, request } from 'undici';
 import { SECOND } from '../../src/domain/clock.ts';
 
-/** The sender's own patience with one request. */
 const PATIENCE_MS = 3 * SECOND;
 
 /**
@@ -13,9 +12,7 @@ export const LOST_RESPONSE_MS = 15 * SECOND;
 /** The status of a response; `none`: there was none in time. */
 export type Answer = number | 'none';
 
-/** How a sender behaves. */
 interface Habits {
-  /** Where each request goes. */
   url: string | (() => string);
   /** Its waits before it comes again; the last one repeats. */
   retriesMs: readonly number[];
@@ -23,7 +20,6 @@ interface Habits {
   laterMs?: readonly number[];
   /** The share of bodies that come again `afterMs` after their 200, as if that had been lost on its way. */
   repeats: { share: number; afterMs: number };
-  /** Makes one request; `post` is the usual way. */
   send?(body: string, post: () => Promise<Answer>): Promise<Answer>;
 }
 
@@ -74,10 +70,8 @@ export function startDeliveries({ url, retriesMs, laterMs = retriesMs, repeats, 
   }
 
   return {
-    /** Runs something later, unless this was closed by then. */
     later,
     post,
-    /** Delivers a body until it gets a 200. */
     deliver(body: string, onAnswered: () => void): void {
       unanswered++;
       void attempt(body, 0, () => {
@@ -86,7 +80,6 @@ export function startDeliveries({ url, retriesMs, laterMs = retriesMs, repeats, 
         if (Math.random() < repeats.share) later(repeats.afterMs, () => void attempt(body, 0, () => undefined));
       });
     },
-    /** Bodies without a 200 yet. */
     unanswered: () => unanswered,
     async close(): Promise<void> {
       closed = true;

@@ -3,7 +3,6 @@ import { openForTest } from '../store/postgres/opened.ts';
 import { isSound, openExistingStore } from '../store/sqlite/database-file.ts';
 import type { OpenedStore } from './watched.ts';
 
-/** Calls to the database on an event's path; each is one transaction. */
 const CALLS = [
   'inbox.next',
   'inbox.append',
@@ -28,10 +27,8 @@ const THREAD_POINTS: readonly string[] = [
   'database ready',
 ];
 
-/** The points on Postgres: around each commit. */
 const COMMIT_POINTS: readonly string[] = ['commit unsent', 'commit sent', 'commit answered'];
 
-/** Points that need no database. */
 const EVENT_POINTS: readonly string[] = [
   'delivery arrived',
   '200 unwritten',
@@ -50,12 +47,9 @@ const EVENT_POINTS: readonly string[] = [
 /** Points that only the very first start passes. */
 const FIRST_POINTS: readonly string[] = ['lock taken', 'journal mode set', 'migration uncommitted', 'database ready'];
 
-/** The database of a bot that is killed. */
 export interface CrashEngine {
   url: string;
-  /** Points at which the bot can be ended. */
   points: readonly string[];
-  /** Points that only its very first start passes. */
   firstPoints: readonly string[];
   /** Opens the data while a bot may be running; creates it if there is none. */
   open(): Promise<OpenedStore>;

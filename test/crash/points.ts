@@ -16,7 +16,6 @@ function pass(point: string): void {
   if (point === wanted && --left === 0) process.kill(process.pid, 'SIGKILL');
 }
 
-/** The name of the method that a message calls; null: it is no call. */
 function calledIn(message: unknown): string | null {
   if (typeof message !== 'object' || message === null || !('call' in message)) return null;
   const { group, method } = message.call as { group: string; method: string };

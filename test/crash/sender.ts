@@ -4,11 +4,9 @@ import type { Watched } from './watched.ts';
 /** Waits between the tries of one delivery: the real schedule's shape, in milliseconds instead of minutes. */
 const RETRIES = [100, 200, 300, 500];
 
-/** One transfer as the chain knows it. */
 export interface Sent {
   /** How it is shown: its amount, or its token's ID. Nothing else looks like it. */
   text: string;
-  /** The channels that must show it. */
   channelIds: string[];
   acknowledged: boolean;
   /** Milliseconds since any moment: when it was first posted, and when its first body was acknowledged. */
@@ -18,7 +16,6 @@ export interface Sent {
 
 /** How many transfers go to the same few channels before the next few have their turn. */
 const TURN = 150;
-/** How many channels these are. */
 const AT_ONCE = 6;
 /** How many may wait: few enough that no channel's backlog becomes a digest. */
 export const ENOUGH = 50;
@@ -79,9 +76,7 @@ export function startSender(
 
   return {
     sent,
-    /** Bodies with a 200. */
     acknowledged: () => acknowledged,
-    /** Bodies without a 200 yet. */
     unanswered,
     /** Sends no new transfers; what was begun is still repeated until it gets a 200. */
     calm: () => clearInterval(pulse),

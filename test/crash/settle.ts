@@ -2,7 +2,6 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { SECOND } from '../../src/domain/clock.ts';
 import type { OpenedStore } from './watched.ts';
 
-/** The bot has this long after the last progress. */
 const STILL_MS = 40 * SECOND;
 const LOOK_MS = 100;
 

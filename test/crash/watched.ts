@@ -5,13 +5,11 @@ import type { Store } from '../../src/store/store.ts';
 /** Enough channels that none gets more than 60 alerts in ten minutes, which would become digests. */
 const CHANNELS = 300;
 
-/** One watched address per channel. */
 export interface Watched {
   channelId: string;
   address: string;
 }
 
-/** A database, open for a while. */
 export interface OpenedStore {
   store: Store;
   close(): void | Promise<void>;

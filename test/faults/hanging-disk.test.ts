@@ -5,7 +5,6 @@ import { expect, it, onTestFinished } from 'vitest';
 import { accepted, type Bot, startBot, temporaryFile } from '../lifecycle/bot.ts';
 import { bodiesIn } from '../store/sqlite/database-file.ts';
 
-/** A bot whose next sync never returns. */
 async function hangingBot(): Promise<{ bot: Bot; file: string }> {
   const file = temporaryFile();
   const sync = `${file}.sync`;

@@ -118,7 +118,6 @@ async function startBalancer(target: number): Promise<Place> {
   return { port: (server.address() as AddressInfo).port, isOuter: false };
 }
 
-/** Posts a delivery and returns the status. */
 async function post({ port, isOuter }: Place, from: string, headers = {}, body = '{}'): Promise<number> {
   const ca = readFileSync(join(CERTIFICATES, 'ca.pem'));
   const options = { host: '127.0.0.1', port, path: PATH, method: 'POST', localAddress: from, headers, agent: false };

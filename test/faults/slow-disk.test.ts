@@ -1,12 +1,11 @@
 import { writeFileSync } from 'node:fs';
-import { Agent, request } from 'undici';
+import { Agent } from 'undici';
 import { expect, it, onTestFinished } from 'vitest';
 import { type Discord, seed } from '../../sandbox/discord/index.ts';
 import { accepted, type Bot, startBot, startStandIn, watchingFile } from '../lifecycle/bot.ts';
 import { payment } from '../pipeline/harness.ts';
 import { until } from '../until.ts';
 
-/** A bot that routes and sends, on a disk whose syncs take as long as `setSync` sets. */
 async function slowBot(): Promise<{ bot: Bot; discord: Discord; setSync(ms: number): void }> {
   const { discord, environment } = await startStandIn();
   const file = await watchingFile();
@@ -58,9 +57,7 @@ it('logs once that deliveries are refused, with the time of a sync, and turns /r
   const { bot, setSync } = await slowBot();
   setSync(2_600);
   for (let n = 0; n < 4; n++) expect(await bot.post(JSON.stringify(payment()))).toBe(503);
-  const response = await request(`${bot.ops}/readyz`);
-  const { parts } = (await response.body.json()) as { parts: { database: { ready: boolean; detail: string } } };
-  expect([response.statusCode, parts.database.ready]).toEqual([503, false]);
+  expect(await bot.database()).toMatchObject({ status: 503, ready: false });
   const reason = expect.stringMatching(/^storing takes too long: the disk took \d{4,} ms to sync/);
   expect(bot.log.filter(({ msg }) => msg.startsWith('cannot store deliveries'))).toMatchObject([{ reason }]);
 });

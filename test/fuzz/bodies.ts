@@ -1,8 +1,6 @@
 import fc from 'fast-check';
 import { NAUGHTY } from './naughty.ts';
 
-/** Makes random bodies of deliveries, from events with anything in their fields to no JSON at all. */
-
 const ADDRESSES = [
   '0x1111111111111111111111111111111111111111',
   '0x2222222222222222222222222222222222222222',
@@ -35,7 +33,6 @@ const odd = fc.oneof(
 );
 const mostly = <T>(usual: fc.Arbitrary<T>) => fc.oneof({ weight: 4, arbitrary: usual }, { weight: 1, arbitrary: odd });
 
-/** Objects that look like events, with anything in every field. */
 export const events = fc.record(
   {
     from: mostly(fc.constantFrom(...ADDRESSES)),
@@ -59,7 +56,6 @@ export const events = fc.record(
   { requiredKeys: [] },
 );
 
-/** JSON, nearly JSON and no JSON at all. */
 export const bodies = fc.oneof(
   events.map((event) => Buffer.from(JSON.stringify(event))),
   fc.json().map((text) => Buffer.from(text)),

@@ -52,7 +52,6 @@ const options = fc.oneof(
 
 const MESSAGE = { id: '1', channel_id: seed.harbor.alerts, content: '', embeds: [], flags: 64, components: [] };
 
-/** What replaces the command: another type, and other data. */
 const shape = fc.oneof(
   fc.record({
     type: fc.constantFrom(2, 4),

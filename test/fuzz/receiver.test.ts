@@ -118,7 +118,6 @@ it('returns 404 at every other path, without storing or echoing anything', async
   expect(await stored()).toBe(before);
 });
 
-/** Sends bytes and resolves with everything that comes back until the connection is closed. */
 function raw(bytes: Buffer): Promise<string> {
   return new Promise((resolve) => {
     let received = '';

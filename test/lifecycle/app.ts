@@ -7,9 +7,7 @@ import { configOf, PATH_TOKEN, registered, testLog } from '../app.ts';
 import { until } from '../until.ts';
 import { accepted, startStandIn, temporaryFile, WATCHING } from './bot.ts';
 
-/** Where the treasury's alerts go. */
 export const CHANNEL = seed.harbor.alerts;
-/** The route of messages. */
 export const MESSAGES = '/channels/:channel/messages';
 
 /** Starts the whole bot in this process; it watches the treasury in one channel. */
@@ -24,27 +22,22 @@ export async function startHere(
   return app;
 }
 
-/** Delivers a body; returns the status of the response. */
 export async function post(app: App, body: string | Buffer, token = PATH_TOKEN): Promise<number> {
   const answer = await request(`${app.receiver}/hooks/${token}`, { method: 'POST', body });
   await answer.body.dump();
   return answer.statusCode;
 }
 
-/** What {@link startWhole} can be told. */
 interface WholeOptions {
   clock?: Clock;
   environment?: Record<string, string>;
   /** The stand-in's time; by default the real one. */
   discordClock?: ManualClock;
-  /** Is called before the bot starts. */
   prepare?(discord: Discord): void;
 }
 
-/** The whole bot and its stand-in for Discord, on a file of its own, until the test ends. */
 export type Whole = Awaited<ReturnType<typeof startWhole>>;
 
-/** Starts both. */
 export async function startWhole({ clock, environment, discordClock, prepare }: WholeOptions = {}) {
   const file = temporaryFile();
   const { discord } = await startStandIn(discordClock && { clock: discordClock });
@@ -71,14 +64,10 @@ export async function startWhole({ clock, environment, discordClock, prepare }: 
     get services() {
       return app.internals.working().services;
     },
-    /** What a path of the operator's server responds. */
     get,
-    /** The parts of `/readyz`. */
     parts: async () => (JSON.parse((await get('/readyz')).text) as { parts: Record<string, object> }).parts,
     metrics,
-    /** Delivers a body once; returns the status. */
     post: send,
-    /** Delivers a body until it is accepted. */
     deliver: (body: string | Buffer | object, token?: string) => accepted(() => send(body, token)),
     /** Waits until a metric has a value; returns all metrics at that moment. */
     async reaches(name: string, value: number) {
@@ -89,11 +78,9 @@ export async function startWhole({ clock, environment, discordClock, prepare }: 
       });
       return now;
     },
-    /** Waits until the stand-in has this many messages in the channel of alerts. */
     posted: (count: number) =>
       discord.until(`${count} messages are posted`, () => discord.messages(CHANNEL).length === count),
     registered: () => registered(discord),
-    /** Starts the bot again on the same file. `between` runs while it is stopped. */
     async restart(between: () => void = () => undefined) {
       await app.close();
       between();

@@ -14,10 +14,8 @@ const FAULTS = resolve(import.meta.dirname, 'faults.ts');
 const POINTS = resolve(import.meta.dirname, '../crash/points.ts');
 const TOKEN = 'path-token-of-the-test';
 
-/** A file for a database; its folder is deleted after the test. */
 export const temporaryFile = (): string => join(temporaryFolder(), 'bot.sqlite');
 
-/** A channel that watches the treasury. */
 export const WATCHING = {
   guildId: seed.harbor.id,
   channelId: seed.harbor.alerts,
@@ -26,7 +24,6 @@ export const WATCHING = {
   createdAt: 1,
 };
 
-/** A file for a database in which a channel watches the treasury. */
 export async function watchingFile(): Promise<string> {
   const file = temporaryFile();
   await withStore(file, ({ subscriptions }) => subscriptions.add(WATCHING, 1));
@@ -40,13 +37,11 @@ export async function startStandIn(options: Parameters<typeof startDiscord>[0] =
   return { discord, environment: { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl } };
 }
 
-/** A line of the bot's log. */
 interface Line {
   msg: string;
   ms: number;
 }
 
-/** A bot that has started. */
 export type Bot = Awaited<ReturnType<typeof startBot>>;
 
 /** Starts a bot, `within` a command that becomes it; it is killed after the test. */
@@ -66,7 +61,9 @@ export function launch(file: string, environment: Record<string, string>, within
   return bot;
 }
 
-/** Starts a bot that is expected to end by itself. */
+/** A command within which root may not write everything. */
+export const AS_USER = process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-dac_override,-dac_read_search'] : [];
+
 export const startInVain = (
   file: string,
   environment: Record<string, string> = {},
@@ -100,11 +97,8 @@ export async function startBot(file: string, environment: Record<string, string>
     ...bot,
     receiver,
     ops,
-    /** Stops reading the log. */
     unread: () => void lines.pause(),
-    /** Every line of the log since the start. */
     log: log as readonly Line[],
-    /** The next line of the log with this message. */
     nextLine,
     async post(body: string, options: { dispatcher?: Dispatcher; headersTimeout?: number } = {}): Promise<number> {
       const answer = await request(`${receiver}/hooks/${environment.RECEIVER_TOKEN ?? TOKEN}`, {
@@ -115,7 +109,12 @@ export async function startBot(file: string, environment: Record<string, string>
       await answer.body.dump();
       return answer.statusCode;
     },
-    /** A connection to the receiver, open. */
+    /** What `/readyz` says about the database. */
+    async database() {
+      const { statusCode: status, body } = await request(`${ops}/readyz`);
+      const { parts } = (await body.json()) as { parts: { database: { ready: boolean; detail?: string } } };
+      return { status, ...parts.database };
+    },
     async connect(): Promise<Socket> {
       const { hostname, port } = new URL(receiver);
       const socket = connect(Number(port), hostname);
@@ -135,5 +134,4 @@ export async function accepted(post: () => Promise<number>): Promise<void> {
   }
 }
 
-/** The beginning of a request whose body never ends. */
 export const HALF = `POST /hooks/${TOKEN} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf`;

@@ -37,7 +37,6 @@ beforeEach(async () => {
 
 const store = () => whole.store;
 
-/** How many dead letters, quarantined deliveries and deliveries in the inbox there are. */
 async function backlog() {
   const { deadLetters, quarantine: kept, inbox } = await store().metrics.backlog(Date.now());
   return { deadLetters, quarantine: kept.rows, inbox: inbox.waiting };

@@ -24,7 +24,6 @@ const DASHBOARD = JSON.parse(readFileSync('docs/monitoring/dashboard.json', 'utf
   panels: { targets?: { expr: string; datasource: { uid: string } }[] }[];
 };
 
-/** The text of /metrics after one alert was posted. */
 let text: string;
 
 beforeAll(async () => {

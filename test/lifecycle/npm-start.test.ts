@@ -11,14 +11,12 @@ import { temporaryFile } from './bot.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-/** A folder of its own, in which the command of `npm start` finds the program. */
 function installation(): string {
   const folder = dirname(temporaryFile());
   symlinkSync(join(ROOT, 'src'), join(folder, 'src'));
   return folder;
 }
 
-/** Starts the bot there with that command, stops it with SIGTERM once it has started, and returns how it ended. */
 async function startAndStop(cwd: string, environment: Record<string, string> = {}) {
   // npm runs it in a shell, and passes a signal on to that shell alone.
   const bot = spawn('sh', ['-c', packageJson.scripts.start], {

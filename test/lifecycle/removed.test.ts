@@ -7,7 +7,6 @@ import { startWhole, type Whole } from './app.ts';
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const { harbor, orchid } = seed;
-/** The path token of the server's own project. */
 const OWN = 'path-token-of-the-server';
 
 let whole: Whole;
@@ -31,7 +30,6 @@ beforeEach(() => {
 
 const store = () => whole.store;
 
-/** Runs the hourly work after this much time. */
 async function pass(ms: number): Promise<void> {
   later += ms;
   await until('two hourly timers are set', () => hourly.length === 2);

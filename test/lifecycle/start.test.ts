@@ -10,12 +10,11 @@ import { payment } from '../pipeline/harness.ts';
 import { newAlert, routed, storedTransfer, txHash } from '../store/contract/given.ts';
 import { isNewer, makeNewer, openStore, withStore } from '../store/sqlite/database-file.ts';
 import { until } from '../until.ts';
-import { accepted, startBot, startInVain, startStandIn, temporaryFile, WATCHING } from './bot.ts';
+import { AS_USER, accepted, startBot, startInVain, startStandIn, temporaryFile, WATCHING } from './bot.ts';
 
 const ROWS = 60_000;
 const CHANNEL = seed.harbor.alerts;
 
-/** Makes an empty database. */
 const makeEmpty = async (file: string): Promise<void> => (await openStore(file)).close();
 
 it('refuses to start a second process on the same file, names the file, and lets the first one continue', async () => {
@@ -95,14 +94,12 @@ it('refuses to start on files that this user may not write or read, and names th
   await makeEmpty(readOnly);
   chmodSync(readOnly, 0o444);
   writeFileSync(join(dirname(unreadable), 'secrets.key'), 'secret', { mode: 0o000 });
-  // The system's administrator may do everything, unless that is taken away.
-  const asUser = process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-dac_override,-dac_read_search'] : [];
-  const [file, key] = await Promise.all([startInVain(readOnly, {}, asUser), startInVain(unreadable, {}, asUser)]);
+  const [file, key] = await Promise.all([startInVain(readOnly, {}, AS_USER), startInVain(unreadable, {}, AS_USER)]);
   expect(file.stderr).toMatch(/cannot be used as the database: .*DATABASE_URL/);
   expect(key.stderr).toMatch(/the key file cannot be used: .*secrets\.key.* SECRETS_KEY/);
   const shut = temporaryFile();
   chmodSync(dirname(shut), 0o555);
-  const place = await startInVain(shut, {}, asUser);
+  const place = await startInVain(shut, {}, AS_USER);
   chmodSync(dirname(shut), 0o755);
   expect(place.stderr).toMatch(/^\/.*cannot be used as the database: .*permission denied.*DATABASE_URL\.\n$/);
   expect([file.code, key.code, place.code]).toEqual([78, 78, 78]);

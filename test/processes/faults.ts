@@ -11,7 +11,6 @@ const DOWN_MS = 2 * SECOND;
 
 /** What may happen to several processes on one Postgres, and how it ends. */
 export const FAULTS = {
-  /** The working process dies. */
   async killWorker({ group }: World): Promise<void> {
     const worker = await workerOf(group);
     worker.signal('SIGKILL');
@@ -19,7 +18,6 @@ export const FAULTS = {
     await taken(group, worker);
     worker.start();
   },
-  /** A process dies, and is started again at once. */
   async kill({ group }: World): Promise<void> {
     const member = group.members[Math.floor(Math.random() * group.members.length)]!;
     member.signal('SIGKILL');
@@ -50,7 +48,6 @@ export const FAULTS = {
     await workerOf(group);
     await Promise.all(group.members.map(ready));
   },
-  /** Postgres crashes and is started again. */
   async postgres({ group, server }: World): Promise<void> {
     server.stop('immediate');
     await wait(DOWN_MS);
@@ -92,7 +89,6 @@ export type Fault = keyof typeof FAULTS;
 interface World {
   group: Group;
   server: PostgresServer;
-  /** Null where none can be filled. */
   disk: FillableDisk | null;
 }
 
@@ -106,7 +102,6 @@ async function isStoppedByItsLog(server: PostgresServer): Promise<boolean> {
 
 const ready = (member: Member) => until(`${member.name} can store deliveries again`, member.isReady);
 
-/** The working process, as soon as there is one. */
 export async function workerOf(group: Group): Promise<Member> {
   let worker: Member | null = null;
   await until('one of the processes works', async () => {
@@ -116,7 +111,6 @@ export async function workerOf(group: Group): Promise<Member> {
   return worker!;
 }
 
-/** Waits until another one works. */
 const taken = (group: Group, before: Member) =>
   until(`another process than ${before.name} works`, async () => {
     const worker = await group.worker();

@@ -6,20 +6,16 @@ import { EX_TEMPFAIL } from '../../src/errors.ts';
 import { type BotProcess, launchBot } from '../bot-process.ts';
 import { type Cable, layCable } from '../store/postgres/cable.ts';
 
-/** One of several bots on one Postgres, each a process of its own. */
 export interface Member {
   name: string;
   receiver: string;
   cable: Cable;
-  /** What its last process printed. */
   log(): string;
   signal(signal: NodeJS.Signals): void;
-  /** Resolves once its process ended. */
   ended(): Promise<unknown>;
   start(): void;
   /** The role that it reports; null: it does not respond. */
   role(): Promise<string | null>;
-  /** Whether it can store deliveries. */
   isReady(): Promise<boolean>;
 }
 

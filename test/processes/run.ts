@@ -32,7 +32,6 @@ process.stdout.write(
   `${Math.round((Date.now() - begun) / 1_000)} s, ${happened} faults · ` +
     `acknowledged ${acknowledged}, shown ${shown}, lost ${lost}, doubled ${doubled}, disordered ${disordered}\n`,
 );
-/** Another process works within this time. */
 const TAKE_OVER_MS = 10 * SECOND;
 /** The sender's first retry: no delivery may be refused for longer while a new release starts. */
 const RETRY_MS = 15 * SECOND;

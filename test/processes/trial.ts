@@ -14,7 +14,6 @@ import { startPostgres } from '../store/postgres/server.ts';
 import { FAULTS, type Fault, workerOf } from './faults.ts';
 import { type Group, startGroup } from './group.ts';
 
-/** What became of everything. */
 interface Verdict {
   acknowledged: number;
   /** Acknowledged transfers that every channel concerned shows exactly once. */
@@ -93,7 +92,6 @@ export async function trial(
 /** How long a transfer waited for its 200, until now if it still waits. */
 const waited = ({ begunAt, acknowledgedAt }: Sent): number => Math.min(acknowledgedAt, performance.now()) - begunAt;
 
-/** Measures how long no process reports that it works. */
 function watchIdle(group: Group) {
   let since: number | null = null;
   let longest = 0;

@@ -24,7 +24,6 @@ import {
 } from './given.ts';
 import type { StoreTest } from './index.ts';
 
-/** What the comparison with the chain keeps and reads. */
 export function chainChecksContract(it: StoreTest): void {
   describe('chain checks', () => {
     it('keep how far a network was compared, and the balances there', async ({ store: { chainChecks } }) => {

@@ -21,7 +21,6 @@ import {
 } from './given.ts';
 import type { StoreTest } from './index.ts';
 
-/** What may be the only thing that is stored about a guild. */
 const TRACES: Record<string, (store: Store) => Promise<unknown>> = {
   'its settings': ({ guilds }) => guilds.changeSettings(GUILD, { language: 'de' }),
   'its subscriptions': async (store) => {

@@ -12,7 +12,6 @@ import {
   next,
   notice,
   OTHER_CHANNEL,
-  PARKED,
   post,
   refuse,
   send,
@@ -68,12 +67,6 @@ export function deadLettersContract(it: StoreTest): void {
       expect(await store.deadLetters.list(9)).toHaveLength(1);
     });
 
-    it('keeps no payload of a digest, which would be stored once per alert', async ({ store }) => {
-      await post(store, [1, 2]);
-      await refuse(store, { kind: 'digest' });
-      expect(await store.deadLetters.list(9)).toMatchObject([{ payload: null }, { payload: null }]);
-    });
-
     it('turns messages and changes into dead letters that waited since before a time, no others', async ({ store }) => {
       await post(store, [1], { now: NOW - 9 });
       await send(store, { reference: 'sent' }, NOW - 9);
@@ -95,16 +88,6 @@ export function deadLettersContract(it: StoreTest): void {
       expect(await due(store)).toEqual([3]);
     });
 
-    it('drops the dead letter of a change once the message is edited after all', async ({ store }) => {
-      await post(store, [1]);
-      await send(store);
-      await refuseChange(store);
-      expect(await store.deadLetters.list(9)).toHaveLength(1);
-      await countAgain(store, 1);
-      await store.outbox.markEdited((await frozen(store)).id, NOW);
-      expect(await store.deadLetters.list(9)).toEqual([]);
-    });
-
     it('replays a dead letter once', async ({ store }) => {
       await post(store, [1]);
       const { id } = await refuse(store);
@@ -118,19 +101,6 @@ export function deadLettersContract(it: StoreTest): void {
       const { id } = await refuse(store, { kind: 'digest', reason: 'hourly' });
       await store.deadLetters.replay(id, NOW);
       expect(await next(store, NOW - 1)).toMatchObject({ status: 'alerts', reason: null, alerts: [{ hold: null }] });
-    });
-
-    it('makes a blocked channel due no later than now when a dead letter of it is replayed', async ({ store }) => {
-      await post(store, [1]);
-      for (const [dueAt, due] of [
-        [NOW + 9, NOW],
-        [NOW - 9, NOW - 9],
-      ] as const) {
-        const { id } = await refuse(store, { reference: `r${dueAt}` });
-        await store.channels.setState({ ...PARKED, dueAt });
-        await store.deadLetters.replay(id, NOW);
-        expect(await store.outbox.channelsWithWork()).toMatchObject([{ state: 'parked', dueAt: due }]);
-      }
     });
 
     it('replays a change that Discord refused as an edit of the message, not as a new one', async ({ store }) => {

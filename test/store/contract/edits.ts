@@ -1,5 +1,4 @@
 import { describe, expect } from 'vitest';
-import { JOIN_MS } from '../../../src/domain/batch.ts';
 import { DAY } from '../../../src/domain/clock.ts';
 import type { Store } from '../../../src/store/store.ts';
 import {
@@ -11,9 +10,7 @@ import {
   historyOf,
   NOW,
   next,
-  OTHER_CHANNEL,
   post,
-  pruneAll,
   routed,
   send,
   txHash,
@@ -132,18 +129,6 @@ export function editsContract(it: StoreTest): void {
       expect(await next(store)).toMatchObject({ batch: { kind: 'edit' }, original: { alerts: [{ count: 2 }] } });
     });
 
-    it('lets alerts join their transaction’s message for ten minutes, but no plain text', async ({ store }) => {
-      await post(store, [1]);
-      const id = await send(store);
-      await post(store, [2], { transfer: { txHash: txHash(1) } });
-      expect((await dueAlerts(store, NOW + JOIN_MS - 1)).joins).toMatchObject([{ id, transaction: `0 ${txHash(1)}` }]);
-      expect((await dueAlerts(store, NOW + JOIN_MS)).joins).toEqual([]);
-      await post(store, [3], { channelId: OTHER_CHANNEL });
-      await send(store, { channelId: OTHER_CHANNEL, plainText: true });
-      await post(store, [4], { channelId: OTHER_CHANNEL, transfer: { txHash: txHash(3) } });
-      expect(await next(store, NOW, OTHER_CHANNEL)).toMatchObject({ status: 'alerts', joins: [] });
-    });
-
     it('lets an alert join a message that was sent late, days after the event', async ({ store }) => {
       await post(store, [1], { now: NOW - 5 * DAY });
       const id = await send(store);
@@ -156,17 +141,6 @@ export function editsContract(it: StoreTest): void {
       await store.outbox.markSent(await freeze(store), null, NOW);
       await post(store, [2], { transfer: { txHash: txHash(1) } });
       expect((await dueAlerts(store)).joins).toEqual([]);
-    });
-
-    it('renders a digest again only while none of its alerts is deleted', async ({ store }) => {
-      await post(store, [1], { now: NOW - 2 * DAY });
-      await post(store, [2]);
-      await send(store, { kind: 'digest' });
-      await countAgain(store, 2);
-      const ids = [expect.any(Number), expect.any(Number)];
-      expect(await next(store)).toMatchObject({ batch: { kind: 'edit' }, original: { ids } });
-      await pruneAll(store, NOW - DAY);
-      expect(await next(store)).toMatchObject({ batch: { kind: 'edit' }, original: null });
     });
 
     it.for([

@@ -51,7 +51,6 @@ async function fill(store: Store, guildId: string, channelId: string, n: number)
   await post(store, [10 * n + 1], { guildId, channelId });
 }
 
-/** The keys of what is stored about the tenth transfer, of a project. */
 const seen = async (store: Store, scope: number): Promise<string[]> =>
   (await contextOf(store, 10, { scope })).transfers.map(({ key }) => key);
 

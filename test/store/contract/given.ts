@@ -18,12 +18,9 @@ export const OTHER_CHANNEL = '1002';
 export const ADA = '77';
 export const BOB = '78';
 export const NOW = 1_800_000_000_000;
-/** The run of the process that receives. */
 export const RUN = 'run-of-a-process';
 
-/** The nth address. */
 export const address = (n: number): AddressText => `0x${n.toString(16).padStart(40, '0')}`;
-/** The nth transaction hash. */
 export const txHash = (n: number): string => `0x${n.toString(16).padStart(64, '0')}`;
 /** The nth transfer's or delivery's key. */
 export const keyOf = (n: number): string => n.toString(16).padStart(32, '0');
@@ -70,7 +67,6 @@ export const transfer = (n: number, changed: Partial<Transfer> = {}): Transfer =
   ...changed,
 });
 
-/** The nth transfer, as it is stored for the first time. */
 export function storedTransfer(
   n: number,
   changed: Partial<Omit<SeenTransfer, 'transfer'>> & { transfer?: Partial<Transfer> } = {},
@@ -89,7 +85,6 @@ export function storedTransfer(
   return { ...first, transfer: transfer(n, given), ...row };
 }
 
-/** The nth transfer's first delivery. */
 export const delivery = (n: number, changed: Partial<StoredDelivery> = {}): StoredDelivery => ({
   transferKey: keyOf(n),
   key: keyOf(n),
@@ -108,7 +103,6 @@ export const delivery = (n: number, changed: Partial<StoredDelivery> = {}): Stor
   ...changed,
 });
 
-/** A subscription's match of a transfer that came in. */
 export const matchOf = (subscription: number): StoredMatch => ({
   subscription,
   perspective: 'incoming',
@@ -116,7 +110,6 @@ export const matchOf = (subscription: number): StoredMatch => ({
   mayMention: true,
 });
 
-/** An alert of the nth transfer in the guild's channel. */
 export const newAlert = (n: number, changed: Partial<NewAlert> = {}): NewAlert => ({
   transferKey: keyOf(n),
   inboxId: n,
@@ -159,10 +152,8 @@ export const routed = ({
   ...changed,
 });
 
-/** The activity of a subscription after its first event. */
 export const firstEvent = (subscription: number) => ({ subscription, events: 1, lastEventAt: NOW, gapMs: null });
 
-/** What the router asks about the nth transfer. */
 export const queryOf = (n: number, changed: Partial<RoutingQuery> = {}): RoutingQuery => ({
   transferKey: keyOf(n),
   deliveryKey: keyOf(n),
@@ -172,11 +163,9 @@ export const queryOf = (n: number, changed: Partial<RoutingQuery> = {}): Routing
   ...changed,
 });
 
-/** What deciding about the nth transfer needs. */
 export const contextOf = ({ routing }: Store, n: number, changed: Partial<RoutingQuery> = {}, now = NOW) =>
   routing.context([queryOf(n, changed)], now);
 
-/** What happened to the transfers of the nth transaction, for a guild. */
 export const historyOf = async ({ history }: Store, n: number, guildId = GUILD): Promise<TransferHistory[]> =>
   (await history.transfers({ guildId, txHash: txHash(n) }, NOW, 9)).first;
 
@@ -206,7 +195,6 @@ export async function post(
   );
 }
 
-/** A notice in the guild's channel. */
 export const notice = (changed: Partial<Notice> = {}): Notice => ({
   guildId: GUILD,
   channelId: CHANNEL,
@@ -218,7 +206,6 @@ export const notice = (changed: Partial<Notice> = {}): Notice => ({
   ...changed,
 });
 
-/** A message of the guild's channel that shows these alerts, rendered. */
 export const newBatch = (alerts: Alert[], changed: Partial<NewBatch> = {}): NewBatch => ({
   channelId: CHANNEL,
   kind: 'create',
@@ -258,10 +245,8 @@ export async function refuse(store: Store, changed: Partial<NewBatch> = {}): Pro
   return (await store.deadLetters.list(99)).at(-1)!;
 }
 
-/** What one claim may take in these tests. */
 export const TAKE: ClaimOptions = { limit: 1_000, alone: false, mayChange: true };
 
-/** What a channel is sent next. */
 export const next = async ({ outbox }: Store, now = NOW, channelId = CHANNEL): Promise<NextMessage> =>
   (await outbox.claim(channelId, TAKE, now)).next;
 
@@ -271,7 +256,6 @@ export async function due(store: Store, now = NOW, channelId = CHANNEL): Promise
   return found.status === 'alerts' ? found.alerts.map((alert) => Number(alert.transfer.txHash)) : [];
 }
 
-/** What a claim finds when alerts are due. */
 export async function dueAlerts(store: Store, now = NOW): Promise<Extract<NextMessage, { status: 'alerts' }>> {
   const found = await next(store, now);
   if (found.status !== 'alerts') throw new Error(`There are no alerts to send, but: ${JSON.stringify(found)}.`);
@@ -304,7 +288,6 @@ export async function quarantine(
   await store.routing.commit(routed({ quarantined }));
 }
 
-/** A delivery of the operator's project, unless changed. */
 export const received = (body: string | Uint8Array, changed: Partial<NewDelivery> = {}): NewDelivery => ({
   scope: 0,
   receivedAt: NOW,
@@ -322,15 +305,12 @@ export const saveProject = ({ projects }: Store, guildId = GUILD, network = 0): 
     `token-${guildId}-${network}`,
   );
 
-/** Names an address in the guild's address book. */
 export const name = ({ labels }: Store, named: AddressText, text: string, guildId = GUILD) =>
   labels.set(guildId, { address: named, name: text, createdBy: ADA, at: NOW });
 
-/** Records that an admin of a guild changed something. */
 export const change = ({ audit }: Store, guildId = GUILD, at = NOW): Promise<void> =>
   audit.record({ guildId, userId: ADA, action: 'label.set', detail: {}, at });
 
-/** Discord refuses what is posted to a channel. */
 export const PARKED = {
   channelId: CHANNEL,
   state: 'parked',
@@ -340,7 +320,6 @@ export const PARKED = {
   reason: '50001',
 } as const;
 
-/** How far a network was compared with its chain. */
 export const PROGRESS = { chainId: '1', block: 7, blockAt: NOW, unchecked: [] };
 
 /** Deletes everything that was seen before a time and is done with. */
@@ -350,7 +329,6 @@ export async function pruneAll({ retention }: Store, before: number): Promise<vo
   while (await retention.pruneRest(before));
 }
 
-/** Finishes an erasure that has begun. */
 export async function finishErasure({ erasure }: Store, guildId: string): Promise<void> {
   while (await erasure.step(guildId));
 }

@@ -5,10 +5,6 @@ import type { StoreTest } from './index.ts';
 
 export function guildsContract(it: StoreTest): void {
   describe('guilds', () => {
-    it('returns no choices for a guild whose admins chose nothing', async ({ store: { guilds } }) => {
-      expect(await guilds.settings(GUILD)).toEqual(NO_SETTINGS);
-    });
-
     it('changes only the settings that are named and returns all of them', async ({ store: { guilds } }) => {
       await guilds.changeSettings(GUILD, { timezone: 'Asia/Tokyo', defaultChannel: '5' });
       const changed = await guilds.changeSettings(GUILD, { language: 'de', defaultChannel: null });
@@ -83,12 +79,6 @@ export function guildsContract(it: StoreTest): void {
       for (const [n, name] of ['beta', 'Alpha', 'Gamma'].entries()) await labels.set(GUILD, label(n, name), 10);
       await labels.set(OTHER_GUILD, label(9, 'Elsewhere'), 10);
       expect(await labels.list(GUILD)).toEqual([label(1, 'Alpha'), label(0, 'beta'), label(2, 'Gamma')]);
-    });
-
-    it('returns the previous name of an address that gets another one', async ({ store: { labels } }) => {
-      expect(await labels.set(GUILD, label(1, 'Cold'), 10)).toEqual({ status: 'set', before: null });
-      expect(await labels.set(GUILD, label(1, 'Hot'), 10)).toEqual({ status: 'set', before: 'Cold' });
-      expect(await labels.list(GUILD)).toEqual([label(1, 'Hot')]);
     });
 
     it('refuses a taken name of letters beyond A to Z, but not in another case', async ({ store: { labels } }) => {

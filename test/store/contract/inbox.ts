@@ -148,15 +148,6 @@ export function inboxContract(it: StoreTest): void {
       expect(await store.quarantine.reasons(5, '')).toEqual([]);
     });
 
-    it('discards one quarantined delivery for good', async ({ store }) => {
-      await quarantine(store, ['one', 'two']);
-      const [first] = await store.quarantine.list();
-      expect(await store.quarantine.discard([first!.id])).toBe(1);
-      expect(await store.quarantine.discard([first!.id])).toBe(0);
-      expect(await store.quarantine.get(first!.id)).toBeNull();
-      expect([await waiting(store), (await store.quarantine.list()).length]).toEqual([[], 1]);
-    });
-
     it('assigns no id of a quarantined delivery again, because operators type them', async ({ store }) => {
       await quarantine(store, ['one', 'two']);
       const [, last] = await store.quarantine.list();

@@ -15,9 +15,7 @@ import { outboxContract } from './outbox.ts';
 import { projectsContract } from './projects.ts';
 import { routingContract } from './routing.ts';
 import { subscriptionsContract } from './subscriptions.ts';
-import { transferHistoryContract } from './transfer-history.ts';
 
-/** Makes an empty store; `close` removes it. */
 export type StoreFactory = () => Promise<{ store: Store; close(): Promise<void> }>;
 
 const PARTS = [
@@ -33,7 +31,6 @@ const PARTS = [
   outboxContract,
   projectsContract,
   routingContract,
-  transferHistoryContract,
   subscriptionsContract,
 ];
 
@@ -67,7 +64,6 @@ export function storeContract(make: StoreFactory): void {
   });
 }
 
-/** The same store, which notes the methods it has and those that are called. */
 function recorded(store: Store, seen: Map<string, boolean>): Store {
   const groups = Object.entries(store).map(([group, methods]) => {
     const made = Object.entries(methods as Record<string, (...args: unknown[]) => unknown>).map(([name, method]) => {

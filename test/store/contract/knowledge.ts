@@ -41,7 +41,6 @@ async function ownScope(store: Store): Promise<number> {
   return saveProject(store, OTHER_GUILD);
 }
 
-/** What is known about a transfer of USDC with this symbol from Alice. */
 const knowledge = async (store: Store, tokenSymbol = 'USDC', now = NOW) =>
   (await contextOf(store, 1, { at: now, transfer: transfer(1, { tokenSymbol }) }, now)).knowledge;
 

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { BURST_ALERTS } from '../../../src/domain/batch.ts';
-import { DAY, SECOND } from '../../../src/domain/clock.ts';
+import { DAY } from '../../../src/domain/clock.ts';
 import {
   CHANNEL,
   due,
@@ -65,42 +65,11 @@ export function outboxContract(it: StoreTest): void {
       expect(await next(store, NOW + 2)).toMatchObject({ status: 'nothing', burst: true });
     });
 
-    it('begins the cool-down of significant alerts apart from that of the others', async ({ store }) => {
-      const { id: subscription } = await subscribe(store);
-      const matches = [matchOf(subscription)];
-      await post(store, [1], { matches });
-      await send(store, { mentioning: [{ subscription, isSignificant: false }] });
-      const mentionedAt = async (n: number, isSignificant: boolean) => {
-        await post(store, [n], { matches, isSignificant });
-        return (await dueAlerts(store)).alerts[0]!.matches[0]!.mentionedAt;
-      };
-      expect(await mentionedAt(2, false)).toBe(NOW);
-      expect(await mentionedAt(3, true)).toBeNull();
-      await send(store, { isSignificant: true, mentioning: [{ subscription, isSignificant: true }] }, NOW + 1);
-      expect(await mentionedAt(4, true)).toBe(NOW + 1);
-    });
-
     it('returns held alerts before others once they are due', async ({ store }) => {
       await post(store, [1]);
       await post(store, [2], { hold: 'hourly', dueAt: NOW });
       expect(await next(store, NOW - 1)).toMatchObject({ status: 'alerts', reason: null });
       expect(await next(store)).toMatchObject({ status: 'alerts', reason: 'hourly', waiting: 1 });
-    });
-
-    it('collects the alerts of a busy channel, for longer after each digest of its burst', async ({ store }) => {
-      const burst = { kind: 'digest', reason: 'burst' } as const;
-      await post(store, numbers(BURST_ALERTS));
-      await send(store);
-      await post(store, [100]);
-      expect(await next(store)).toMatchObject({ status: 'alerts', reason: null });
-      await send(store, burst);
-      await post(store, [101]);
-      expect(await next(store)).toMatchObject({ status: 'nothing', until: NOW + 20 * SECOND, burst: true });
-      const later = NOW + 20 * SECOND;
-      expect(await next(store, later)).toMatchObject({ status: 'alerts', reason: 'burst' });
-      await send(store, burst, later);
-      await post(store, [102]);
-      expect(await next(store, later)).toMatchObject({ status: 'nothing', until: later + 40 * SECOND, burst: true });
     });
 
     it('counts neither held alerts nor each transfer of one transaction as a burst', async ({ store }) => {
@@ -189,16 +158,6 @@ export function outboxContract(it: StoreTest): void {
       const alerts = await store.outbox.alerts([second!, 999, first!]);
       expect(alerts.map(({ id }) => id)).toEqual([second, first]);
       expect(alerts[1]).toMatchObject({ guildId: GUILD, channelId: CHANNEL, transfer: transfer(1), count: 1 });
-    });
-
-    it('returns alerts in the language that the admins chose, or else the guild’s at Discord', async ({ store }) => {
-      await post(store, [1]);
-      const language = async () => (await dueAlerts(store)).alerts[0]!.language;
-      expect(await language()).toBeNull();
-      await store.guilds.recordLocale(GUILD, 'fr');
-      expect(await language()).toBe('fr');
-      await store.guilds.changeSettings(GUILD, { language: 'ja' });
-      expect(await language()).toBe('ja');
     });
   });
 }

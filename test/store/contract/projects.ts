@@ -31,7 +31,6 @@ const save = ({ projects }: Store, guildId: string, projectId: string, token: st
 const tokens = async ({ projects }: Store) =>
   (await projects.tokens()).map(({ token, scope, retiring }) => `${scope} ${token}${retiring ? ' (retiring)' : ''}`);
 
-/** Another network than the first. */
 const BASE = 8453;
 
 /** Which channels watch a transfer of each of these scopes. */

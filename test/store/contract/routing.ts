@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { DAY, HOUR } from '../../../src/domain/clock.ts';
+import { HOUR } from '../../../src/domain/clock.ts';
 import type { SeenDelivery } from '../../../src/domain/identity.ts';
 import type { StoredDelivery } from '../../../src/domain/routing.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -17,29 +17,23 @@ import {
   matchOf,
   NOW,
   newAlert,
-  notice,
   OTHER_CHANNEL,
   OTHER_GUILD,
-  post,
   queryOf,
   received,
   routed,
   saveProject,
   storedTransfer,
   subscribe,
-  TREASURY,
-  txHash,
   USDC,
 } from './given.ts';
 import type { StoreTest } from './index.ts';
 
-/** The error of a commit about deliveries that are no longer in the inbox. */
 const ROUTED = { code: 'LEDGERBELL_ROUTED' };
 
 const channelsWithWork = async ({ outbox }: Store) =>
   (await outbox.channelsWithWork()).map(({ channelId }) => channelId).sort();
 
-/** The part of a delivery that the router reads again. */
 const asRead = ({ projectId, addressType, direction, lastAt, ...seen }: StoredDelivery): SeenDelivery => seen;
 
 export function routingContract(it: StoreTest): void {
@@ -47,12 +41,6 @@ export function routingContract(it: StoreTest): void {
     it('refuses to store a transfer twice', async ({ store: { routing } }) => {
       await routing.commit(routed({ transfers: [storedTransfer(1)] }));
       await expect(routing.commit(routed({ transfers: [storedTransfer(1)] }))).rejects.toThrow(/unique/i);
-    });
-
-    it('stores several transfers of one transaction', async ({ store }) => {
-      const others = [1, 2, 3].map((n) => storedTransfer(n, { transfer: { txHash: txHash(1) } }));
-      await store.routing.commit(routed({ transfers: others, decisions: [1, 2, 3].map((n) => decision(n)) }));
-      expect(await historyOf(store, 1)).toHaveLength(3);
     });
 
     it('refuses a second alert of a transfer in a channel, with all that was decided with it', async ({ store }) => {
@@ -177,54 +165,6 @@ export function routingContract(it: StoreTest): void {
       const second = { ...first, ...changed, ids: ['seen', 'again'], places: ['1 log:5'] };
       await store.routing.commit(routed({ transfers: [seen!], deliveries: [second] }));
       expect((await contextOf(store, 1)).deliveries).toEqual([asRead(second)]);
-    });
-
-    it('knows a token as muted until its time', async ({ store }) => {
-      await subscribe(store);
-      await store.subscriptions.muteToken(GUILD, USDC, NOW);
-      const mutes = async (now: number) => (await contextOf(store, 1, {}, now)).mutes;
-      expect(await mutes(NOW - 1)).toEqual([{ guildId: GUILD, token: USDC }]);
-      expect(await mutes(NOW)).toEqual([]);
-    });
-
-    it('knows the time zones of the guilds whose alerts may be held', async ({ store }) => {
-      await subscribe(store, { quiet: '22:00-07:00' });
-      await subscribe(store, { guildId: '2000', channelId: '2001', digest: 'hourly' });
-      await subscribe(store, { guildId: '3000', channelId: '3001' });
-      for (const guildId of [GUILD, '2000', '3000'])
-        await store.guilds.changeSettings(guildId, { timezone: 'Asia/Tokyo' });
-      const { timezones } = await contextOf(store, 1);
-      const known = [GUILD, '2000'].map((guildId) => ({ guildId, timezone: 'Asia/Tokyo' }));
-      expect(timezones.toSorted((one, other) => Number(one.guildId) - Number(other.guildId))).toEqual(known);
-    });
-
-    it('knows a counterparty for 30 days', async ({ store }) => {
-      await subscribe(store);
-      const met = { guildId: GUILD, address: TREASURY, counterparty: ALICE, seenAt: NOW, isPaid: false };
-      await store.routing.commit(routed({ learned: { counterparties: [met] } }));
-      const known = async (at: number) => (await contextOf(store, 1, { at }, at)).knowledge.counterparties;
-      expect(await known(NOW + 30 * DAY - 1)).toMatchObject([{ counterparty: ALICE, seenAt: NOW }]);
-      expect(await known(NOW + 30 * DAY)).toEqual([]);
-    });
-
-    it('ends a reported silence with the next event', async ({ store }) => {
-      const { id: subscription } = await subscribe(store, { watchSilence: true });
-      const stats = { subscription, events: 20, lastEventAt: NOW, gapMs: HOUR };
-      await store.routing.commit(routed({ stats: [stats] }));
-      const later = NOW + 100 * HOUR;
-      expect(await store.silence.unreported(later)).toMatchObject([{ address: TREASURY }]);
-      expect(await store.silence.report(notice({ now: later }), [subscription])).toBe(true);
-      expect(await store.silence.unreported(later)).toEqual([]);
-      await store.routing.commit(routed({ stats: [{ ...stats, events: 21, lastEventAt: later }] }));
-      expect(await store.silence.unreported(later + 100 * HOUR)).toHaveLength(1);
-    });
-
-    it('ignores the activity stats of a subscription that was removed meanwhile', async ({ store }) => {
-      const { id: subscription } = await subscribe(store);
-      await store.subscriptions.remove(GUILD, subscription);
-      await store.routing.commit(routed({ stats: [firstEvent(subscription)] }));
-      await post(store, [1]);
-      expect(await channelsWithWork(store)).toEqual([CHANNEL]);
     });
   });
 }

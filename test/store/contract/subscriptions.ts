@@ -32,13 +32,6 @@ export function subscriptionsContract(it: StoreTest): void {
       });
     });
 
-    it('refuses a second subscription to the same address in a channel and returns the first', async ({ store }) => {
-      const { id } = await subscribe(store);
-      const again = await store.subscriptions.add(newSubscription({ label: 'Again' }), 10);
-      expect(again).toMatchObject({ status: 'exists', subscription: { id, label: null } });
-      expect(await store.subscriptions.list(GUILD)).toHaveLength(1);
-    });
-
     it('refuses one more channel for an address that enough of the guild’s channels watch', async ({ store }) => {
       const inChannel = (n: number, changed = {}) =>
         store.subscriptions.add(newSubscription({ channelId: String(n), ...changed }), 100, 2);
@@ -47,13 +40,6 @@ export function subscriptionsContract(it: StoreTest): void {
       expect(await inChannel(3)).toEqual({ status: 'crowded' });
       expect(await inChannel(4, { guildId: OTHER_GUILD })).toMatchObject({ status: 'added' });
       expect(await inChannel(5, { address: ALICE })).toMatchObject({ status: 'added' });
-    });
-
-    it('lets several channels watch the same address', async ({ store }) => {
-      await subscribe(store);
-      await subscribe(store, { channelId: OTHER_CHANNEL });
-      const watching = await store.subscriptions.list(GUILD);
-      expect(watching.map(({ channelId }) => channelId)).toEqual([CHANNEL, OTHER_CHANNEL]);
     });
 
     it('refuses a subscription of a guild at its limit', async ({ store }) => {
@@ -230,21 +216,6 @@ export function subscriptionsContract(it: StoreTest): void {
         { address: TREASURY, name: 'Treasury', createdBy: ADA, at: NOW },
         { address: USDC, name: 'USD Coin', createdBy: ADA, at: NOW },
       ]);
-    });
-
-    it.for([
-      ['would exceed the limit of subscriptions', { subscriptions: 1 }, {}, 'full'],
-      ['would exceed the limit of labels', { labels: 0 }, {}, 'labels-full'],
-      ['would exceed the limit of channels for an address', { channelsPerAddress: 0 }, {}, 'crowded'],
-      ['adds what was added meanwhile', {}, { address: TREASURY }, 'stale'],
-    ] as const)('imports nothing of a file that %s', async ([_what, limit, changed, outcome], { store }) => {
-      await subscribe(store);
-      const added = [{ address: address(9), channelId: CHANNEL, change: {}, ...changed }];
-      const labels = [{ address: USDC, name: 'USD Coin' }];
-      const done = await store.subscriptions.importAll({ ...file, added, labels }, { ...limits, ...limit });
-      expect(done).toBe(outcome);
-      expect(await store.subscriptions.list(GUILD)).toHaveLength(1);
-      expect(await store.labels.list(GUILD)).toEqual([]);
     });
 
     const [present, crowding, other] = [

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A way to a server that a test can cut. */
 export interface Cable {
   port: number;
   /** From now on nothing passes, and neither side notices. */
@@ -15,7 +14,6 @@ export interface Cable {
   close(): Promise<void>;
 }
 
-/** Leads from a port of its own to another one. */
 export async function layCable(to: number): Promise<Cable> {
   const sockets = new Set<Socket>();
   let isCut = false;

@@ -3,7 +3,6 @@ import { expect, it } from 'vitest';
 import { StoreError } from '../../../src/errors.ts';
 import { isAway, toStoreError } from '../../../src/store/postgres/connection.ts';
 
-/** An error of the server with this SQLSTATE. */
 const refusal = (code: string, message: string) =>
   Object.assign(new pg.DatabaseError(message, 0, 'error'), { severity: 'ERROR', code });
 const connectionError = (code: string, message: string) => Object.assign(new Error(message), { code });

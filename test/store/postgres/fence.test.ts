@@ -8,7 +8,6 @@ import { NOW, notice, received } from '../contract/given.ts';
 import { onPostgres as it } from './on-postgres.ts';
 import { isPostgresMissing } from './server.ts';
 
-/** A process on a database. */
 async function open(url: string, clock = systemClock) {
   const opened = openPostgres(url, {
     clock: { ...clock, elapsed: () => performance.now() },

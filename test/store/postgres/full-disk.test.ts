@@ -11,7 +11,6 @@ const disk = isPostgresMissing() ? null : createDisk();
 const MAX_RESPONSE_MS = 30_000;
 afterAll(() => disk?.[Symbol.dispose]());
 
-/** The number that a line of `/metrics` ends with. */
 async function metric(bot: Bot, name: string): Promise<number> {
   const text = await (await request(`${bot.ops}/metrics`)).body.text();
   const line = text.split('\n').find((one) => one.startsWith(`${name} `));
@@ -38,20 +37,15 @@ it.skipIf(disk === null)(
       (status === 200 ? acknowledged : refused).push(body);
       return status;
     }
-    async function database(): Promise<{ status: number; ready: boolean; detail?: string }> {
-      const answer = await request(`${bot.ops}/readyz?part=database`);
-      const { parts } = (await answer.body.json()) as { parts: { database: { ready: boolean; detail?: string } } };
-      return { status: answer.statusCode, ...parts.database };
-    }
     await accepted(post);
 
     disk!.fill();
     // On a busy machine, a delivery may be refused for other reasons first.
     await until('a delivery is refused, and /readyz names the full disk', async () => {
       if ((await post()) === 200) return false;
-      return /^deliveries cannot be stored: .*disk .* is full/.test((await database()).detail ?? '');
+      return /^deliveries cannot be stored: .*disk .* is full/.test((await bot.database()).detail ?? '');
     });
-    expect(await database()).toEqual({
+    expect(await bot.database()).toEqual({
       status: 503,
       ready: false,
       detail: expect.stringMatching(
@@ -65,9 +59,9 @@ it.skipIf(disk === null)(
     // On a busy machine, the bot first counts the disk as slow.
     await until(
       'deliveries get 200 and /readyz is green',
-      async () => (await post()) === 200 && (await database()).ready,
+      async () => (await post()) === 200 && (await bot.database()).ready,
     );
-    expect(await database()).toEqual({ status: 200, ready: true });
+    expect(await bot.database()).toEqual({ status: 200, ready: true });
     expect(await metric(bot, 'ledgerbell_database_ready')).toBe(1);
 
     // All that was acknowledged is there once, when the bot has routed it: none of these bodies can be understood.

@@ -8,7 +8,6 @@ const SOURCE = resolve(import.meta.dirname, 'full-disk.c');
 /** A disk that a test can fill: in its environment, the files of Postgres and SQLite cannot grow. */
 export interface FillableDisk {
   environment: Record<string, string>;
-  /** From now on there is no space. */
   fill(): void;
   free(): void;
   [Symbol.dispose](): void;

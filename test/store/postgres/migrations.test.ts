@@ -12,7 +12,6 @@ import { isPostgresMissing } from './server.ts';
 /** Two steps that a later version may have. */
 const NEXT = [() => 'ALTER TABLE subscriptions ADD COLUMN note TEXT', () => "UPDATE subscriptions SET note = 'kept'"];
 
-/** A database with a subscription, and how to read and to migrate it. */
 async function filled(url: string) {
   const { store, close } = await openForTest(url);
   await subscribe(store);

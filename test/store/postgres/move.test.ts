@@ -113,7 +113,6 @@ async function fill(store: Store): Promise<void> {
   await store.subscriptions.remove(GUILD, (await subscribe(store, { address: address(9) })).id);
 }
 
-/** What the port shows of it all. */
 const shown = async (store: Store) => ({
   subscriptions: await store.subscriptions.list(GUILD),
   labels: await store.labels.list(GUILD),
@@ -155,7 +154,6 @@ const text = (data: unknown): unknown =>
     JSON.stringify(data, (_, value) => (typeof value === 'string' ? value.replaceAll('\0', '\uFFFD') : value)),
   );
 
-/** Every row of every table of a file. */
 function dump(url: string): Record<string, unknown[]> {
   const db = new Database(url.slice(7), { readonly: true });
   const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all() as string[];

@@ -2,7 +2,6 @@ import { pino } from 'pino';
 import { systemClock } from '../../../src/domain/clock.ts';
 import { openPostgres } from '../../../src/store/postgres/open.ts';
 
-/** Opens a database that is there, and waits until its tables are. */
 export async function openForTest(url: string) {
   const opened = openPostgres(url, { clock: systemClock, log: pino({ level: 'silent' }) });
   await opened.ready;

@@ -9,9 +9,7 @@ import { until } from '../../until.ts';
 
 const MAX_STDERR_CHARACTERS = 10_000;
 
-/** A real Postgres of a test file, in a folder of its own. */
 export interface PostgresServer {
-  /** Creates an empty database; returns its URL. */
   createDatabase(): Promise<string>;
   port: number;
   /** False once it stopped or gave up. */
@@ -21,7 +19,6 @@ export interface PostgresServer {
   switchLog(): Promise<void>;
   /** `immediate`: like a crash. */
   stop(how?: 'fast' | 'immediate'): void;
-  /** Ends it and removes its folder. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -83,7 +80,6 @@ export async function startPostgres(
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       stderr = (stderr + text).slice(-MAX_STDERR_CHARACTERS);
     });
-    // It accepts connections once it has recovered.
     await until('Postgres accepts connections', async () => {
       if (child.exitCode !== null) throw new Error(`Postgres ended with code ${child.exitCode}: ${stderr}`);
       return admin((client) => client.query('SELECT 1')).then(

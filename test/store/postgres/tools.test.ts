@@ -15,7 +15,6 @@ beforeEach(() => {
   folder = temporaryFolder();
 });
 
-/** Runs the operator's command line in an empty folder. */
 const run = (url: string, ...args: string[]) =>
   ledgerbell(args, { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl, DATABASE_URL: url }, folder);
 

@@ -91,7 +91,6 @@ async function startWriter() {
   };
 }
 
-/** Writes the database, compressed and then damaged. */
 function compressed(path: string, damage: (bytes: Buffer) => Buffer): void {
   writeFileSync(path, damage(zstdCompressSync(readFileSync(file))));
 }

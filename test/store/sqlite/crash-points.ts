@@ -1,6 +1,5 @@
 import Database from 'better-sqlite3';
 
-/** What travels between the bot and the database's threads. */
 export type { Post } from '../../../src/store/sqlite/worker.ts';
 
 /** Calls `pass` whenever the engine passes a point between two of its steps; `current` names the store's method at work. */

@@ -24,7 +24,6 @@ function start({ folder: name, keep }: { folder?: string; keep?: number } = {}) 
     backups,
     /** Makes the database, which stays open. */
     open: () => onTestFinished(openDatabase(file).close),
-    /** Puts a file into the folder, as if it had been written at that time. */
     write(path: string, at = Date.now()): void {
       mkdirSync(folder, { recursive: true });
       writeFileSync(join(folder, path), 'of a test');

@@ -1,5 +1,4 @@
 import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { request } from 'undici';
 import { expect, it } from 'vitest';
 import { accepted, type Bot, startBot, startInVain, temporaryFile } from '../../lifecycle/bot.ts';
 import { until } from '../../until.ts';
@@ -8,24 +7,12 @@ import { bodiesIn, openExistingStore, pagesOf, withStore, writeBack } from './da
 
 const PAGE = 4_096;
 
-/** What `/readyz` says about the database; null once the process has ended. */
-async function database(bot: Bot): Promise<{ status: number; ready: boolean; detail?: string } | null> {
-  try {
-    const answer = await request(`${bot.ops}/readyz`);
-    const { parts } = (await answer.body.json()) as { parts: { database: { ready: boolean; detail?: string } } };
-    return { status: answer.statusCode, ...parts.database };
-  } catch {
-    return null;
-  }
-}
-
 function zero(file: string, pages: readonly number[]): void {
   const bytes = readFileSync(file);
   for (const page of pages) bytes.fill(0, (page - 1) * PAGE, page * PAGE);
   writeFileSync(file, bytes);
 }
 
-/** Delivers until the bot refuses, and waits until it has ended; returns its exit code and what was acknowledged. */
 async function untilStopped(bot: Bot): Promise<{ code: number | null; stderr: string; acknowledged: string[] }> {
   const acknowledged: string[] = [];
   let refused = 0;
@@ -36,8 +23,11 @@ async function untilStopped(bot: Bot): Promise<{ code: number | null; stderr: st
     if (status === 503) refused++;
     return refused > 0;
   });
-  const state = await database(bot);
-  expect(state).toMatchObject({ status: 503, ready: false, detail: expect.stringContaining('npm run restore') });
+  expect(await bot.database()).toMatchObject({
+    status: 503,
+    ready: false,
+    detail: expect.stringContaining('npm run restore'),
+  });
   for (let n = 0; n < 10; n++) expect(await bot.post(`refused ${n}`)).toBe(503);
   return { ...(await bot.ended()), acknowledged };
 }

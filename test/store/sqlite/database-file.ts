@@ -8,7 +8,6 @@ import type { Store } from '../../../src/store/store.ts';
 
 /** What tests of other rooms read from the database's file and do to it, also while a bot has it open. */
 
-/** Opens a database in threads of its own, as the bot does; creates it if there is none. */
 export const openStore = (file: string) => openSqlite(file);
 
 /** Opens a database through the port in this thread while a bot may be running; creates it if there is none. */
@@ -17,7 +16,6 @@ export function openExistingStore(file: string): { store: Store; close(): void }
   return openExisting(file);
 }
 
-/** Acts on a database through the port while a bot may be running. */
 export async function withStore<T>(file: string, act: (store: Store) => Promise<T>): Promise<T> {
   const { store, close } = openExistingStore(file);
   try {
@@ -33,7 +31,6 @@ export const bodiesIn = (file: string): string[] =>
     body.toString(),
   );
 
-/** How many rows each table has about a server's own project; tables without any are left out. */
 export function rowsOf(file: string, scope: number): Record<string, number> {
   const tables = [...BY_SCOPE, 'transfers'].map((table) => {
     const [row] = readRows<{ rows: number }>(file, `SELECT count(*) AS rows FROM ${table} WHERE scope = ${scope}`);
@@ -50,7 +47,6 @@ export function rewriteQuarantine(file: string, change: (body: Buffer, id: numbe
     put.run(Buffer.from(change(body, id)), id);
 }
 
-/** Makes a database look as if a newer version wrote it; returns that version's schema. */
 export function makeNewer(file: string): number {
   const schema = MIGRATIONS.length + 1;
   using db = disposable(new Database(file));
@@ -59,26 +55,21 @@ export function makeNewer(file: string): number {
   return schema;
 }
 
-/** One more migration, as a newer version has. */
 export const NEXT_SCHEMA = 'CREATE TABLE of_the_next_schema (a)';
 
-/** Whether a file is as `makeNewer` left it. */
 export const isNewer = (file: string): boolean =>
   readRows(file, 'SELECT * FROM of_the_future').length === 0 &&
   readRows<{ user_version: number }>(file, 'PRAGMA user_version')[0]?.user_version === MIGRATIONS.length + 1;
 
-/** The numbers of the pages that hold a table, its root among them; from 1. */
 export const pagesOf = (file: string, table: string): number[] =>
   readRows<{ pageno: number }>(file, `SELECT pageno FROM dbstat WHERE name = '${table}'`).map(({ pageno }) => pageno);
 
-/** Writes everything in the log back into the file. */
 export function writeBack(file: string): void {
   using db = disposable(new Database(file));
   const isBusy = db.pragma('wal_checkpoint(TRUNCATE)', { simple: true });
   if (isBusy) throw new Error(`The log of ${file} was not written back: another connection was using it.`);
 }
 
-/** Whether the engine finds the file undamaged. */
 export const isSound = (file: string): boolean =>
   readRows<{ integrity_check: string }>(file, 'PRAGMA integrity_check')[0]?.integrity_check === 'ok';
 
@@ -91,7 +82,6 @@ export function lock(file: string, timeoutMs = 5_000): () => void {
   return () => held.dispose();
 }
 
-/** The rows that a query returns. */
 export function readRows<T>(file: string, sql: string): T[] {
   using db = disposable(new Database(file, { readonly: true }));
   return db.prepare<[], T>(sql).all();

@@ -17,7 +17,6 @@ function put(db: Database, table: string, row: Record<string, Value>): number {
   return Number(db.prepare(statement).run(filled).lastInsertRowid);
 }
 
-/** A row wherever something about a server can be stored. */
 function fill(db: Database, guild: string, number: number): void {
   const of = (row: Record<string, Value> = {}) => ({ guild_id: guild, ...row });
   const channel = `c${number}`;
@@ -55,7 +54,6 @@ function fill(db: Database, guild: string, number: number): void {
     put(db, table, of());
 }
 
-/** Every row of the database by table. */
 function dump(db: Database): Record<string, object[]> {
   const names = db.prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all();
   return Object.fromEntries(names.map((name) => [name, db.prepare<[], object>(`SELECT * FROM ${name}`).all()]));

@@ -25,7 +25,6 @@ const notes = (): unknown[] =>
   readRows<{ note: unknown }>(file, 'SELECT note FROM subscriptions').map(({ note }) => note);
 const subscriptions = (path: string): number => readRows(path, 'SELECT id FROM subscriptions').length;
 
-/** Opens the database with these steps more; returns what it reports. */
 function update(...steps: (() => string)[]): string[] {
   const reports: string[] = [];
   openDatabase(file, (_details, message) => reports.push(message), [...MIGRATIONS, ...steps]).close();

@@ -7,7 +7,6 @@ import { transactions } from '../../../src/store/sqlite/sql.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { temporaryFolder } from '../../folder.ts';
 
-/** An empty database that is gone after the test. */
 export function openHere(): Database {
   const { db, close } = openDatabase(join(temporaryFolder(), 'test.sqlite'));
   onTestFinished(close);

@@ -4,7 +4,6 @@ import type { Store } from '../../../src/store/store.ts';
 import { CHANNEL, contextOf, GUILD, NOW, post, send, TREASURY, txHash } from '../contract/given.ts';
 import { openHere, storeOver } from './opened.ts';
 
-/** How SQLite runs each statement of some calls: what it reads, and by which index. */
 async function plansOf(calls: (store: Store) => Promise<unknown>): Promise<{ text: string; steps: string[] }[]> {
   const db = openHere();
   const prepare = db.prepare.bind(db);

@@ -13,16 +13,13 @@ import { openStore } from './database-file.ts';
  * go on: before the next test, an empty database is written over the file.
  */
 
-/** A database in a folder of its own, empty at first. */
 export interface StoreFile {
   file: string;
   /** Opens the database; after the first time, with new threads. */
   open(): Promise<OpenStore>;
-  /** Lets another test have it, once it is closed. */
   giveBack(): void;
 }
 
-/** A database with its threads. */
 interface Running {
   file: string;
   threads: OpenStore;
@@ -31,10 +28,8 @@ interface Running {
 const NAME = 'test.sqlite';
 
 const unused: Running[] = [];
-/** What a new database looks like. */
 let empty: Database.Database | null = null;
 
-/** Takes an empty database that no other test is using. */
 export async function takeStore(): Promise<StoreFile> {
   const running = (await reused()) ?? (await started());
   let isNew = true;
