@@ -82,18 +82,6 @@ export function channelsContract(it: StoreTest): void {
       expect(JSON.stringify(found)).toContain('Text');
     });
 
-    it('chooses the default channel for notices, or another one in use, never the troubled one', async ({ store }) => {
-      const place = () => store.channels.channelForNotices(GUILD, CHANNEL);
-      await subscribe(store);
-      expect(await place()).toBeNull();
-      await subscribe(store, { channelId: OTHER_CHANNEL });
-      expect(await place()).toBe(OTHER_CHANNEL);
-      await store.guilds.changeSettings(GUILD, { defaultChannel: '1009' });
-      expect(await place()).toBe('1009');
-      await store.guilds.changeSettings(GUILD, { defaultChannel: CHANNEL });
-      expect(await place()).toBe(OTHER_CHANNEL);
-    });
-
     it('restores a guild’s channels when it takes the bot back, but not deleted ones', async ({ store }) => {
       await post(store, [1]);
       await post(store, [2], { channelId: OTHER_CHANNEL });

@@ -11,7 +11,6 @@ import {
   NOW,
   next,
   notice,
-  OTHER_CHANNEL,
   post,
   refuse,
   send,
@@ -51,14 +50,6 @@ export function deadLettersContract(it: StoreTest): void {
       expect(await store.outbox.channelsWithWork()).toMatchObject([{ channelId: CHANNEL }]);
     });
 
-    it('turns only what waited since before a time into dead letters', async ({ store }) => {
-      await post(store, [1], { now: NOW - 9 });
-      await post(store, [2], { now: NOW });
-      await store.outbox.expire(CHANNEL, NOW, 'too old', NOW);
-      expect((await store.deadLetters.list(9)).map(({ transfer: one }) => one!.txHash)).toEqual([txHash(1)]);
-      expect(await due(store)).toEqual([2]);
-    });
-
     it('counts a held alert as waiting only since it is due', async ({ store }) => {
       await post(store, [1], { hold: 'hourly', dueAt: NOW, now: NOW - 9 });
       await store.outbox.expire(CHANNEL, NOW, 'too old', NOW);
@@ -88,28 +79,11 @@ export function deadLettersContract(it: StoreTest): void {
       expect(await due(store)).toEqual([3]);
     });
 
-    it('replays a dead letter once', async ({ store }) => {
-      await post(store, [1]);
-      const { id } = await refuse(store);
-      expect(await store.deadLetters.replay(id, NOW)).toBe(true);
-      expect(await store.deadLetters.replay(id, NOW)).toBe(false);
-      expect(await due(store)).toEqual([1]);
-    });
-
     it('replays a dead letter of a held alert without its hold', async ({ store }) => {
       await post(store, [1], { hold: 'hourly', dueAt: NOW });
       const { id } = await refuse(store, { kind: 'digest', reason: 'hourly' });
       await store.deadLetters.replay(id, NOW);
       expect(await next(store, NOW - 1)).toMatchObject({ status: 'alerts', reason: null, alerts: [{ hold: null }] });
-    });
-
-    it('replays a change that Discord refused as an edit of the message, not as a new one', async ({ store }) => {
-      await post(store, [1]);
-      await send(store, { reference: 'abc' });
-      const letter = await refuseChange(store);
-      expect(letter).toMatchObject({ kind: 'change', reason: 'refused' });
-      expect(await store.deadLetters.replay(letter.id, NOW)).toBe(true);
-      expect(await frozen(store)).toMatchObject({ kind: 'edit', nonce: null, reference: 'abc' });
     });
 
     it('discards a dead letter for good, which the transfer’s history shows', async ({ store }) => {
@@ -148,17 +122,6 @@ export function deadLettersContract(it: StoreTest): void {
       await post(store, [2]);
       expect((await refuse(store, { reference: 'second' })).id).not.toBe(id);
       expect(await store.deadLetters.discard([id], NOW)).toBe(0);
-    });
-
-    it('discards dead letters, no others, and returns how many', async ({ store }) => {
-      for (const [n, channelId] of [CHANNEL, CHANNEL, OTHER_CHANNEL].entries()) {
-        await post(store, [n + 1], { channelId });
-        await refuse(store, { channelId, reference: `r${n}` });
-      }
-      const letters = (await store.deadLetters.list(9)).filter(({ channelId }) => channelId === CHANNEL);
-      const ids = letters.map((letter) => letter.id);
-      expect(await store.deadLetters.discard([...ids, 99], NOW)).toBe(2);
-      expect((await store.deadLetters.list(9)).map(({ channelId }) => channelId)).toEqual([OTHER_CHANNEL]);
     });
   });
 }

@@ -1,20 +1,7 @@
 import { describe, expect } from 'vitest';
 import { DAY } from '../../../src/domain/clock.ts';
 import type { Store } from '../../../src/store/store.ts';
-import {
-  CHANNEL,
-  countAgain,
-  dueAlerts,
-  freeze,
-  frozen,
-  historyOf,
-  NOW,
-  next,
-  post,
-  routed,
-  send,
-  txHash,
-} from './given.ts';
+import { CHANNEL, countAgain, dueAlerts, freeze, frozen, historyOf, NOW, next, post, send, txHash } from './given.ts';
 import type { StoreTest } from './index.ts';
 
 /** Sends an alert, then adds another one of its transaction to its message after `meanwhile`; returns the edit's id. */
@@ -91,42 +78,6 @@ export function editsContract(it: StoreTest): void {
       await countAgain(store, 1);
       for (const _ of ['change', 'labels']) await store.outbox.markEdited((await frozen(store)).id, NOW);
       expect(await store.outbox.channelsWithWork()).toEqual([]);
-    });
-
-    it('sends a message, then a change, then due alerts, then a label, and edits while it may', async ({ store }) => {
-      for (const [n, reference] of [[1, 'labeled'] as const, [2, 'changed'] as const]) {
-        await post(store, [n]);
-        await send(store, { reference });
-      }
-      await post(store, [3]);
-      await freeze(store, { reference: 'frozen' });
-      await store.outbox.requestRerender([{ channelId: CHANNEL, reference: 'labeled' }], NOW);
-      await countAgain(store, 2);
-      await post(store, [4]);
-      const claim = async (mayChange: boolean) => {
-        const claimed = (await store.outbox.claim(CHANNEL, { limit: 9, alone: false, mayChange }, NOW)).next;
-        return claimed.status === 'batch' ? claimed.batch : claimed;
-      };
-
-      const frozen = await claim(true);
-      expect(frozen).toMatchObject({ reference: 'frozen' });
-      if ('id' in frozen) await store.outbox.markSent(frozen.id, 'm', NOW);
-      expect(await claim(false)).toMatchObject({ status: 'alerts' });
-      const change = await claim(true);
-      expect(change).toMatchObject({ reference: 'changed' });
-      if ('id' in change) await store.outbox.markEdited(change.id, NOW);
-      expect(await claim(true)).toMatchObject({ status: 'alerts' });
-      await send(store);
-      expect(await claim(false)).toMatchObject({ status: 'nothing', until: null, change: true });
-      expect(await claim(true)).toMatchObject({ reference: 'labeled' });
-    });
-
-    it('names the channels whose sent messages a changed transfer concerns', async ({ store }) => {
-      await post(store, [1]);
-      await send(store);
-      expect((await store.routing.commit(routed({ transfers: [], changed: [] }))).edited).toEqual([]);
-      expect(await countAgain(store, 1)).toEqual([CHANNEL]);
-      expect(await next(store)).toMatchObject({ batch: { kind: 'edit' }, original: { alerts: [{ count: 2 }] } });
     });
 
     it('lets an alert join a message that was sent late, days after the event', async ({ store }) => {

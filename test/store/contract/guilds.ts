@@ -32,12 +32,6 @@ export function guildsContract(it: StoreTest): void {
     const question = { ...asked, detail, askedAt: NOW };
     const press = { ...asked, notBefore: NOW };
 
-    it('returns the detail of a question once', async ({ store: { confirmations } }) => {
-      const id = await confirmations.ask(question, 10);
-      expect(await confirmations.take({ ...press, id })).toEqual(detail);
-      expect(await confirmations.take({ ...press, id })).toBeNull();
-    });
-
     it.for([
       ['another person', { userId: BOB }],
       ['another guild', { guildId: OTHER_GUILD }],

@@ -59,13 +59,6 @@ export function historyContract(it: StoreTest): void {
       ]);
     });
 
-    it('shows the message of an alert that was sent, with how many alerts it holds', async ({ store }) => {
-      await post(store, [1, 2]);
-      const batch = await send(store);
-      const message = { messageId: `message-${batch}`, sentAt: NOW, attempts: 1, alerts: 2, together: 1 };
-      expect(await historyOf(store, 1)).toMatchObject([{ alerts: [{ state: 'sent', message }] }]);
-    });
-
     it('shows a transfer that nobody watches only to the guild whose project brought it', async ({ store }) => {
       await store.routing.commit(routed({ transfers: [storedTransfer(1, { scope: 7 })] }));
       const query = { guildId: GUILD, txHash: txHash(1) };
@@ -121,11 +114,14 @@ export function historyContract(it: StoreTest): void {
       expect(await dead()).toEqual({ reason: 'last', at: NOW + 3 });
     });
 
-    it('counts the alerts of a message, and those of the same transaction', async ({ store }) => {
+    it('shows the message of an alert, with how many it holds and how many of them are of the transaction', async ({
+      store,
+    }) => {
       const transfers = [1, 2, 3].map((n) => storedTransfer(n, { transfer: { txHash: txHash(Math.min(n, 2)) } }));
       await store.routing.commit(routed({ transfers, alerts: [1, 2, 3].map((n) => newAlert(n)) }));
-      await send(store);
-      const shown = { alerts: [{ message: { alerts: 3, together: 2 } }] };
+      const messageId = `message-${await send(store)}`;
+      const message = { messageId, sentAt: NOW, attempts: 1, alerts: 3, together: 2 };
+      const shown = { alerts: [{ state: 'sent', message }] };
       expect(await historyOf(store, 2)).toMatchObject([shown, shown]);
     });
 

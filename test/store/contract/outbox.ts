@@ -65,13 +65,6 @@ export function outboxContract(it: StoreTest): void {
       expect(await next(store, NOW + 2)).toMatchObject({ status: 'nothing', burst: true });
     });
 
-    it('returns held alerts before others once they are due', async ({ store }) => {
-      await post(store, [1]);
-      await post(store, [2], { hold: 'hourly', dueAt: NOW });
-      expect(await next(store, NOW - 1)).toMatchObject({ status: 'alerts', reason: null });
-      expect(await next(store)).toMatchObject({ status: 'alerts', reason: 'hourly', waiting: 1 });
-    });
-
     it('counts neither held alerts nor each transfer of one transaction as a burst', async ({ store }) => {
       await post(store, numbers(BURST_ALERTS + 1));
       await send(store, { kind: 'digest', reason: 'hourly' });

@@ -43,50 +43,21 @@ async function watching({ routing }: Store, scopes: readonly number[]): Promise<
 
 export function projectsContract(it: StoreTest): void {
   describe('projects', () => {
-    it('keeps the scope and the path token of a project that is replaced', async ({ store }) => {
+    it('removes a project with its path tokens, webhook names and use of the inbox, not another guild’s', async ({
+      store,
+    }) => {
       const scope = await save(store, GUILD, 'one', 't1');
-      expect(await save(store, GUILD, 'another', 't2')).toBe(scope);
-      expect(await store.projects.ofGuild(GUILD)).toMatchObject({ scope, projectId: 'another' });
-      expect(await tokens(store)).toEqual([`${scope} t1`]);
-    });
-
-    it('remembers which projects sign their deliveries', async ({ store }) => {
-      await save(store, GUILD, 'one', 't1');
-      const project = { guildId: OTHER_GUILD, projectId: 'two', sealed: Buffer.from('two'), signed: true };
-      await store.projects.save(project, 't2');
-      expect((await store.projects.all()).map(({ signed }) => signed)).toEqual([false, true]);
-      expect(await store.projects.ofGuild(OTHER_GUILD)).toMatchObject({ signed: true });
-      await save(store, OTHER_GUILD, 'two', 't2');
-      expect(await store.projects.ofGuild(OTHER_GUILD)).toMatchObject({ signed: false });
-    });
-
-    it('gives each guild a scope of its own', async ({ store }) => {
-      const [one, two] = [await save(store, GUILD, 'one', 't1'), await save(store, OTHER_GUILD, 'two', 't2')];
-      expect(one).not.toBe(two);
-      expect(await store.projects.all()).toMatchObject([
-        { guildId: GUILD, scope: one, projectId: 'one' },
-        { guildId: OTHER_GUILD, scope: two, projectId: 'two' },
-      ]);
-    });
-
-    it('removes a project with its path tokens and webhook names, and nothing of other guilds', async ({ store }) => {
-      await save(store, GUILD, 'one', 't1');
       const other = await save(store, OTHER_GUILD, 'two', 't2');
       for (const guildId of [GUILD, OTHER_GUILD]) await store.projects.nameWebhook(guildId, 0, 'w', 'Main');
+      const done = await store.inbox.append([received('{}', { scope })]);
+      await store.routing.commit(routed({ done }));
+      expect(await store.inbox.usage()).toMatchObject([{ scope, dayBytes: 2 }]);
       expect(await store.projects.remove(GUILD)).toBe(true);
       expect(await store.projects.remove(GUILD)).toBe(false);
       expect(await store.projects.ofGuild(GUILD)).toBeNull();
       expect(await tokens(store)).toEqual([`${other} t2`]);
       expect((await store.projects.webhookNames(GUILD, 0)).size).toBe(0);
       expect([...(await store.projects.webhookNames(OTHER_GUILD, 0))]).toEqual([['w', 'Main']]);
-    });
-
-    it('removes a project with what it used of the inbox', async ({ store }) => {
-      const scope = await save(store, GUILD, 'one', 't1');
-      const done = await store.inbox.append([received('{}', { scope })]);
-      await store.routing.commit(routed({ done }));
-      expect(await store.inbox.usage()).toMatchObject([{ scope, dayBytes: 2 }]);
-      await store.projects.remove(GUILD);
       expect(await store.inbox.usage()).toEqual([]);
     });
 
@@ -96,21 +67,13 @@ export function projectsContract(it: StoreTest): void {
       expect(await save(store, OTHER_GUILD, 'two', 't2')).toBeGreaterThan(scope);
     });
 
-    it('keeps the previous path token until it is revoked and refuses a third one before', async ({ store }) => {
-      const scope = await save(store, GUILD, 'one', 't1');
-      expect(await store.projects.rotateToken(scope, 't2')).toBe(true);
-      expect(await tokens(store)).toEqual([`${scope} t1 (retiring)`, `${scope} t2`]);
-      expect(await store.projects.rotateToken(scope, 't3')).toBe(false);
-      expect(await store.projects.revokeToken(scope)).toBe(true);
-      expect(await store.projects.revokeToken(scope)).toBe(false);
-      expect(await tokens(store)).toEqual([`${scope} t2`]);
-    });
-
-    it('rotates and revokes the path tokens of one scope only', async ({ store }) => {
+    it('keeps a scope’s previous path token until it is revoked, and refuses a third one before', async ({ store }) => {
       const [one, two] = [await save(store, GUILD, 'one', 'a1'), await save(store, OTHER_GUILD, 'two', 'b1')];
-      await store.projects.rotateToken(one, 'a2');
-      await store.projects.rotateToken(two, 'b2');
-      await store.projects.revokeToken(one);
+      expect(await store.projects.rotateToken(one, 'a2')).toBe(true);
+      expect(await store.projects.rotateToken(one, 'a3')).toBe(false);
+      expect(await store.projects.rotateToken(two, 'b2')).toBe(true);
+      expect(await store.projects.revokeToken(one)).toBe(true);
+      expect(await store.projects.revokeToken(one)).toBe(false);
       expect(await tokens(store)).toEqual([`${one} a2`, `${two} b1 (retiring)`, `${two} b2`]);
     });
 
