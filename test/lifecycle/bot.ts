@@ -111,7 +111,7 @@ export async function startBot(file: string, environment: Record<string, string>
     },
     /** What `/readyz` says about the database. */
     async database() {
-      const { statusCode: status, body } = await request(`${ops}/readyz`);
+      const { statusCode: status, body } = await request(`${ops}/readyz?part=database`);
       const { parts } = (await body.json()) as { parts: { database: { ready: boolean; detail?: string } } };
       return { status, ...parts.database };
     },
