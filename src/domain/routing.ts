@@ -34,8 +34,9 @@ export interface RoutingResult {
   transfers: SeenTransfer[];
   deliveries: StoredDelivery[];
   alerts: NewAlert[];
-  /** What concerns a removed subscription is not stored. */
   decisions: Decision[];
+  /** What concerns a removed subscription is not stored. */
+  concerned: number[];
   /** Of subscriptions whose address moved something of worth. */
   stats: SubscriptionStats[];
   quarantined: { id: number; reason: string }[];

@@ -87,6 +87,7 @@ export async function decide(
   const transfers = new Map<string, SeenTransfer>();
   const deliveries = new Map<string, StoredDelivery>();
   const stats = new Map<number, ActivityStats>();
+  const concerned = new Set<number>();
   const changed = new Set<string>();
   const lines: (() => void)[] = [];
   for (const item of items) {
@@ -104,9 +105,12 @@ export async function decide(
     state.transfers.set(transfer.key, transfer);
     state.deliveries.set(delivery.key, delivery);
     for (const one of counterparties) addCounterparty(state.signals, one);
-    // Dust must neither end a silence nor make an address look busy.
-    for (const { subscription, at } of decision.isDust ? [] : decisions)
-      stats.set(subscription, afterEvent(stats.get(subscription) ?? state.stats.get(subscription), at));
+    for (const { subscription, at } of decisions) {
+      concerned.add(subscription);
+      // Dust must neither end a silence nor make an address look busy.
+      if (!decision.isDust)
+        stats.set(subscription, afterEvent(stats.get(subscription) ?? state.stats.get(subscription), at));
+    }
     result.done.push(row.id);
     transfers.set(transfer.key, transfer);
     deliveries.set(delivery.key, delivery);
@@ -121,6 +125,7 @@ export async function decide(
       ...result,
       transfers: [...transfers.values()],
       deliveries: [...deliveries.values()],
+      concerned: [...concerned],
       stats: [...stats].map(([subscription, after]) => ({ subscription, ...after })),
       changed: [...changed],
     },
@@ -136,6 +141,7 @@ const resultOf = (now: number): RoutingResult => ({
   deliveries: [],
   alerts: [],
   decisions: [],
+  concerned: [],
   stats: [],
   quarantined: [],
   changed: [],

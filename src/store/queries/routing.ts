@@ -250,10 +250,10 @@ async function takeFromInbox(sql: Sql, { done, quarantined }: RoutingResult): Pr
 /** An event ends a silence. Returns the subscriptions that were removed since the router read them. */
 async function putStats(
   sql: Sql,
-  { stats, decisions }: Pick<RoutingResult, 'stats' | 'decisions'>,
+  { stats, concerned }: Pick<RoutingResult, 'stats' | 'concerned'>,
 ): Promise<Set<number>> {
   const latest = new Map(stats.map((each) => [each.subscription, each]));
-  const removed = new Set([...latest.keys(), ...decisions.map(({ subscription }) => subscription)]);
+  const removed = new Set([...latest.keys(), ...concerned]);
   const found = await sql.list<number>`SELECT id FROM subscriptions WHERE id ${isIn([...removed])}`;
   const rows = found.flatMap((id) => {
     const after = latest.get(id);

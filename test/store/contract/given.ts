@@ -144,6 +144,7 @@ export const routed = ({
   deliveries: [],
   alerts: [],
   decisions: [],
+  concerned: [],
   stats: [],
   quarantined: [],
   changed: [],
