@@ -16,7 +16,6 @@ export interface Verdict {
   rounds: number;
   points: Map<string, number>;
   acknowledged: number;
-  /** Acknowledged transfers that every channel concerned shows exactly once. */
   shown: number;
   lost: number;
   doubled: number;

@@ -9,7 +9,6 @@ const PATIENCE_MS = 3 * SECOND;
  */
 export const LOST_RESPONSE_MS = 15 * SECOND;
 
-/** The status of a response; `none`: there was none in time. */
 export type Answer = number | 'none';
 
 interface Habits {
@@ -27,7 +26,6 @@ interface Habits {
 const BROKEN = new Set(['ECONNREFUSED', 'ECONNRESET', 'UND_ERR_SOCKET']);
 const waitOf = (waits: readonly number[], retry: number): number => waits[Math.min(retry, waits.length - 1)]!;
 
-/** Posts bodies, each of them again and again until it gets a 200. */
 export function startDeliveries({ url, retriesMs, laterMs = retriesMs, repeats, send = (_, post) => post() }: Habits) {
   const agent = new Agent({ connections: 32, headersTimeout: PATIENCE_MS, bodyTimeout: PATIENCE_MS });
   /** Bodies whose last try broke off, or got no response in time. */

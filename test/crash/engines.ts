@@ -44,7 +44,6 @@ const EVENT_POINTS: readonly string[] = [
   'receiver listening',
 ];
 
-/** Points that only the very first start passes. */
 const FIRST_POINTS: readonly string[] = ['lock taken', 'journal mode set', 'migration uncommitted', 'database ready'];
 
 export interface CrashEngine {

@@ -15,7 +15,6 @@ export interface OpenedStore {
   close(): void | Promise<void>;
 }
 
-/** Opens channels, and subscribes each to an address of its own in a database, which it closes. */
 export async function watchAddresses(discord: Discord, { store, close }: OpenedStore): Promise<Watched[]> {
   const watched: Watched[] = [];
   for (let n = 1; n <= CHANNELS; n++) {

@@ -10,7 +10,6 @@ import { accepted, startStandIn, temporaryFile, WATCHING } from './bot.ts';
 export const CHANNEL = seed.harbor.alerts;
 export const MESSAGES = '/channels/:channel/messages';
 
-/** Starts the whole bot in this process; it watches the treasury in one channel. */
 export async function startHere(
   file: string,
   discord: Discord,
@@ -31,7 +30,6 @@ export async function post(app: App, body: string | Buffer, token = PATH_TOKEN):
 interface WholeOptions {
   clock?: Clock;
   environment?: Record<string, string>;
-  /** The stand-in's time; by default the real one. */
   discordClock?: ManualClock;
   prepare?(discord: Discord): void;
 }
@@ -69,7 +67,6 @@ export async function startWhole({ clock, environment, discordClock, prepare }: 
     metrics,
     post: send,
     deliver: (body: string | Buffer | object, token?: string) => accepted(() => send(body, token)),
-    /** Waits until a metric has a value; returns all metrics at that moment. */
     async reaches(name: string, value: number) {
       let now = new Map<string, number>();
       await until(`${name} is ${value}`, async () => {

@@ -109,7 +109,6 @@ export async function startBot(file: string, environment: Record<string, string>
       await answer.body.dump();
       return answer.statusCode;
     },
-    /** What `/readyz` says about the database. */
     async database() {
       const { statusCode: status, body } = await request(`${ops}/readyz?part=database`);
       const { parts } = (await body.json()) as { parts: { database: { ready: boolean; detail?: string } } };

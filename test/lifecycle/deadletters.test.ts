@@ -139,7 +139,6 @@ describe('commands while a bot runs', () => {
     expect((await deadletters('replay', 'q2')).code).toBe(0);
     minute();
     await whole.posted(1);
-    // What still cannot be understood comes back.
     expect((await deadletters('replay', 'all')).stdout).toContain('0 dead letters and 1 delivery.');
     await backlogBecomes({ inbox: 1 });
     minute();
@@ -154,7 +153,6 @@ describe('commands while a bot runs', () => {
     async (_, rows, bytes) => {
       await quarantine(store(), Array<Buffer>(rows).fill(Buffer.alloc(bytes)));
       await whole.restart();
-      // What cannot be understood goes in, too.
       await whole.deliver('x'.repeat(1_000_000));
       await backlogBecomes({ quarantine: rows + 1, inbox: 0 });
       minute();

@@ -19,7 +19,6 @@ const OPERATOR = {
   NOTIFICATION_API_SECRET: 'operators-api-secret',
 };
 
-/** Two servers, a notification service that knows every key, and a bot that can be restarted on the same file. */
 async function world() {
   // Its time stands still: a busy machine may take long to answer.
   const { discord, environment } = await startStandIn({ clock: createManualClock(Date.now()) });

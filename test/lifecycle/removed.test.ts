@@ -62,7 +62,6 @@ it('erases a server that removed the stopped bot after thirty days, once Discord
   await pass(HOUR);
   expect([await watched(), await noted()]).toEqual([[], []]);
   expect(await store().metrics.stored(harbor.id)).toMatchObject({ audit: 0, project: false });
-  // Its project is gone, and so is its URL.
   expect(await whole.post('gone', OWN)).toBe(404);
 });
 

@@ -9,7 +9,6 @@ import type { Group, Member } from './group.ts';
 const BEYOND_LEASE_MS = 7 * SECOND;
 const DOWN_MS = 2 * SECOND;
 
-/** What may happen to several processes on one Postgres, and how it ends. */
 export const FAULTS = {
   async killWorker({ group }: World): Promise<void> {
     const worker = await workerOf(group);
@@ -33,7 +32,6 @@ export const FAULTS = {
     worker.signal('SIGCONT');
     await ready(worker);
   },
-  /** The working process is cut off from Postgres, and from nothing else. */
   async cut({ group }: World): Promise<void> {
     const worker = await workerOf(group);
     worker.cable.cut();
@@ -54,7 +52,6 @@ export const FAULTS = {
     await server.start();
     await workerOf(group);
   },
-  /** The disk of Postgres is full for a while, and at least one process noticed. */
   async fullDisk({ group, disk }: World): Promise<void> {
     disk?.fill();
     if (disk) await until('a process was refused because the disk is full', () => group.members.some(metFullDisk));
@@ -72,7 +69,6 @@ export const FAULTS = {
     await server.start();
     await workerOf(group);
   },
-  /** The processes are replaced one after the other, as at an update. */
   async roll({ group }: World): Promise<void> {
     for (const member of group.members) {
       member.signal('SIGTERM');

@@ -25,7 +25,6 @@ const RESPONSE_MS = 500;
 /** The pause before each request: these must not be the load. */
 const PAUSE_MS = 50;
 
-/** Starts several bots, each with a cable of its own to the database. */
 export async function startGroup(names: readonly string[], discord: Discord, database: string, folder: string) {
   await using stack = new AsyncDisposableStack();
   const url = new URL(database);

@@ -15,7 +15,6 @@ const kinds = Object.keys(FAULTS) as Fault[];
 const begun = Date.now();
 let happened = 0;
 
-/** One kind after the other, as long as there is time. */
 function* faults(): Generator<Fault> {
   while (Date.now() - begun < seconds * 1_000) yield kinds[happened++ % kinds.length]!;
 }

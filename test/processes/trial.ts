@@ -16,11 +16,9 @@ import { type Group, startGroup } from './group.ts';
 
 interface Verdict {
   acknowledged: number;
-  /** Acknowledged transfers that every channel concerned shows exactly once. */
   shown: number;
   lost: number;
   doubled: number;
-  /** Transfers that a channel shows after later ones. */
   disordered: number;
   /** The longest time without a process that works, for each kind of fault; in milliseconds. */
   idleMs: Partial<Record<Fault, number>>;

@@ -49,17 +49,6 @@ export function inboxContract(it: StoreTest): void {
       expect(await store.inbox.next(100, 1_200)).toHaveLength(4);
     });
 
-    it('returns the deliveries of each scope in turn', async ({ store }) => {
-      await append(store, ['a1', 'a2', 'a3'], 0);
-      await append(store, ['b1'], 5);
-      await append(store, ['c1', 'c2'], 9);
-      const bodies = async (...args: Parameters<Store['inbox']['next']>) =>
-        (await store.inbox.next(...args)).map(({ body }) => body);
-      expect(await bodies(100)).toEqual(['a1', 'b1', 'c1', 'a2', 'c2', 'a3']);
-      expect(await bodies(4)).toEqual(['a1', 'b1', 'c1', 'a2']);
-      expect(await bodies(100, 1)).toEqual(['a1', 'b1', 'c1']);
-    });
-
     it('knows how much waits for each server’s own project, and its bytes of the latest day', async ({ store }) => {
       const day = Math.floor(NOW / DAY);
       await append(store, ['operator'], 0);
@@ -106,15 +95,6 @@ export function inboxContract(it: StoreTest): void {
         { scope, rows: 1, bytes: 2, givenUp: 0 },
       ]);
       expect((await store.quarantine.list()).map(({ guildId }) => guildId)).toEqual([null, null, GUILD]);
-    });
-
-    it('puts a quarantined delivery back into the inbox', async ({ store }) => {
-      await quarantine(store, ['one', 'two']);
-      const [first] = await store.quarantine.list();
-      expect(await store.quarantine.replay([first!.id])).toBe(1);
-      expect(await store.quarantine.replay([first!.id])).toBe(0);
-      expect(await store.inbox.next(9)).toMatchObject([{ body: 'one', receivedAt: NOW }]);
-      expect(await store.quarantine.list()).toHaveLength(1);
     });
 
     it('lets a scope’s oldest deliveries give up too many bytes, and keeps their hashes', async ({ store }) => {

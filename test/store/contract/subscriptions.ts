@@ -120,14 +120,6 @@ export function subscriptionsContract(it: StoreTest): void {
       expect(await store.labels.list(GUILD)).toMatchObject([{ createdBy: ADA, at: NOW }]);
     });
 
-    it('mutes and unmutes several subscriptions and returns how many', async ({ store }) => {
-      const ids = [(await subscribe(store)).id, (await subscribe(store, { address: ALICE })).id];
-      expect(await store.subscriptions.mute(GUILD, [...ids, 999], NOW)).toBe(2);
-      expect((await store.subscriptions.list(GUILD)).map(({ mutedUntil }) => mutedUntil)).toEqual([NOW, NOW]);
-      expect(await store.subscriptions.mute(GUILD, [ids[0]!], null)).toBe(1);
-      expect(await store.subscriptions.get(GUILD, ids[0]!)).toMatchObject({ mutedUntil: null });
-    });
-
     it('removes a subscription once and never gives its id to another', async ({ store }) => {
       const { id } = await subscribe(store);
       expect(await store.subscriptions.remove(GUILD, id)).toBe(true);

@@ -5,7 +5,6 @@ export interface Cable {
   port: number;
   /** From now on nothing passes, and neither side notices. */
   cut(): void;
-  /** What was on the way arrives. */
   mend(): void;
   /** Forgets all connections: nothing passes on them from then on, and neither side notices. New ones pass. */
   forget(): void;

@@ -48,7 +48,6 @@ const fileUrl = (name: string): string => `sqlite:${join(folder, name)}`;
 /** Text that an engine could spoil: quotes, braces, backslashes, other scripts, emoji. */
 const HOSTILE = `O'Neil "{a,b}" \\x00 \\u0000 NULL ${String.fromCodePoint(0x1f680)} \u202e $1`;
 
-/** Stores something in every table, through the port. */
 async function fill(store: Store): Promise<void> {
   const { id: subscription } = await subscribe(store, {
     label: HOSTILE.slice(0, 32),

@@ -12,7 +12,6 @@ const MAX_STDERR_CHARACTERS = 10_000;
 export interface PostgresServer {
   createDatabase(): Promise<string>;
   port: number;
-  /** False once it stopped or gave up. */
   isRunning(): boolean;
   start(): Promise<void>;
   /** Lets its write-ahead log go on in a new file; rejects when there is no space for one. */

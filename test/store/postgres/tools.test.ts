@@ -18,7 +18,6 @@ beforeEach(() => {
 const run = (url: string, ...args: string[]) =>
   ledgerbell(args, { DISCORD_TOKEN: discord.token, DISCORD_API_URL: discord.apiUrl, DATABASE_URL: url }, folder);
 
-/** A database with its tables, into which a stopped bot wrote two unreadable deliveries and a dead letter. */
 async function fill(url: string): Promise<void> {
   const { store, close } = await openForTest(url);
   await quarantine(store, ['first', 'second']);

@@ -22,7 +22,6 @@ function start({ folder: name, keep }: { folder?: string; keep?: number } = {}) 
     directory,
     clock,
     backups,
-    /** Makes the database, which stays open. */
     open: () => onTestFinished(openDatabase(file).close),
     write(path: string, at = Date.now()): void {
       mkdirSync(folder, { recursive: true });

@@ -1,5 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { expect, it } from 'vitest';
+import { DAY } from '../../../src/domain/clock.ts';
+import { NOW, OTHER_CHANNEL, post, pruneAll, send } from '../contract/given.ts';
 import { openHere, storeOver } from './opened.ts';
 
 type Value = string | number | Buffer;
@@ -80,4 +82,19 @@ it('erases every row about one server, and no other', async () => {
   // What came to the operator's URL is public, and other servers may still get alerts about it.
   left.transfers = left.transfers!.filter((row) => (row as { key: string }).key !== 'shared1');
   expect({ ...left, sqlite_sequence: [] }).toEqual({ ...others, sqlite_sequence: [] });
+});
+
+it('deletes the rows of old messages whose alerts are deleted, and of no others', async () => {
+  const db = openHere();
+  const store = storeOver(db);
+  const old = NOW - 2 * DAY;
+  await post(store, [1], { now: old });
+  await send(store, { reference: 'old' }, old);
+  await post(store, [2], { now: old });
+  await post(store, [3]);
+  await send(store, { reference: 'of an old and a young alert' }, old);
+  await post(store, [4], { now: old, channelId: OTHER_CHANNEL });
+  await pruneAll(store, NOW - DAY);
+  const messages = db.prepare('SELECT reference FROM batches').pluck().all();
+  expect(messages).toEqual(['of an old and a young alert']);
 });
