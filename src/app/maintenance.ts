@@ -86,16 +86,21 @@ export function startMaintenance(
     if (isDiskLow()) await pruneWorthless('disk', since(WORTHLESS_LOW_MS));
   }
 
-  const attempt = (work: () => Promise<void>, failed: string): Promise<void> =>
+  const attempt = (work: () => Promise<void>, warn: (err: unknown) => void): Promise<void> =>
     work().catch((error: unknown) => {
-      if (!isStopped) log.warn({ err: error }, failed);
+      if (!isStopped) warn(error);
     });
 
-  void attempt(() => finishErasures(store), 'cannot finish erasing a server');
-  const stopDeleting = repeat(clock, HOUR, () => attempt(deleteOld, 'cannot delete old data: trying again in an hour'));
+  void attempt(
+    () => finishErasures(store),
+    (err) => log.warn({ err }, 'cannot finish erasing a server'),
+  );
+  const stopDeleting = repeat(clock, HOUR, () =>
+    attempt(deleteOld, (err) => log.warn({ err }, 'cannot delete old data: trying again in an hour')),
+  );
   const stopLooking = repeat(clock, MINUTE, () => {
     look();
-    return attempt(makeRoom, 'cannot delete transfers of uncataloged tokens');
+    return attempt(makeRoom, (err) => log.warn({ err }, 'cannot delete transfers of uncataloged tokens'));
   });
   return () => {
     isStopped = true;

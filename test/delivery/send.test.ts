@@ -90,7 +90,8 @@ it('posts another server’s alert between those of a server with very many chan
   const postedIn = () =>
     [...pipeline.discord.requests()].flatMap(({ path }) => /channels\/(\d+)\/messages/.exec(path)?.[1] ?? []);
   // Two alerts for each channel, so that they would come before a single one elsewhere.
-  for (let n = 1; n <= 2; n++) await pipeline.payAndWait(n, { tokenAddress: null, tokenType: 'ETH' });
+  for (let n = 1; n <= 2; n++) await pipeline.pay(n, { tokenAddress: null, tokenType: 'ETH' });
+  await pipeline.idle();
   const perSecond = 40;
   expect(postedIn()).toHaveLength(perSecond);
   await pipeline.receive(payment({ from: `0x${'9'.repeat(40)}`, to: ALICE }));
