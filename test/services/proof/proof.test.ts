@@ -191,7 +191,9 @@ it(
     const idsOf = idsByEvent(received.filter((one) => !isWithdrawal(one)));
     const withdrawn = new Set(received.filter(isWithdrawal).map(eventOf));
     /** Blocks and transactions that were reported again from another block. */
-    const moved = new Set(received.map((one) => `${String(one.headers['ledgerbell-moved-from'])} ${bodyOf(one).txHash}`));
+    const moved = new Set(
+      received.map((one) => `${String(one.headers['ledgerbell-moved-from'])} ${bodyOf(one).txHash}`),
+    );
     const canonical = [...idsOf.keys()].filter((event) => blocks.has(event.split(' ')[0]));
     expect(canonical.sort()).toEqual(truth);
     // A second delivery of an event is right only after the first was withdrawn.
