@@ -1,18 +1,26 @@
 import packageJson from '../package.json' with { type: 'json' };
-import type { AppContext, AppOverrides } from './app/context.ts';
-import { type Data, openData } from './app/data.ts';
-import { type Interfaces, networkLabels, openInterfaces } from './app/interfaces.ts';
-import { startOperations } from './app/operations.ts';
-import { type Receiving, startReceiving } from './app/receiving.ts';
-import { createWork, type Work } from './app/work.ts';
+import type { AppContext, AppOverrides, Base, Receiving } from './app/context.ts';
+import { openData } from './app/data.ts';
+import type { Working } from './app/working.ts';
 import { namesOfFile } from './config/networks.ts';
-import type { Config } from './config.ts';
+import { type Config, type NetworkConfig, quotaLimits } from './config.ts';
 import { repeat, SECOND, systemClock } from './domain/clock.ts';
+import type { Inbox } from './domain/inbox.ts';
 import { ROOTS } from './domain/upstream.ts';
+import { maxConnections, readLimits } from './limits.ts';
 import { openLog } from './log.ts';
-import { createMetrics } from './metrics/metrics.ts';
+import { createScrape } from './metrics/gauges.ts';
+import { createMetrics, networkLabels } from './metrics/metrics.ts';
+import { databasePart, readReadiness } from './operator/readiness.ts';
+import { createOps, type Role } from './receiver/ops.ts';
+import { makePathToken } from './receiver/path-tokens.ts';
+import { probeReceiver, watchReachability } from './receiver/reachability.ts';
 import { REFUSAL_REASONS } from './receiver/refusals.ts';
+import { listen, startReceiver } from './receiver/server.ts';
+import { createSignatureCheck } from './receiver/signature.ts';
+import { SCHEMA_VERSION } from './store/schema.ts';
 import type { Store } from './store/store.ts';
+import { openInterfaces } from './upstream/interfaces.ts';
 
 export interface App {
   /** A URL without a path, like `ops`. */
@@ -22,7 +30,7 @@ export interface App {
   internals: {
     store: Store;
     receiver: Receiving['receiver'];
-    working: Work['expected'];
+    working(): Working;
   };
   /** Resolves when the process cannot go on: database unusable, lock lost, or its work could not begin. */
   failed: Promise<Error>;
@@ -35,69 +43,47 @@ export async function startApp(config: Config, overrides: AppOverrides = {}): Pr
   const { clock = systemClock, log = openLog(config.LOG_LEVEL), random = Math.random } = overrides;
   await using stack = new AsyncDisposableStack();
   const metrics = createMetrics(REFUSAL_REASONS, networkLabels(config.networks));
-  const context: AppContext = {
-    config,
-    log,
-    clock,
-    random,
-    metrics,
-    stack,
-  };
+  const context: AppContext = { config, log, clock, random, metrics, stack };
 
   // Most of what the bot imports is for the work: it is loaded while the database opens in threads of its own.
   const [data, { startWorking }] = await Promise.all([
     openData(context, overrides.database),
     import('./app/working.ts'),
   ]);
-  const interfaces = await openInterfaces(context, data, overrides);
-  // Created before the receiver so that it is closed after it; what it begins needs the receiver.
-  const work = createWork(context);
-  const receiving = await startReceiving(context, data, interfaces, work, overrides);
-  const { lock } = data.database;
-  const begin = () => work.begin((one) => startWorking(one, data, interfaces, receiving, overrides));
+  const { database, store, tokens } = data;
+  const timeoutMs = overrides.upstreamTimeoutMs;
+  const onTokens = tokens.refresh;
+  const interfaces = await openInterfaces({ ...context, ...data, newToken: makePathToken, onTokens, timeoutMs });
+  const base: Base = { ...context, ...data, interfaces };
+
+  // Created before the receiver so that it ends after it; what it begins needs the receiver.
+  const work = createWork(base);
+  const receiving = await startReceiving(base, work, overrides);
+  const { receiver, publicUrl } = receiving;
+  const begin = () => work.begin((own) => startWorking({ ...base, receiving, stack: own }, overrides));
   const failed = Promise.withResolvers<Error>();
-  void data.database.failed.then(failed.resolve);
-  if (lock === null) await begin();
+  void database.failed.then(failed.resolve);
+  if (database.lock === null) await begin();
   else {
-    followOthers(context, data, interfaces, work);
+    followOthers(base, work);
     if (config.ROLES.includes('work')) {
-      const working = lock.acquire().then(begin);
+      const working = database.lock.acquire().then(begin);
       working.catch(failed.resolve);
-      await lock.tried;
-      if (lock.isHeld()) await working;
+      await database.lock.tried;
+      if (database.lock.isHeld()) await working;
     }
   }
-  const ops = await startOperations(context, data, interfaces, receiving, work);
+  const ops = await startOperations(base, receiving, work);
 
-  const off = config.networks.flatMap((network) =>
-    Object.values(ROOTS).flatMap((name) =>
-      name === 'PRICES_URL' || network[name]
-        ? []
-        : network.name === ''
-          ? name
-          : `${namesOfFile(name)} of ${network.name}`,
-    ),
-  );
-  const { receiver, publicUrl } = receiving;
   const { version } = packageJson;
-  log.info(
-    {
-      receiver: receiver.url,
-      ops,
-      publicUrl,
-      database: data.name,
-      off,
-      version,
-      schema: data.schema,
-      node: process.version,
-    },
-    'started',
-  );
+  const off = config.networks.flatMap(rootsNotSet);
+  const [schema, node] = [SCHEMA_VERSION, process.version];
+  log.info({ receiver: receiver.url, ops, publicUrl, database: data.name, off, version, schema, node }, 'started');
   const started = stack.move();
   return {
     receiver: receiver.url,
     ops,
-    internals: { store: data.store, receiver, working: work.expected },
+    internals: { store, receiver, working: work.expected },
     failed: failed.promise,
     close() {
       receiver.stopAdmitting();
@@ -106,16 +92,120 @@ export async function startApp(config: Config, overrides: AppOverrides = {}): Pr
   };
 }
 
+type Work = ReturnType<typeof createWork>;
+
+/** The work begins at most once, and ends with the app. */
+function createWork({ config, stack }: Base) {
+  const own = new AsyncDisposableStack();
+  let current: Working | null = null;
+  let beginning: Promise<void> | null = null;
+  let isClosed = false;
+
+  stack.defer(async () => {
+    isClosed = true;
+    await beginning?.catch(() => undefined);
+    current = null;
+    await own.disposeAsync();
+  });
+  return {
+    current: (): Working | null => current,
+    expected(): Working {
+      if (current === null) throw new Error('This process does not work now: another one on its database does.');
+      return current;
+    },
+    role: (): Role => (current ? 'working' : config.ROLES.includes('work') ? 'standby' : 'receiving'),
+    wake: (): void => current?.router.wake(),
+    begin(start: (own: AsyncDisposableStack) => Promise<Working>): Promise<void> {
+      beginning = (async () => {
+        if (!isClosed) current = await start(own);
+      })();
+      return beginning;
+    },
+  };
+}
+
+async function startReceiving(
+  { config, file, database, store, networks, tokens, interfaces, metrics, clock, log, stack }: Base,
+  inbox: Inbox,
+  { limits = readLimits(), headers }: Pick<AppOverrides, 'limits' | 'headers'>,
+): Promise<Receiving> {
+  const byId = new Map(networks.map((network) => [network.id, network]));
+  const secretsOf = (scope: number) => interfaces.of(tokens.networkOf(scope)).projects.signingSecrets(scope);
+  const receiver = await startReceiver({
+    config,
+    store,
+    file,
+    inbox,
+    scopeOf: tokens.scopeOf,
+    sourcesOf: (scope) => (byId.get(tokens.networkOf(scope)) ?? networks[0]!).RECEIVER_SOURCES,
+    checkSignature: createSignatureCheck(secretsOf, clock.now),
+    limits: quotaLimits(config),
+    maxConnections: maxConnections(limits),
+    ...(headers && { headers }),
+    syncMs: database.syncMs,
+    count: {
+      received: () => metrics.received.inc(),
+      refused: (reason) => metrics.refused.inc({ reason }),
+    },
+    clock,
+    log,
+  });
+  stack.defer(receiver.close);
+  const publicUrl = config.PUBLIC_URL ?? receiver.url;
+  const isRepeated = config.PUBLIC_URL !== undefined;
+  const reachability = watchReachability({ probe: () => probeReceiver(publicUrl), isRepeated, clock, log });
+  stack.defer(reachability.close);
+  return { receiver, publicUrl, reachability };
+}
+
 /** How often the inbox is read although this process stored nothing. */
 const POLL_MS = SECOND / 4;
 const REREAD_MS = 10 * SECOND;
 
 /** Follows what the other processes of a database store and change. */
-function followOthers({ clock, log, stack }: AppContext, { tokens }: Data, { all }: Interfaces, work: Work): void {
+function followOthers({ tokens, interfaces, clock, log, stack }: Base, work: Work): void {
   const reread = () =>
-    Promise.all([tokens.refresh(), ...all.map(({ projects }) => projects.readSigning())]).catch((error: unknown) =>
-      log.debug({ err: error }, 'cannot read what other processes changed'),
+    Promise.all([tokens.refresh(), ...interfaces.all.map(({ projects }) => projects.readSigning())]).catch(
+      (error: unknown) => log.debug({ err: error }, 'cannot read what other processes changed'),
     );
   stack.defer(repeat(clock, REREAD_MS, reread));
   stack.defer(repeat(clock, POLL_MS, work.wake));
+}
+
+async function startOperations(
+  { config, database, store, file, interfaces, lastBackup, metrics, clock, stack }: Base,
+  { receiver, reachability }: Receiving,
+  work: Work,
+): Promise<string> {
+  const common = {
+    outages: () =>
+      interfaces.all.map(({ label, network, health }) => ({
+        network: label,
+        name: label === undefined ? '' : network.name,
+        outages: health.outages(),
+      })),
+    completeness: () => work.current()?.services.completeness() ?? [],
+    clock,
+  };
+  const scrape = createScrape(metrics.registry, {
+    ...common,
+    backlog: store.metrics.backlog,
+    isDatabaseReady: async () => (await databasePart(database, receiver.fault(), clock)).ready,
+    syncMs: database.syncMs,
+    sending: () => work.current()?.deliverer.state() ?? null,
+    shards: () => work.current()?.gateway.shards() ?? new Map(),
+    lastBackup,
+    file,
+    build: { version: packageJson.version, schema: String(SCHEMA_VERSION), node: process.version },
+  });
+  const { fault } = receiver;
+  const sources = { ...common, database, fault, working: work.current, unreachable: reachability.unreachable };
+  const ops = createOps({ scrape, readiness: () => readReadiness(sources), role: work.role });
+  stack.defer(() => ops.close());
+  return listen(ops, config.OPS_HOST, config.OPS_PORT, 'OPS_PORT');
+}
+
+function rootsNotSet(network: NetworkConfig): string[] {
+  const missing = Object.values(ROOTS).filter((name) => name !== 'PRICES_URL' && !network[name]);
+  return network.name === '' ? missing : missing.map((name) => `${namesOfFile(name)} of ${network.name}`);
 }

@@ -23,9 +23,11 @@ export const LEVELS = [
     'src/discord',
     'src/upstream',
     'src/completeness',
+    'src/maintenance',
   ],
   ['commands'],
-  ['src/operator', 'src/app'],
+  ['src/operator'],
+  ['src/app'],
   ['src/start'],
   ['src/main'],
 ];

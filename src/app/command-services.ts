@@ -3,26 +3,24 @@ import { createGuildChannels } from '../../commands/shared/guild-channels.ts';
 import type { CommandServices, NetworkServices } from '../../commands/shared/services.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Checker } from '../completeness/checker.ts';
+import type { startDeliverer } from '../delivery/deliverer.ts';
 import { createCharts } from '../discord/chart.ts';
 import { sampleMessage } from '../discord/render/sample.ts';
+import type { RenderSettings } from '../discord/render/wording.ts';
+import { eraseGuild } from '../maintenance.ts';
+import { SCHEMA_VERSION } from '../store/schema.ts';
 import { createAttachmentReader } from '../upstream/attachment.ts';
-import type { AppContext } from './context.ts';
-import type { Data } from './data.ts';
-import type { Interfaces } from './interfaces.ts';
-import { eraseGuild } from './maintenance.ts';
-import type { Receiving } from './receiving.ts';
-import type { Sending } from './sending.ts';
+import type { Base, Receiving } from './context.ts';
 
 export function createCommandServices(
-  { config, clock, log }: AppContext,
-  { store, tokens, schema }: Data,
-  { all }: Interfaces,
-  { publicUrl, receiver, reachability }: Receiving,
-  { deliverer, settings }: Sending,
+  { config, store, networks: named, tokens, interfaces, receiving, clock, log }: Base & { receiving: Receiving },
+  settings: RenderSettings,
+  deliverer: ReturnType<typeof startDeliverer>,
   checkers: readonly Checker[],
   statement: CommandServices['statement'],
 ): CommandServices {
-  const networks = all.map(({ network, projects, explorer, discovery, health, chain }): NetworkServices => {
+  const { publicUrl, receiver, reachability } = receiving;
+  const networks = interfaces.all.map(({ network, projects, explorer, discovery, health, chain }): NetworkServices => {
     const { explorerUrl, nativeSymbol } = network;
     return {
       network,
@@ -37,12 +35,12 @@ export function createCommandServices(
         explorerUrl,
         discoveryUrl: network.DISCOVERY_URL,
         publicUrl,
-        networks: all.map((one) => one.network),
+        networks: named,
         nativeSymbol,
         operatorGuildIds: config.OPERATOR_GUILD_IDS,
         hasPrices: config.PRICES_URL !== undefined && config.networks.some((one) => one.PRICES_CHAIN !== undefined),
         version: packageJson.version,
-        schema,
+        schema: SCHEMA_VERSION,
       },
       cooldown: createCooldown(clock.now),
     };

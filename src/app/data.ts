@@ -4,33 +4,16 @@ import { dirname, join, resolve } from 'node:path';
 import { type Config, databaseFile, isPostgres, type NetworkConfig, shownUrl } from '../config.ts';
 import { type Clock, inTime, SECOND } from '../domain/clock.ts';
 import { makeFolder } from '../domain/folder.ts';
-import { FIRST_NETWORK, type Network } from '../domain/network.ts';
+import { FIRST_NETWORK } from '../domain/network.ts';
 import { operatorScope } from '../domain/project.ts';
-import { openPathTokens, type PathTokens } from '../receiver/path-tokens.ts';
+import { openPathTokens } from '../receiver/path-tokens.ts';
 import { assertListenable } from '../receiver/server.ts';
 import type { OpenStore } from '../store/open.ts';
-import { SCHEMA_VERSION } from '../store/schema.ts';
 import { startDailyBackups } from '../store/sqlite/backup.ts';
 import { prepareFolder } from '../store/sqlite/files.ts';
 import { openSqlite } from '../store/sqlite/open.ts';
 import type { Store } from '../store/store.ts';
-import type { AppContext } from './context.ts';
-
-export interface Data {
-  /** For the log: without a password. */
-  name: string;
-  /** null: the database is on a server. */
-  file: string | null;
-  schema: number;
-  /** Seals guilds' projects, unless the environment has the key. */
-  keyFile: string;
-  database: OpenStore;
-  store: Store;
-  networks: readonly (NetworkConfig & Network)[];
-  tokens: PathTokens;
-  /** null: there is no backup; undefined: somebody else makes them. */
-  lastBackup(): number | null | undefined;
-}
+import type { AppContext, Data } from './context.ts';
 
 const KEY_NAME = 'secrets.key';
 
@@ -48,7 +31,6 @@ export async function openData(context: AppContext, given: OpenStore | undefined
   return {
     name: file ?? shownUrl(url),
     file,
-    schema: SCHEMA_VERSION,
     keyFile: file === null ? sharedKeyFile(context) : join(dirname(file), KEY_NAME),
     database,
     store,

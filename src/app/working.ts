@@ -1,55 +1,63 @@
-import type { CommandServices } from '../../commands/shared/services.ts';
+import { watchGaps } from '../../commands/shared/gap-notices.ts';
 import { watchBalances } from '../completeness/balances.ts';
-import { type Checker, startChecker } from '../completeness/checker.ts';
+import { startChecker } from '../completeness/checker.ts';
 import { postStatements } from '../completeness/statement-posts.ts';
 import { createStatements } from '../completeness/statement-reader.ts';
 import { composeNotice } from '../delivery/compose.ts';
-import { type GatewayOptions, startGateway } from '../discord/gateway.ts';
-import { renderCrossing } from '../discord/render/notice.ts';
+import { startDeliverer } from '../delivery/deliverer.ts';
+import { watchSilence } from '../delivery/silence.ts';
+import { startGateway } from '../discord/gateway.ts';
+import { renderCrossing, renderSilence } from '../discord/render/notice.ts';
+import { createRenderers, renderSettings } from '../discord/render/renderers.ts';
 import { renderStatement, statementCsv } from '../discord/render/statement.ts';
+import type { RenderSettings } from '../discord/render/wording.ts';
+import { createSender } from '../discord/sender.ts';
+import type { Inbox } from '../domain/inbox.ts';
+import type { Outbox } from '../domain/sender.ts';
+import { openUptime, startMaintenance, type Uptime } from '../maintenance.ts';
 import { startRouter } from '../routing/router.ts';
 import { createTokenCatalog } from '../routing/token-catalog.ts';
-import type { Store } from '../store/store.ts';
 import { createCommandServices } from './command-services.ts';
-import type { AppContext, AppOverrides } from './context.ts';
-import type { Data } from './data.ts';
-import { watchGaps } from './gap-notices.ts';
-import type { Interfaces } from './interfaces.ts';
-import { openUptime, startMaintenance } from './maintenance.ts';
-import type { Receiving } from './receiving.ts';
-import { type Sending, startSending } from './sending.ts';
+import type { AppOverrides, Base, Receiving } from './context.ts';
 
 /** What one process at a time does: it routes, sends, serves commands, and deletes old data. */
 export type Working = Awaited<ReturnType<typeof startWorking>>;
 
+interface Parts extends Base {
+  receiving: Receiving;
+}
+
 /** Parts are created against the direction of events, because each gets the next: sender ← deliverer ← router. */
-export async function startWorking(
-  context: AppContext,
-  data: Data,
-  interfaces: Interfaces,
-  receiving: Receiving,
-  overrides: AppOverrides,
-) {
-  const { log, clock, stack } = context;
-  const { store } = data;
-  const { connect = startGateway } = overrides;
-  const uptime = await openUptime({ store, clock, log });
-  const maySend = () => data.database.lock?.isHeld() ?? true;
-  const sending = startSending(context, { store, networks: data.networks, uptime, maySend }, overrides);
-  const { balances, statement } = startBalances(context, store, interfaces, sending);
-  const router = startRouting(context, store, interfaces, receiving, sending, () => balances?.wake());
+export async function startWorking(parts: Parts, overrides: AppOverrides) {
+  const { config, store, networks, clock, log, random, stack } = parts;
+  const uptime = await openUptime(parts);
+  const settings = renderSettings(networks, log);
+  const { sender, deliverer } = startSending(parts, settings, uptime, overrides);
+  const { balances, statement } = watchWallets(parts, settings, deliverer);
+  const router = startRouting(parts, deliverer, () => balances?.wake());
   stack.defer(router.close);
-  const checkers = startCheckers(context, store, interfaces, router, sending, overrides);
-  const given = createCommandServices(context, data, interfaces, receiving, sending, checkers, statement);
+  const checkers = startCheckers(parts, router, deliverer, overrides);
+  const given = createCommandServices(parts, settings, deliverer, checkers, statement);
   const services = { ...given, ...overrides.services };
-  if (checkers.length > 0) stack.defer(watchGaps(context, store, services, sending).close);
-  const gateway = connect(gatewayOptions(context, store, sending, services));
+  if (checkers.length > 0) stack.defer(watchGaps(services, deliverer, clock, log).close);
+  const { connect = startGateway } = overrides;
+  const gateway = connect({
+    token: config.DISCORD_TOKEN,
+    apiUrl: config.DISCORD_API_URL,
+    commands: async () => (await import('../../commands/index.ts')).commandsFor(networks.length),
+    services,
+    settingsOf: store.guilds.settings,
+    now: clock.now,
+    after: clock.after,
+    log,
+    random,
+    membership: deliverer,
+  });
   stack.defer(gateway.close);
-  const { sender, deliverer } = sending;
   const stop = startMaintenance(store, clock, log, {
     since: uptime.since,
-    isDiskLow: receiving.receiver.isDiskLow,
-    forgot: (reason, transfers) => context.metrics.forgotten.inc({ reason }, transfers),
+    isDiskLow: parts.receiving.receiver.isDiskLow,
+    forgot: (reason, transfers) => parts.metrics.forgotten.inc({ reason }, transfers),
     look() {
       const { authorized, breaker } = deliverer.state();
       void uptime.tick(authorized && !breaker);
@@ -65,7 +73,7 @@ export async function startWorking(
     },
     async onBegun(guild) {
       log.info({ guild }, 'erasing the data of a server that removed the bot 30 days ago');
-      await data.tokens.refresh();
+      await parts.tokens.refresh();
     },
   });
   stack.defer(stop);
@@ -73,40 +81,25 @@ export async function startWorking(
   return { deliverer, router, gateway, services, checkers, balances };
 }
 
-function startCheckers(
-  { clock, log, metrics, stack }: AppContext,
-  store: Store,
-  { all }: Interfaces,
-  router: ReturnType<typeof startRouting>,
-  { deliverer }: Sending,
-  { chainRoundMs }: AppOverrides,
-): Checker[] {
-  return all.flatMap(({ network, chain }) => {
-    if (!chain) return [];
-    const checker = startChecker({
-      network,
-      chain,
-      confirmations: network.RPC_CONFIRMATIONS,
-      store,
-      inbox: router,
-      outbox: deliverer,
-      onFound: (transfers) => metrics.found.inc(transfers),
-      clock,
-      log,
-      roundMs: chainRoundMs,
-    });
-    stack.defer(checker.close);
-    return checker;
-  });
+function startSending(
+  { config, database, store, metrics, clock, log, random, stack }: Base,
+  settings: RenderSettings,
+  uptime: Pick<Uptime, 'since'>,
+  given: Pick<AppOverrides, 'sender' | 'renderers'>,
+) {
+  const { DISCORD_TOKEN: token, DISCORD_API_URL: apiUrl } = config;
+  const sender = given.sender ?? createSender({ token, apiUrl, maySend: () => database.lock?.isHeld() ?? true });
+  const options = { store, sender, clock, log, random, metrics, uptimeSince: uptime.since };
+  const deliverer = startDeliverer({ ...options, ...createRenderers(settings), ...given.renderers });
+  stack.defer(deliverer.close);
+  const silence = watchSilence({ store, clock, log, render: renderSilence, outbox: deliverer });
+  stack.defer(silence.close);
+  return { sender, deliverer };
 }
 
-function startBalances(
-  { clock, log, stack }: AppContext,
-  store: Store,
-  { all }: Interfaces,
-  { deliverer: outbox, settings }: Sending,
-) {
-  const chains = new Map(all.flatMap(({ network: { id }, chain }) => (chain ? [[id, chain] as const] : [])));
+/** Balances after alerts, low ones, and statements: what a network's node is asked for. */
+function watchWallets({ store, interfaces, clock, log, stack }: Base, settings: RenderSettings, outbox: Outbox) {
+  const chains = new Map(interfaces.all.flatMap(({ network: { id }, chain }) => (chain ? [[id, chain] as const] : [])));
   const statement = createStatements(store, chains);
   if (chains.size === 0) return { balances: null, statement };
   const common = { store, chains, outbox, clock, log };
@@ -128,30 +121,16 @@ function startBalances(
   return { balances, statement };
 }
 
-const MAX_PRICED_AT_START = 100;
-
 function startRouting(
-  { log, clock, metrics }: AppContext,
-  store: Store,
-  { all, prices }: Interfaces,
-  { receiver }: Receiving,
-  { deliverer }: Sending,
+  { store, interfaces: { all, prices }, receiving, metrics, clock, log }: Parts,
+  outbox: Outbox,
   onRouted: () => void,
 ) {
-  // Prices are known soon after a restart. The tokens that were listed last moved last.
-  for (const { network } of all) {
-    const own = network.PRICES_CHAIN && prices?.on(network.PRICES_CHAIN);
-    if (!own) continue;
-    void store.tokens
-      .known('', network.id)
-      .then((some) => own.ask(['native', ...some.slice(0, MAX_PRICED_AT_START).map(({ token }) => token)]))
-      .catch((error: unknown) => log.debug({ err: error }, 'cannot read the tokens whose prices are asked for'));
-  }
   return startRouter({
     store,
     clock,
     log,
-    receiver,
+    receiver: receiving.receiver,
     networks: new Map(
       all.map(({ network: { id, chainId, nativeSymbol, PRICES_CHAIN: chain }, projects, explorer }) => [
         id,
@@ -164,7 +143,7 @@ function startRouting(
         },
       ]),
     ),
-    outbox: deliverer,
+    outbox,
     count(events) {
       metrics.routed.inc(events);
       onRouted();
@@ -172,22 +151,23 @@ function startRouting(
   });
 }
 
-function gatewayOptions(
-  { config, log, clock, random }: AppContext,
-  store: Store,
-  { deliverer }: Sending,
-  services: CommandServices,
-): GatewayOptions<CommandServices> {
-  return {
-    token: config.DISCORD_TOKEN,
-    apiUrl: config.DISCORD_API_URL,
-    commands: async () => (await import('../../commands/index.ts')).commandsFor(config.networks.length),
-    services,
-    settingsOf: store.guilds.settings,
-    now: clock.now,
-    after: clock.after,
-    log,
-    random,
-    membership: deliverer,
-  };
+function startCheckers(
+  { store, interfaces, metrics, clock, log, stack }: Base,
+  inbox: Inbox,
+  outbox: Outbox,
+  { chainRoundMs: roundMs }: Pick<AppOverrides, 'chainRoundMs'>,
+) {
+  const common = { store, inbox, outbox, onFound: (transfers: number) => metrics.found.inc(transfers), clock, log };
+  return interfaces.all.flatMap(({ network, chain }) => {
+    if (!chain) return [];
+    const checker = startChecker({
+      ...common,
+      network,
+      chain,
+      confirmations: network.RPC_CONFIRMATIONS,
+      roundMs,
+    });
+    stack.defer(checker.close);
+    return checker;
+  });
 }

@@ -29,6 +29,14 @@ interface Attempt {
   receivedAt: number | null;
 }
 
+const MAX_LABELS = 50;
+
+/** Empty: there is only one network. */
+export const networkLabels = (networks: readonly { name: string }[]): string[] =>
+  networks.length === 1
+    ? []
+    : networks.map(({ name }, index) => (index < MAX_LABELS - 1 || networks.length <= MAX_LABELS ? name : 'others'));
+
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /** `networks`: the labels of the networks, where there are several. */

@@ -34,7 +34,7 @@ export async function resealProjects(store: Store, seal: Seal): Promise<{ reseal
   return { resealed, closed };
 }
 
-interface ProjectsOptions extends Omit<ClientOptions, 'url'> {
+export interface ProjectsOptions extends Omit<ClientOptions, 'url'> {
   store: Store;
   network?: number;
   seal: Seal;

@@ -1,8 +1,8 @@
 import { request } from 'undici';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createRenderers } from '../../src/app/sending.ts';
 import { alertsOf } from '../../src/delivery/compose.ts';
 import { GATHER_MS } from '../../src/delivery/schedule.ts';
+import { createRenderers } from '../../src/discord/render/renderers.ts';
 import type { Alert } from '../../src/domain/alert.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/domain/clock.ts';
 import {

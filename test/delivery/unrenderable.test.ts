@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createRenderers } from '../../src/app/sending.ts';
+import { createRenderers } from '../../src/discord/render/renderers.ts';
 import type { Alert } from '../../src/domain/alert.ts';
 import { StoreError } from '../../src/errors.ts';
 import {

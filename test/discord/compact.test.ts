@@ -1,6 +1,6 @@
 import { type APISectionComponent, type APITextDisplayComponent, MessageFlags } from 'discord.js';
 import { describe, expect, it } from 'vitest';
-import { createRenderers } from '../../src/app/sending.ts';
+import { createRenderers } from '../../src/discord/render/renderers.ts';
 import { type AddressText, checksumAddress, ZERO_ADDRESS } from '../../src/domain/address.ts';
 import type { Alert, Warning } from '../../src/domain/alert.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';

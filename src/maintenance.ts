@@ -9,8 +9,8 @@ import {
   pausesUntil,
   repeat,
   uptimeSince,
-} from '../domain/clock.ts';
-import type { Store } from '../store/store.ts';
+} from './domain/clock.ts';
+import type { Store } from './store/store.ts';
 
 /** How long transfers are kept: the statement of a month needs all of it, and may be some days late. */
 const RETENTION_MS = 35 * DAY;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { networkLabels } from '../../src/app/interfaces.ts';
+import { networkLabels } from '../../src/metrics/metrics.ts';
 
 it('tells at most fifty networks apart in logs and metrics, and names none where there is one', () => {
   const named = (count: number) => networkLabels(Array.from({ length: count }, (_, index) => ({ name: `n${index}` })));

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
-import { openUptime } from '../../src/app/maintenance.ts';
 import { DAY, HOUR, type Pause } from '../../src/domain/clock.ts';
+import { openUptime } from '../../src/maintenance.ts';
 
 const START = Date.UTC(2026, 0, 1);
 

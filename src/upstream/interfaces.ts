@@ -1,19 +1,21 @@
-import type { NetworkConfig } from '../config.ts';
+import type { Logger } from 'pino';
+import type { Config, NetworkConfig } from '../config.ts';
 import type { ChainNode } from '../domain/chain-node.ts';
+import type { Clock } from '../domain/clock.ts';
+import type { Network } from '../domain/network.ts';
 import type { Interface, UpstreamFailure } from '../domain/upstream.ts';
-import { makePathToken } from '../receiver/path-tokens.ts';
+import { type Metrics, networkLabels } from '../metrics/metrics.ts';
 import { closeToOthers, createSeal, keyFromFile, type Seal } from '../secrets.ts';
-import { createChain } from '../upstream/chain.ts';
-import { createDiscovery, type Discovery } from '../upstream/discovery.ts';
-import { createExplorer, type Explorer } from '../upstream/explorer.ts';
-import { createInterfaceHealth, type InterfaceHealth } from '../upstream/health.ts';
-import { createPrices, type Prices } from '../upstream/prices.ts';
-import { createProjects, type ProjectKeys, type Projects, resealProjects } from '../upstream/projects.ts';
-import type { AppContext, AppOverrides } from './context.ts';
-import type { Data } from './data.ts';
+import type { Store } from '../store/store.ts';
+import { createChain } from './chain.ts';
+import { createDiscovery, type Discovery } from './discovery.ts';
+import { createExplorer, type Explorer } from './explorer.ts';
+import { createInterfaceHealth, type InterfaceHealth } from './health.ts';
+import { createPrices, type Prices } from './prices.ts';
+import { createProjects, type ProjectKeys, type Projects, type ProjectsOptions, resealProjects } from './projects.ts';
 
 export interface NetworkInterfaces {
-  network: Data['networks'][number];
+  network: NetworkConfig & Network;
   /** How logs, metrics and checks name the network; undefined: it is the only one. */
   label: string | undefined;
   health: InterfaceHealth;
@@ -30,13 +32,21 @@ export interface Interfaces {
   of(network: number): NetworkInterfaces;
 }
 
-export async function openInterfaces(
-  context: AppContext,
-  data: Data,
-  { upstreamTimeoutMs: timeoutMs }: Pick<AppOverrides, 'upstreamTimeoutMs'>,
-): Promise<Interfaces> {
-  const { config, log } = context;
-  const { store, keyFile, networks } = data;
+interface InterfacesOptions extends Pick<ProjectsOptions, 'newToken' | 'onTokens'> {
+  config: Pick<Config, 'SECRETS_KEY' | 'PRICES_URL' | 'OPERATOR_GUILD_IDS'>;
+  store: Store;
+  networks: readonly NetworkInterfaces['network'][];
+  /** Seals guilds' projects, unless the environment has the key. */
+  keyFile: string;
+  timeoutMs: number | undefined;
+  metrics: Pick<Metrics, 'interfaceErrors'>;
+  clock: Clock;
+  log: Logger;
+  stack: AsyncDisposableStack;
+}
+
+export async function openInterfaces(options: InterfacesOptions): Promise<Interfaces> {
+  const { config, store, networks, keyFile, log } = options;
   const seal = createSeal(config.SECRETS_KEY ?? [keyFromFile(keyFile)]);
   if (!config.SECRETS_KEY) closeToOthers(keyFile, log);
   const { resealed, closed } = await resealProjects(store, seal);
@@ -47,44 +57,44 @@ export async function openInterfaces(
       'cannot decrypt these servers’ projects: restore the key that encrypted them, or have each server store its project again',
     );
   }
-  const labels = networkLabels(config.networks);
+  const labels = networkLabels(networks);
   const all: NetworkInterfaces[] = [];
-  for (const [index, network] of networks.entries())
-    all.push(await openNetwork(context, data, network, labels[index], seal, timeoutMs));
+  for (const [index, network] of networks.entries()) all.push(await openNetwork(options, network, labels[index], seal));
   const byId = new Map(all.map((one) => [one.network.id, one]));
-  return { prices: openPrices(context, all, timeoutMs), all, of: (network) => byId.get(network) ?? all[0]! };
+  return { prices: openPrices(options, all), all, of: (network) => byId.get(network) ?? all[0]! };
 }
 
-const MAX_LABELS = 50;
-
-/** Empty: there is only one network. */
-export const networkLabels = (networks: readonly Pick<NetworkConfig, 'name'>[]): string[] =>
-  networks.length === 1
-    ? []
-    : networks.map(({ name }, index) => (index < MAX_LABELS - 1 || networks.length <= MAX_LABELS ? name : 'others'));
+const MAX_PRICED_AT_START = 100;
 
 /** The outages of the source are those of the first network that it serves. */
 function openPrices(
-  { config: { PRICES_URL: url }, clock, stack }: AppContext,
+  { config, store, clock, log, stack, timeoutMs }: InterfacesOptions,
   all: readonly NetworkInterfaces[],
-  timeoutMs: number | undefined,
 ): Prices | null {
-  const first = all.find(({ network }) => network.PRICES_CHAIN !== undefined);
+  const url = config.PRICES_URL;
+  const priced = all.filter(({ network }) => network.PRICES_CHAIN !== undefined);
+  const [first] = priced;
   if (!url || !first) return null;
   const { health, network } = first;
   const prices = createPrices({ url, clock, timeoutMs, onResponse: (failure) => health.note('prices', failure) });
   health.watch('prices', () => prices.probe(network.PRICES_CHAIN!));
   stack.defer(prices.close);
+  // Prices are known soon after a restart. The tokens that were listed last moved last.
+  for (const { network } of priced) {
+    const own = prices.on(network.PRICES_CHAIN!);
+    void store.tokens
+      .known('', network.id)
+      .then((some) => own.ask(['native', ...some.slice(0, MAX_PRICED_AT_START).map(({ token }) => token)]))
+      .catch((error: unknown) => log.debug({ err: error }, 'cannot read the tokens whose prices are asked for'));
+  }
   return prices;
 }
 
 async function openNetwork(
-  { config, clock, log: ofAll, metrics, stack }: AppContext,
-  { store, tokens }: Data,
+  { config, store, newToken, onTokens, timeoutMs, metrics, clock, log: ofAll, stack }: InterfacesOptions,
   network: NetworkInterfaces['network'],
   label: string | undefined,
   seal: Seal,
-  timeoutMs: number | undefined,
 ): Promise<NetworkInterfaces> {
   const log = label === undefined ? ofAll : ofAll.child({ network: network.name });
   const health = createInterfaceHealth({ clock, log, errors: metrics.interfaceErrors, network: label });
@@ -103,8 +113,8 @@ async function openNetwork(
     operator: operatorKeys(network),
     operatorSigning: network.NOTIFICATION_SIGNING_SECRET,
     operatorGuildIds: config.OPERATOR_GUILD_IDS,
-    newToken: makePathToken,
-    onTokens: tokens.refresh,
+    newToken,
+    onTokens,
   });
   if (projects.probe) health.watch('notification', projects.probe);
   await projects.readSigning();

@@ -1,67 +1,45 @@
-import packageJson from '../../package.json' with { type: 'json' };
+import type { startDeliverer } from '../delivery/deliverer.ts';
+import type { startGateway } from '../discord/gateway.ts';
 import { type Clock, inTime, SECOND } from '../domain/clock.ts';
 import type { Completeness } from '../domain/completeness.ts';
 import type { Interface, Outage } from '../domain/upstream.ts';
-import { createScrape } from '../metrics/gauges.ts';
-import { createOps, type Readiness } from '../receiver/ops.ts';
+import type { Readiness } from '../receiver/ops.ts';
 import type { Unreachable } from '../receiver/reachability.ts';
-import { listen } from '../receiver/server.ts';
 import type { OpenStore } from '../store/open.ts';
-import type { AppContext } from './context.ts';
-import type { Data } from './data.ts';
-import type { Interfaces } from './interfaces.ts';
-import type { Receiving } from './receiving.ts';
-import type { Work } from './work.ts';
-import type { Working } from './working.ts';
-
-export async function startOperations(
-  { config, clock, metrics, stack }: AppContext,
-  { file, schema, store, database, lastBackup }: Data,
-  interfaces: Interfaces,
-  { receiver, reachability }: Receiving,
-  work: Work,
-): Promise<string> {
-  const outages = () =>
-    interfaces.all.map(({ label, network, health }) => ({
-      network: label,
-      name: label === undefined ? '' : network.name,
-      outages: health.outages(),
-    }));
-  const scrape = createScrape(metrics.registry, {
-    backlog: store.metrics.backlog,
-    isDatabaseReady: async () => (await databasePart(database, receiver.fault(), clock)).ready,
-    syncMs: database.syncMs,
-    sending: () => work.current()?.deliverer.state() ?? null,
-    shards: () => work.current()?.gateway.shards() ?? new Map(),
-    lastBackup,
-    outages,
-    completeness: () => work.current()?.services.completeness() ?? [],
-    file,
-    build: { version: packageJson.version, schema: String(schema), node: process.version },
-    clock,
-  });
-  const readiness = async (): Promise<Readiness> => {
-    const working = work.current();
-    const now = clock.now();
-    return {
-      database: await databasePart(database, receiver.fault(), clock),
-      ...(working && { discord: discordPart(working.gateway), sending: sendingPart(working.deliverer.state()) }),
-      interfaces: interfacesPart(outages(), now),
-      publicUrl: reachPart(reachability.unreachable(), now),
-      ...chainParts(working?.services.completeness() ?? [], now),
-    };
-  };
-  const ops = createOps({ scrape, readiness, role: work.role });
-  stack.defer(() => ops.close());
-  return listen(ops, config.OPS_HOST, config.OPS_PORT, 'OPS_PORT');
-}
 
 type Part = Readiness[string];
+type Gateway = Pick<ReturnType<typeof startGateway>, 'state' | 'shards'>;
+type Deliverer = Pick<ReturnType<typeof startDeliverer>, 'state'>;
+
+export interface ReadinessSources {
+  database: OpenStore;
+  /** Why deliveries cannot be stored; null: they can. */
+  fault(): string | null;
+  /** null: this process does not work now. */
+  working(): { gateway: Gateway; deliverer: Deliverer } | null;
+  outages(): readonly { name: string; outages: ReadonlyMap<Interface, Outage> }[];
+  unreachable(): Unreachable | null;
+  completeness(): readonly Completeness[];
+  clock: Clock;
+}
+
+export async function readReadiness(sources: ReadinessSources): Promise<Readiness> {
+  const { database, clock } = sources;
+  const working = sources.working();
+  const now = clock.now();
+  return {
+    database: await databasePart(database, sources.fault(), clock),
+    ...(working && { discord: discordPart(working.gateway), sending: sendingPart(working.deliverer.state()) }),
+    interfaces: interfacesPart(sources.outages(), now),
+    publicUrl: reachPart(sources.unreachable(), now),
+    ...chainParts(sources.completeness(), now),
+  };
+}
 
 /** `/readyz` responds within two seconds, also when the disk hangs. */
 const READY_TIMEOUT_MS = 1_500;
 
-async function databasePart({ store }: OpenStore, fault: string | null, clock: Clock): Promise<Part> {
+export async function databasePart({ store }: OpenStore, fault: string | null, clock: Clock): Promise<Part> {
   // Only a small read: counting the waiting rows would delay deliveries. A read also succeeds on a full disk, so `fault` is
   // checked too.
   const looked = store.inbox.next(1).then(
@@ -74,7 +52,7 @@ async function databasePart({ store }: OpenStore, fault: string | null, clock: C
   return fault === null ? { ready: true } : { ready: false, detail: `deliveries cannot be stored: ${fault}` };
 }
 
-function discordPart({ state, shards }: Working['gateway']): Part {
+function discordPart({ state, shards }: Gateway): Part {
   const current = state();
   return current === 'ready' ? { ready: true } : { ready: false, detail: current + awayShards(shards()) };
 }
@@ -84,7 +62,7 @@ function awayShards(shards: ReadonlyMap<number, boolean>): string {
   return away.length === 0 || away.length === shards.size ? '' : `: shard ${away.join(', ')} of ${shards.size}`;
 }
 
-function sendingPart({ authorized, breaker }: ReturnType<Working['deliverer']['state']>): Part {
+function sendingPart({ authorized, breaker }: ReturnType<Deliverer['state']>): Part {
   if (authorized && !breaker) return { ready: true };
   return { ready: false, detail: authorized ? 'held back after refusals' : 'Discord refuses the token' };
 }

@@ -1,0 +1,38 @@
+import type { Logger } from 'pino';
+import type { Alert, DigestReason } from '../../domain/alert.ts';
+import type { Network } from '../../domain/network.ts';
+import { isLinkable } from '../../domain/text.ts';
+import { countFitting, renderAgain, renderAlerts, renderPlain } from './alert.ts';
+import { renderDigest } from './digest.ts';
+import { renderParked } from './notice.ts';
+import type { RenderSettings } from './wording.ts';
+
+export function renderSettings(
+  networks: readonly Pick<Network, 'id' | 'title' | 'nativeSymbol' | 'explorerUrl'>[],
+  log: Logger,
+): RenderSettings {
+  const rendered = networks.map(({ id, title, nativeSymbol, explorerUrl: url }) => {
+    const isLinked = url === undefined || isLinkable(url);
+    if (!isLinked)
+      log.warn(
+        'EXPLORER_URL is not linked: Discord rejects links to a host without a domain; set a URL that users can reach',
+      );
+    return [id, { title, nativeSymbol, explorerUrl: isLinked ? url : undefined }] as const;
+  });
+  const [, { explorerUrl, nativeSymbol }] = rendered[0]!;
+  return { explorerUrl, nativeSymbol, networks: networks.length > 1 ? new Map(rendered) : undefined };
+}
+
+/** What the deliverer renders with. */
+export function createRenderers(settings: RenderSettings) {
+  return {
+    render: (alerts: Alert[], reference: string, now: number) => renderAlerts(alerts, reference, settings, now),
+    renderAgain: (alerts: Alert[], reference: string, frozen: string) =>
+      renderAgain(alerts, reference, settings, frozen),
+    countFitting: (alerts: Alert[], frozen: string) => countFitting(alerts, settings, frozen),
+    renderPlain,
+    renderParked,
+    renderDigest: (alerts: Alert[], reference: string, reason: DigestReason, now: number | null) =>
+      renderDigest(alerts, reference, settings, reason, now),
+  };
+}
