@@ -170,26 +170,6 @@ export function subscriptionsContract(it: StoreTest): void {
     const file = { guildId: GUILD, userId: ADA, added: [], changed: [], labels: [], at: NOW };
     const limits = { subscriptions: 10, labels: 10 };
 
-    it('adds, changes and labels everything in a file', async ({ store }) => {
-      const { id } = await subscribe(store);
-      const outcome = await store.subscriptions.importAll(
-        {
-          ...file,
-          added: [{ address: ALICE, channelId: CHANNEL, change: { paused: true, filters: { zero: true } } }],
-          changed: [{ address: TREASURY, channelId: CHANNEL, change: { label: 'Treasury' } }],
-          labels: [{ address: USDC, name: 'USD Coin' }],
-        },
-        limits,
-      );
-      expect(outcome).toBe('imported');
-      const added = { address: ALICE, paused: true, createdBy: ADA, filters: { ...DEFAULT_FILTERS, zero: true } };
-      expect(await store.subscriptions.list(GUILD)).toMatchObject([{ id, label: 'Treasury' }, added]);
-      expect(await store.labels.list(GUILD)).toEqual([
-        { address: TREASURY, name: 'Treasury', createdBy: ADA, at: NOW },
-        { address: USDC, name: 'USD Coin', createdBy: ADA, at: NOW },
-      ]);
-    });
-
     const [present, crowding, other] = [
       { address: TREASURY, channelId: CHANNEL, change: {} },
       { address: TREASURY, channelId: OTHER_CHANNEL, change: {} },
