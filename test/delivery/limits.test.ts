@@ -11,6 +11,7 @@ function create() {
   const limits = createLimits();
   let now = 50_000;
   return {
+    guilds: limits.guilds,
     now: () => now,
     pass(ms: number): void {
       now += ms;
@@ -102,5 +103,47 @@ describe('the breaker', () => {
     pass(1);
     checkToken(true);
     expect(state()).toMatchObject({ authorized: true });
+  });
+});
+
+describe('a server', () => {
+  it('has at most half of the requests in flight, and fewer the more of them Discord refuses', () => {
+    const { guilds, record, now } = create();
+    const inFlight = () => {
+      let begun = 0;
+      for (; guilds.wait('guild', now()) === 0; begun++) guilds.begin('guild');
+      for (let n = 0; n < begun; n++) guilds.end('guild', now());
+      return begun;
+    };
+    expect(inFlight()).toBe(20);
+    for (let n = 0; n < 4; n++) record(FORBIDDEN, 'guild');
+    expect(inFlight()).toBe(6);
+  });
+
+  it('pauses after ten refusals, and probes one channel each minute, later every 15, until one is open', () => {
+    const { guilds, record, pass, now, state } = create();
+    // The last two were in flight when the pause began.
+    for (let n = 0; n < 12; n++) record(FORBIDDEN, 'guild');
+    const gaps = Array.from({ length: 16 }, () => {
+      const wait = guilds.wait('guild', now());
+      pass(wait);
+      record(FORBIDDEN, 'guild');
+      return wait / MINUTE;
+    });
+    expect(gaps).toEqual([...Array<number>(11).fill(1), 2, 4, 8, 15, 15]);
+    expect([state().pausedGuilds, guilds.wait('another', now())]).toEqual([1, 0]);
+    guilds.release('guild');
+    expect(state().pausedGuilds).toBe(0);
+  });
+
+  it('is probed once a minute for changes of its permissions while it pauses, otherwise every five seconds', () => {
+    const { guilds, record, now } = create();
+    const nextProbe = () => {
+      guilds.recordChangeProbe('guild', now(), now());
+      return guilds.changeProbeAt('guild', now()) - now();
+    };
+    expect(nextProbe()).toBe(5 * SECOND);
+    for (let n = 0; n < 10; n++) record(FORBIDDEN, 'guild');
+    expect([nextProbe(), guilds.wait('guild', now())]).toEqual([MINUTE, 0]);
   });
 });

@@ -1,236 +1,39 @@
 import { describe, expect, it } from 'vitest';
-import { createManualClock } from '../../sandbox/discord/index.ts';
-import { createLimits, type RequestSlot } from '../../src/delivery/limits.ts';
 import { type Channel, createSchedule, GATHER_MS } from '../../src/delivery/schedule.ts';
-import { MINUTE, SECOND } from '../../src/domain/clock.ts';
 
-const RETRY_MS = 15 * MINUTE;
-
-/**
- * Takes turns as the deliverer does, without a store: 4 ms from a turn's start to its end. Discord refuses the channels for
- * which `isBlocked`.
- */
-function play(isBlocked: (id: string) => boolean = () => false) {
-  const clock = createManualClock();
-  const limits = createLimits();
-  const { guilds } = limits;
-  const schedule = createSchedule();
-  const waiting = new Map<string, number[]>();
-  /** How long each posted alert waited beyond gathering. */
-  const alerts: { channel: string; wait: number }[] = [];
-  const requests: string[] = [];
-  const refusedAt: number[] = [];
-  let [inFlight, mostInFlight] = [0, 0];
-  let cancel = () => {};
-
-  function run(): void {
-    cancel();
-    const now = clock.elapsed();
-    for (;;) {
-      const next = schedule.next(now, (guildId) => guilds.wait(guildId, now));
-      const slot = typeof next === 'number' ? next : limits.take(now);
-      if (typeof slot === 'number') {
-        if (slot < Number.POSITIVE_INFINITY) cancel = clock.after(slot, run);
-        return;
-      }
-      const { id, guildId } = next as Channel;
-      schedule.begin(id);
-      guilds.begin(guildId!);
-      mostInFlight = Math.max(mostInFlight, ++inFlight);
-      clock.after(2, () => send(id, slot));
-    }
-  }
-  function send(id: string, slot: RequestSlot): void {
-    const { guildId, probe } = schedule.get(id);
-    const sentAt = clock.elapsed();
-    slot.countRequest(sentAt);
-    requests.push(id);
-    const queue = waiting.get(id)!;
-    const posted = isBlocked(id) ? [] : queue.splice(0, 10);
-    for (const at of posted) alerts.push({ channel: id, wait: sentAt - at - GATHER_MS });
-    clock.after(2, () => {
-      const now = clock.elapsed();
-      slot.release();
-      if (posted.length === 0) {
-        refusedAt.push(now);
-        limits.record({ status: 'forbidden', code: 50013 }, guildId, now);
-        schedule.block(id, now + RETRY_MS, now + RETRY_MS);
-      } else {
-        limits.record({ status: 'sent', messageId: '1' }, guildId, now);
-        schedule.recordSent(id, queue.length > 0);
-        if (guilds.release(guildId!) || probe) schedule.retryBlocked(guildId!);
-      }
-      guilds.end(guildId!, now);
-      inFlight--;
-      schedule.end(id);
-      run();
-    });
-  }
-
-  return {
-    arrive(ids: string[], guildId = 'many'): void {
-      for (const id of ids) {
-        waiting.set(id, [...(waiting.get(id) ?? []), clock.elapsed()]);
-        schedule.add({ channelId: id, guildId }, clock.elapsed());
-      }
-      run();
-    },
-    pass: clock.advance,
-    now: clock.elapsed,
-    alerts,
-    requests,
-    refusedAt,
-    mostInFlight: () => mostInFlight,
-    pause: () => guilds.pause('many', clock.elapsed()),
-    changePermissions(channelId?: string): void {
-      const now = clock.elapsed();
-      const probeAt = guilds.changeProbeAt('many', now);
-      if (schedule.probe('many', channelId, probeAt)) guilds.recordChangeProbe('many', probeAt, now);
-      run();
-    },
-    open(): void {
-      isBlocked = () => false;
-    },
-  };
-}
-
-/** When an event arrives (ms), and the channels that it concerns. */
-type Arrival = [at: number, ...channels: number[]];
-
-/** The only channel of its server. */
-const QUIET = 1_000;
-
-function simulate(events: Arrival[]) {
-  const { arrive, pass, now, alerts, requests } = play();
-  for (const [at, ...channels] of events) {
-    pass(at - now());
-    for (const id of channels) arrive([String(id)], id === QUIET ? 'quiet' : 'many');
-  }
-  pass(60 * SECOND);
-  return { alerts, requests: requests.length, waits: alerts.map(({ wait }) => wait).sort((a, b) => a - b) };
-}
-
-const steady = (perSecond: number, channels: number, seconds: number): Arrival[] =>
-  Array.from({ length: perSecond * seconds }, (_, n) => [Math.floor((n * SECOND) / perSecond), n % channels]);
-
-/** Adds an alert for the quiet channel at each of these seconds; returns how long these waited. */
-function quietWaits(others: Arrival[], ...seconds: number[]): number[] {
-  const own = seconds.map((second): Arrival => [second * SECOND, QUIET]);
-  const { alerts } = simulate([...others, ...own].sort(([a], [b]) => a - b));
-  const waits = alerts.filter(({ channel }) => channel === String(QUIET)).map(({ wait }) => wait);
-  expect(waits).toHaveLength(seconds.length);
-  return waits;
-}
-
-describe('turns', () => {
-  it('come as soon as alerts have gathered while the limit of requests allows it', () => {
-    expect(simulate(steady(35, 20, 10)).waits.at(-1)).toBeLessThanOrEqual(2);
-    const one: Arrival = [0, ...Array.from({ length: 10 }, (_, n) => n)];
-    expect(simulate([one]).waits.at(-1)).toBe(2);
+it('lets servers take turns, and in each its channels, of which none waits for a second message of another', () => {
+  const { add, next, begin, recordSent, end } = createSchedule();
+  for (const channelId of ['a1', 'a2', 'a3']) add({ channelId, guildId: 'a' }, 0);
+  add({ channelId: 'b1', guildId: 'b' }, 0);
+  const turns = Array.from({ length: 7 }, () => {
+    const { id } = next(GATHER_MS, () => 0) as Channel;
+    begin(id);
+    recordSent(id, true);
+    end(id);
+    return id;
   });
-
-  it('take one request for each full message of a burst, within 1.35 times the shortest time', () => {
-    const { waits, requests } = simulate(steady(5_000, 100, 1).slice(0, 1_000));
-    expect(waits).toHaveLength(1_000);
-    expect(requests).toBe(100);
-    expect(waits.at(-1)! + GATHER_MS).toBeLessThan(1.35 * 2 * SECOND);
-  });
-
-  it('come to a quiet server at once, however many channels of another one wait', () => {
-    expect(quietWaits(steady(300, 20, 20), 5)[0]).toBeLessThan(SECOND);
-    const all = Array.from({ length: 1_000 }, (_, n) => n);
-    // Each of the server’s channels has an alert, and later one every 12 s: together they could use every request.
-    const rounds = [0, 30, 42, 54].map((second): Arrival => [second * SECOND, ...all]);
-    expect(Math.max(...quietWaits(rounds, 2, 6, 15, 31, 43, 44, 65))).toBeLessThan(1.1 * SECOND);
-  });
-
-  it('go round the channels of a server, so that none waits for a second message of another', () => {
-    const all = Array.from({ length: 200 }, (_, n) => n);
-    // The first fifty have more than fits in one message.
-    const more = Array.from({ length: 10 }, (): Arrival => [0, ...all.slice(0, 50)]);
-    const { alerts } = simulate([[0, ...all], ...more]);
-    const others = alerts.filter(({ channel }) => Number(channel) >= 50);
-    expect(others).toHaveLength(150);
-    expect(Math.max(...others.map(({ wait }) => wait))).toBeLessThan(5.1 * SECOND);
-  });
+  expect(turns).toEqual(['a1', 'b1', 'a2', 'b1', 'a3', 'b1', 'a1']);
 });
 
-describe('a server whose channels Discord refuses', () => {
-  const ids = Array.from({ length: 100 }, (_, n) => String(n));
-  function start(isBlocked: (id: string) => boolean = () => true, channels = ids) {
-    const played = play(isBlocked);
-    played.arrive(channels);
-    played.pass(SECOND);
-    return played;
+it('passes over the channels of a server that has to wait', () => {
+  const { add, next } = createSchedule();
+  for (const guildId of ['paused', 'other']) add({ channelId: guildId, guildId }, 0);
+  const wait = (guildId: string | null) => (guildId === 'paused' ? 70 : 0);
+  expect(next(GATHER_MS, wait)).toMatchObject({ id: 'other' });
+  expect(next(GATHER_MS, () => 70)).toBe(70);
+});
+
+it('tries all blocked channels of a server once one of them is open', () => {
+  const { add, begin, end, block, retryBlocked, next } = createSchedule();
+  for (const channelId of ['1', '2']) {
+    add({ channelId, guildId: 'guild' }, 0);
+    begin(channelId);
+    block(channelId, 10_000, 10_000);
+    end(channelId);
   }
-
-  it('pauses together after about ten refusals, and probes one channel each minute, later every 15', () => {
-    const { pass, refusedAt, pause } = start();
-    const first = refusedAt.length;
-    expect(first).toBeLessThanOrEqual(20);
-    const { since, probeAt, refusals } = pause()!;
-    expect([probeAt - since, refusals]).toEqual([MINUTE, first]);
-    pass(60 * MINUTE);
-    const probes = refusedAt.slice(first);
-    const gaps = probes.map((at, n) => Math.round((at - (probes[n - 1] ?? since)) / MINUTE));
-    expect(gaps).toEqual([...Array<number>(11).fill(1), 2, 4, 8, 15, 15]);
-  });
-
-  it('is probed once for fifty changes of its permissions in a minute', () => {
-    const { refusedAt, changePermissions, pass } = start(() => true, ids.slice(0, 15));
-    const before = refusedAt.length;
-    for (let change = 0; change < 50; change++) {
-      changePermissions();
-      pass(SECOND);
-    }
-    expect(refusedAt.length - before).toBe(1);
-  });
-
-  it('is probed in one blocked channel after a change of its permissions, and the success opens all', () => {
-    const { requests, pass, changePermissions, open } = start((id) => Number(id) < 2);
-    pass(MINUTE);
-    open();
-    const before = requests.length;
-    changePermissions();
-    expect(requests).toHaveLength(before);
-    pass(2);
-    expect(requests.slice(before)).toEqual(['0']);
-    pass(MINUTE);
-    changePermissions();
-    pass(MINUTE);
-    expect(requests.slice(before)).toEqual(['0', '1']);
-  });
-
-  it('stays below 60 refusals in ten minutes, however often its permissions change', () => {
-    let isDenied = true;
-    const { refusedAt, changePermissions, pass, arrive } = start(() => isDenied);
-    for (let second = 0; second < 600; second++) {
-      isDenied = second % 3 > 0;
-      changePermissions(ids[second % ids.length]);
-      arrive(ids);
-      pass(SECOND);
-    }
-    expect(refusedAt.length).toBeLessThan(60);
-  });
-
-  it('gets alerts in its other channels while the refused ones wait on their own', () => {
-    const { pass, alerts, refusedAt } = start((id) => Number(id) < 25);
-    pass(10 * MINUTE);
-    expect(alerts).toHaveLength(75);
-    // Each of the 25 once, and a few probes.
-    expect(refusedAt.length).toBeLessThanOrEqual(35);
-  });
-
-  it('delays no other server', () => {
-    const { pass, arrive, alerts } = start((id) => id !== 'quiet');
-    arrive(['quiet'], 'quiet guild');
-    pass(GATHER_MS + 2);
-    expect(alerts).toEqual([{ channel: 'quiet', wait: 2 }]);
-  });
-
-  it('has at most half of the requests in flight', () => {
-    expect(start(() => false).mostInFlight()).toBe(20);
-  });
+  expect(next(GATHER_MS, () => 0)).toBe(10_000 - GATHER_MS);
+  retryBlocked('guild');
+  expect(next(GATHER_MS, () => 0)).toMatchObject({ id: '1' });
 });
 
 describe('a channel', () => {
