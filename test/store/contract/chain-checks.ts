@@ -1,25 +1,26 @@
 import { describe, expect } from 'vitest';
+import type { AddressText } from '../../../src/domain/address.ts';
+import type { StoredTransfer } from '../../../src/domain/completeness.ts';
 import {
   ALICE,
   address,
   CHANNEL,
-  contextOf,
   decision,
   frozen,
   GUILD,
-  keyOf,
+  historyOf,
   matchOf,
   NOW,
   newAlert,
   notice,
   PROGRESS,
+  post,
   routed,
   saveProject,
   send,
   storedTransfer,
   subscribe,
   TREASURY,
-  transfer,
   txHash,
 } from './given.ts';
 import type { StoreTest } from './index.ts';
@@ -68,40 +69,19 @@ export function chainChecksContract(it: StoreTest): void {
       expect(await told(0)).toEqual([2]);
     });
 
-    it('find transfers by their blocks or transactions, and correct how many there are', async ({ store }) => {
-      await subscribe(store);
-      const at = (n: number, blockNumber: number) => storedTransfer(n, { transfer: transfer(n, { blockNumber }) });
-      const transfers = [at(1, 10), at(2, 11), at(3, 12)];
-      await store.routing.commit(routed({ transfers, alerts: [newAlert(2)] }));
+    it('find what is stored about blocks, transactions or since a transfer, and correct it', async ({ store }) => {
       const { chainChecks } = store;
-      const found = await chainChecks.stored(0, { after: 10, upTo: 11 }, [TREASURY], []);
-      expect(found.map((one) => one.transfer.txHash)).toEqual([txHash(2)]);
-      expect(await chainChecks.stored(0, { after: 10, upTo: 11 }, [address(9)], [])).toEqual([]);
-      expect(await chainChecks.stored(0, { after: 0, upTo: 1 }, [TREASURY], [txHash(1)])).toHaveLength(1);
+      await post(store, [1, 2, 3]);
+      const hashes = (found: StoredTransfer[]) => found.map(({ transfer: { txHash } }) => Number(txHash));
+      const stored = async (address: AddressText, txHashes: string[] = []) =>
+        hashes(await chainChecks.stored(0, { after: 1, upTo: 2 }, [address], txHashes));
+      expect([await stored(TREASURY), await stored(address(9))]).toEqual([[2], []]);
+      expect((await stored(TREASURY, [txHash(1)])).sort()).toEqual([1, 2]);
+      const { found, upTo } = await chainChecks.late(0, 0, 2);
+      expect([hashes(found), (await chainChecks.late(0, upTo, 2)).found]).toEqual([[1, 2], []]);
       await send(store);
       expect(await chainChecks.correct([{ id: found[0]!.id, count: 0 }], NOW)).toEqual([CHANNEL]);
-      const [corrected] = await chainChecks.stored(0, { after: 10, upTo: 11 }, [TREASURY], []);
-      expect(corrected).toMatchObject({ count: 0, transfer: { settled: 0 } });
-    });
-
-    it('list what was delivered after a transfer up to a block, and how far was compared', async ({ store }) => {
-      await subscribe(store);
-      const at = (n: number, blockNumber: number, more = {}) =>
-        storedTransfer(n, { transfer: transfer(n, { blockNumber }), ...more });
-      await store.routing.commit(
-        routed({ transfers: [at(1, 10), at(2, 11), { ...at(3, 9), minedAt: NOW }, at(4, 9)] }),
-      );
-      const { chainChecks } = store;
-      const late = async (seen: number) => {
-        const { found, upTo } = await chainChecks.late(0, seen, 10);
-        return [upTo, found.map((one) => one.transfer.txHash)];
-      };
-      const [last] = await late(0);
-      expect(await late(0)).toEqual([last, [txHash(1), txHash(4)]]);
-      expect(await late(Number(last))).toEqual([last, []]);
-      expect((await contextOf(store, 9)).compared.size).toBe(0);
-      await chainChecks.advance(0, PROGRESS, new Map());
-      expect((await contextOf(store, 9)).compared.get(0)).toEqual(PROGRESS);
+      expect(await historyOf(store, 1)).toMatchObject([{ count: 0, transfer: { settled: 0 } }]);
     });
 
     it('list what was posted because it was found on the chain, and what came around it', async ({ store }) => {
@@ -129,15 +109,6 @@ export function chainChecksContract(it: StoreTest): void {
       await chainChecks.setNoticed(NOW);
       expect(await chainChecks.noticed()).toBe(NOW);
       expect(await chainChecks.deliveredAround(0, NOW)).toEqual({ before: NOW - 9, after: NOW + 9 });
-    });
-
-    it('recognize a transfer that was found on the chain when it is delivered in another form', async ({ store }) => {
-      const piece = transfer(1, { kind: 'erc1155', tokenId: '5', value: '3' });
-      await store.routing.commit(routed({ transfers: [{ ...storedTransfer(1, { transfer: piece }), minedAt: NOW }] }));
-      const context = await contextOf(store, 9, { transfer: { ...piece, kind: 'erc721', value: null } });
-      expect([...context.aliases]).toEqual([[keyOf(9), keyOf(1)]]);
-      expect(context.transfers).toMatchObject([{ key: keyOf(1) }]);
-      expect(context.watched).toEqual([]);
     });
   });
 

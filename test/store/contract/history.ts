@@ -302,6 +302,7 @@ export function historyContract(it: StoreTest): void {
       expect(await alerts()).toEqual({ due: 0, held: 1, closed: 1, oldest: null });
       const blocked = [{ channelId: OTHER_CHANNEL, state: 'parked', since: NOW }];
       expect(await store.metrics.guild(GUILD)).toMatchObject({ waiting: 2, held: 1, deadLetters: 0, blocked });
+      expect(await store.metrics.guild(OTHER_GUILD)).toMatchObject({ waiting: 0, blocked: [] });
       // A held alert waits from when it is due.
       expect((await store.metrics.backlog(NOW + 2)).alerts).toMatchObject({ due: 1, oldest: NOW + 1 });
     });
