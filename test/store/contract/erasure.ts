@@ -56,21 +56,6 @@ const seen = async (store: Store, scope: number): Promise<string[]> =>
 
 export function erasureContract(it: StoreTest): void {
   describe('erasure', () => {
-    it('erases everything about one guild and nothing of others', async ({ store }) => {
-      await fill(store, GUILD, CHANNEL, 1);
-      await fill(store, OTHER_GUILD, '9', 2);
-      const other = await store.metrics.stored(OTHER_GUILD);
-      await store.erasure.begin(GUILD);
-      expect(await store.erasure.begun()).toEqual([GUILD]);
-      await finishErasure(store, GUILD);
-      expect(await store.erasure.begun()).toEqual([]);
-      const counts = Object.values(await store.metrics.stored(GUILD));
-      expect([counts.length, counts.filter(Boolean)]).toEqual([9, []]);
-      expect(await store.metrics.stored(OTHER_GUILD)).toEqual(other);
-      expect((await store.projects.tokens()).map(({ token }) => token)).toEqual([`token-${OTHER_GUILD}-0`]);
-      expect(await historyOf(store, 20, OTHER_GUILD)).toHaveLength(1);
-    });
-
     it('begins an erasure with what causes new alerts, and keeps what is stored from then on', async ({ store }) => {
       await fill(store, GUILD, CHANNEL, 1);
       await store.erasure.begin(GUILD);

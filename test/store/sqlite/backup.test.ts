@@ -192,22 +192,6 @@ describe('a backup', () => {
     expect([readdirSync(folder).length, existsSync(backupFolder(file))]).toEqual([1, false]);
   });
 
-  it('names the database and the right user when the system refuses to write a backup', async () => {
-    await store('a');
-    mkdirSync(`${copy}.partial`, { recursive: true });
-    const { code, stderr } = await run('backup', copy);
-    expect([code, stderr.startsWith(`${file} cannot be used: `)]).toEqual([1, true]);
-    expect(stderr).toContain('Run this as the user that runs the bot');
-  });
-
-  it('names the file that stands where the folder of backups should be', async () => {
-    await store('a');
-    writeFileSync(backupFolder(file), 'no folder');
-    const { code, stderr } = await run('backup');
-    expect(code).toBe(78);
-    expect(stderr).toMatch(/^The folder of \/.*\.zst cannot be made: \/.*backups is not a folder\. Specify a file /);
-  });
-
   it('creates a backup as one whole file, leaves no partial one, and replaces no file with it', async () => {
     await store('a');
     await backUp(file, copy);
@@ -229,21 +213,24 @@ describe('a backup', () => {
     expect(readdirSync(join(directory, 'elsewhere'))).toEqual([]);
   });
 
-  it('writes a backup to no file that was not specified: a part of a path, or an option', async () => {
+  it.each<[string, () => void, number, RegExp]>([
+    ['there is no database', () => rmSync(file), 1, /^There is no database at .*\. Set its path in DATABASE_URL\.\n$/],
+    [
+      'the system refuses to write it',
+      () => mkdirSync(`${copy}.partial`, { recursive: true }),
+      1,
+      /bot\.sqlite cannot be used: .*Run this as the user that runs the bot/s,
+    ],
+    [
+      'a file stands where its folder should be',
+      () => writeFileSync(join(directory, 'elsewhere'), ''),
+      78,
+      /^The folder of .*copy\.sqlite cannot be made: .* is not a folder\. Specify a file /,
+    ],
+  ])('says why there is no backup when %s', async (_what, arrange, code, stderr) => {
     await store('a');
-    expect(await run('backup', copy, 'disk/copy.sqlite')).toMatchObject({
-      code: 1,
-      stderr: expect.stringMatching(/^error: too many arguments/),
-    });
-    expect(await run('backup', '--help')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Usage:/) });
-    expect([existsSync(copy), existsSync('--help')]).toEqual([false, false]);
-  });
-
-  it('reports that there is nothing to back up, and creates no file', async () => {
-    const { code, stderr } = await run('backup', copy);
-    expect(code).toBe(1);
-    expect(stderr).toBe(`There is no database at ${file}. Set its path in DATABASE_URL.\n`);
-    expect(readdirSync(directory)).toEqual([]);
+    arrange();
+    expect(await run('backup', copy)).toEqual({ code, stdout: '', stderr: expect.stringMatching(stderr) });
   });
 
   it('refuses to back up a damaged database', async () => {
@@ -283,23 +270,25 @@ describe('a restore', () => {
     await store('b');
   });
 
-  it('shows where backups are when the specified one does not exist', async () => {
-    await expect(restore(file, copy, NOW)).rejects.toThrow(`There is no backup at ${copy}.`);
-  });
-
-  it('reports missing permissions for a restore instead of a running bot', async () => {
+  it.each<[string, () => Promise<unknown>, string]>([
+    ['no backup', () => restore(file, copy, NOW), 'There is no backup at '],
+    [
+      'no permission to write',
+      () => {
+        const other = join(directory, 'other.sqlite');
+        mkdirSync(`${other}.lock`);
+        return restore(other, file, NOW);
+      },
+      'cannot be restored: ',
+    ],
+    [
+      'no folder',
+      () => restore('/proc/bell/x.sqlite', file, NOW),
+      'The folder of /proc/bell/x.sqlite cannot be made: ',
+    ],
+  ])('says that there is %s, not that a bot runs', async (_what, restoring, message) => {
     await store('a');
-    const other = join(directory, 'other.sqlite');
-    mkdirSync(`${other}.lock`);
-    await expect(restore(other, file, NOW)).rejects.toThrow(/cannot be restored: .*Nothing was changed/);
-  });
-
-  it('reports at once that a folder cannot be created for a restore or a backup', async () => {
-    await store('a');
-    const nowhere = '/proc/ledgerbell/x.sqlite';
-    const message = `The folder of ${nowhere} cannot be made: `;
-    await expect(backUp(file, nowhere)).rejects.toThrow(message);
-    await expect(restore(nowhere, file, NOW)).rejects.toThrow(message);
+    await expect(restoring()).rejects.toThrow(message);
   });
 
   it('restores a database on a new machine', async () => {
@@ -318,24 +307,5 @@ describe('a restore', () => {
     symlinkSync(file, link);
     const { kept } = await restore(link, copy, NOW);
     expect([bodies(file), bodies(kept!), lstatSync(link).isSymbolicLink()]).toEqual([['a'], ['a', 'b'], true]);
-  });
-
-  it('ignores the leftover log of a missing database in a restore', async () => {
-    await store('a');
-    await backUp(file, copy);
-    const writer = await startWriter();
-    await writer.reaches(200);
-    await writer.kill();
-    rmSync(file);
-    expect(existsSync(`${file}-wal`), 'whether there is a -wal file').toBe(true);
-    expect(await restore(file, copy, NOW)).toEqual({ kept: null });
-    expect(bodies(file)).toEqual(['a']);
-  });
-
-  it('explains how to specify a backup', async () => {
-    for (const names of [[], [copy, 'more']]) {
-      const { code, stderr } = await run('restore', ...names);
-      expect([code, stderr]).toEqual([1, expect.stringMatching(/^error: [\s\S]+npm run restore -- /)]);
-    }
   });
 });

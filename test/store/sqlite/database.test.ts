@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { SCHEMA_VERSION } from '../../../src/store/schema.ts';
-import { insertAll } from '../../../src/store/sql.ts';
 import { connectExisting, openDatabase, openReader } from '../../../src/store/sqlite/database.ts';
 import { transactions } from '../../../src/store/sqlite/sql.ts';
 import { temporaryFolder } from '../../folder.ts';
@@ -21,15 +20,6 @@ const DELIVERY = received('{}');
 const MEBIBYTE = received(Buffer.alloc(2 ** 20));
 
 describe('the database file', () => {
-  it('stores what only later ones of several rows have', async () => {
-    const { db, close } = openDatabase(file);
-    db.exec('CREATE TABLE shades (name TEXT, warmth INTEGER)');
-    const rows = [{ name: 'red' }, { name: 'blue', warmth: 3 }];
-    await transactions(db).run('write', (sql) => insertAll(sql, 'shades', rows));
-    expect(db.prepare('SELECT warmth FROM shades ORDER BY name').pluck().all()).toEqual([3, null]);
-    close();
-  });
-
   it('waits for the disk with every commit: synchronous=FULL in WAL mode, after a write and a reopening', async () => {
     for (let opening = 1; opening <= 2; opening++) {
       const { db, close } = openDatabase(file);
@@ -89,25 +79,6 @@ describe('the database file', () => {
     await append(3);
     expect(log()).toBeLessThanOrEqual(8);
     closeReader();
-    close();
-  });
-
-  it('leaves checkpoints and the length of the log to Litestream where that copies the database', async () => {
-    const before = openDatabase(file);
-    before.db.exec('CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)');
-    before.close();
-    const { db, close } = openDatabase(file);
-    const { inbox } = storeOver(db);
-    const sizes = () => ['', '-wal'].map((end) => Math.floor(statSync(`${file}${end}`).size / 2 ** 20));
-    const append = async (mebibytes: number) => {
-      for (let n = 0; n < mebibytes; n++) await inbox.append([MEBIBYTE]);
-    };
-    await append(14);
-    expect(sizes()).toEqual([0, 14]);
-    db.pragma('wal_checkpoint(PASSIVE)');
-    await append(1);
-    // What Litestream has not copied yet may be at the old end.
-    expect(sizes()).toEqual([14, 14]);
     close();
   });
 
