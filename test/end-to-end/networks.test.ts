@@ -1,100 +1,61 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Chain, startChain } from '../../sandbox/chain/index.ts';
 import { rpcOf } from '../../sandbox/chain/rpc.ts';
-import { createManualClock, type Discord, seed, startDiscord } from '../../sandbox/discord/index.ts';
-import { startServices } from '../../services/start.ts';
-import { registered } from '../app.ts';
-import { type BotProcess, launchBot } from '../bot-process.ts';
+import { type Discord, seed } from '../../sandbox/discord/index.ts';
 import { menuOf, textOf } from '../commands/people.ts';
 import { shownIn } from '../discord/shown.ts';
 import { networksEnvironment } from '../networks-file.ts';
-import { addWebhook, PROJECT } from './world.ts';
+import { PROJECT, startWholeWorld, type WholeWorld } from './world.ts';
 
 const NAMES = ['harbor', 'base'] as const;
 const CHAINS = [31_337, 8453] as const;
 /** Signs without naming a chain, as before EIP-155: such a transaction has the same hash on every chain. */
 const signer = privateKeyToAccount(`0x${'42'.repeat(32)}`);
 let chains: Chain[];
-let discord: Discord;
-let bot: BotProcess;
-let restart: () => Promise<void>;
+let world: WholeWorld;
 type DiscordMessage = ReturnType<Discord['messages']>[number];
-const stack = new AsyncDisposableStack();
 
 beforeAll(async () => {
-  const folder = stack.adopt(mkdtempSync(join(tmpdir(), 'ledgerbell-')), (path) => rmSync(path, { recursive: true }));
   chains = await Promise.all(CHAINS.map((id) => startChain(id)));
-  for (const chain of chains) stack.defer(() => chain.close());
-  const services = await startServices({
+  const options = {
     chains: chains.map((chain, index) => ({
       name: NAMES[index]!,
       nodes: [{ url: chain.rpcUrl }],
       cataloged: [chain.tokens.dollar.address],
     })),
-    dir: join(folder, 'services'),
-    projects: [PROJECT],
-    webhookAllow: ['127.0.0.1'],
-    pollMs: 50,
-  });
-  stack.defer(() => services.close());
-  discord = await startDiscord({ limits: 'none', clock: createManualClock(Date.now()) });
-  stack.defer(() => discord.close());
+  };
   const { id: projectId, key: apiKey, secret: apiSecret, signingSecrets } = PROJECT;
-  const networks = NAMES.map((name, index) => ({
-    name,
-    title: name.toUpperCase(),
-    chainId: CHAINS[index],
-    receiverToken: `receiver-token-of-${name}`,
-    sources: ['127.0.0.1'],
-    rpc: [chains[index]!.rpcUrl],
-    explorerUrl: `${services.url}/${name}/explorer`,
-    explorerApiUrl: `${services.url}/${name}/explorer/v0`,
-    notification: {
-      url: `${services.url}/${name}/notification/v0`,
-      projectId,
-      apiKey,
-      apiSecret,
-      signingSecret: signingSecrets[0],
-    },
-  }));
-  const environment = {
-    ...networksEnvironment(networks),
-    DISCORD_TOKEN: discord.token,
-    DISCORD_API_URL: discord.apiUrl,
-    PORT: '0',
-    OPS_PORT: '0',
-    DATABASE_URL: `sqlite:${join(folder, 'bot.sqlite')}`,
-    OPERATOR_GUILD_IDS: seed.harbor.id,
-  };
-  stack.defer(() => bot.destroy());
-  restart = async () => {
-    bot = launchBot(environment);
-    const started = await bot.started();
-    if (!started) throw new Error(`The bot does not start.\n${bot.tail()}`);
-    environment.PORT = new URL(started.receiver).port;
-  };
-  await restart();
-  await registered(discord);
-  for (const name of NAMES)
-    await addWebhook(
-      { notificationUrl: `${services.url}/${name}/notification/v0` },
-      `http://127.0.0.1:${environment.PORT}/hooks/receiver-token-of-${name}`,
-      [chains[0]!.wallets.Carol],
-    );
+  world = await startWholeWorld(chains, options, ({ url }) =>
+    networksEnvironment(
+      NAMES.map((name, index) => ({
+        name,
+        title: name.toUpperCase(),
+        chainId: CHAINS[index],
+        receiverToken: `receiver-token-of-${name}`,
+        sources: ['127.0.0.1'],
+        rpc: [chains[index]!.rpcUrl],
+        explorerUrl: `${url}/${name}/explorer`,
+        explorerApiUrl: `${url}/${name}/explorer/v0`,
+        notification: {
+          url: `${url}/${name}/notification/v0`,
+          projectId,
+          apiKey,
+          apiSecret,
+          signingSecret: signingSecrets[0],
+        },
+      })),
+    ),
+  );
+  for (const name of NAMES) {
+    const root = `${world.services.url}/${name}/notification/v0`;
+    await world.addWebhook(root, `receiver-token-of-${name}`, [chains[0]!.wallets.Carol]);
+  }
 });
-afterAll(() => stack.disposeAsync());
+afterAll(() => world.close());
 
-const alerts = () =>
-  discord.messages(seed.harbor.alerts).flatMap(({ message }) => shownIn(message).map(({ text }) => text));
-const use = async (name: string, options: Record<string, string>) => {
-  const used = await discord.use({ kind: 'command', name, userId: seed.ada, channelId: seed.harbor.alerts, options });
-  return textOf(await used.final());
-};
+const alerts = () => world.alerts().map(({ text }) => text);
 
 /** Mines the same signed transaction on every chain; returns its hash. */
 async function onBoth(nonce: number, to: Hex, rest: { value?: bigint; data?: Hex }): Promise<string> {
@@ -115,21 +76,22 @@ it('posts equal transfers of two chains once each, also after a crash, and names
     await chain.transfer({ kind: 'native', from: 'Alice', to: signer.address, amount: 10n ** 18n });
     await chain.transfer({ kind: 'erc20', from: 'Bob', to: signer.address, amount: 9_000_000n });
   }
-  expect(await use('subscription add', { address: Treasury, label: 'Treasury' })).toContain('✅ HARBOR · ✅ BASE');
+  expect(await world.read('subscription add', { address: Treasury, label: 'Treasury' })).toContain(
+    '✅ HARBOR · ✅ BASE',
+  );
   const coin = await onBoth(0, Treasury, { value: 5n });
   const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [Treasury, 7_000_000n] });
   const token = await onBoth(1, dollar, { data });
   const of = (hash: string) => alerts().filter((text) => text.includes(hash));
   const namesOf = (hash: string) => of(hash).map((text) => /HARBOR|BASE/.exec(text.replaceAll(hash, ''))?.[0]);
-  await discord.until('both are posted on both', () => of(coin).length >= 2 && of(token).length >= 2);
-  bot.kill('SIGKILL');
-  await bot.exited();
-  await restart();
+  await world.discord.until('both are posted on both', () => of(coin).length >= 2 && of(token).length >= 2);
+  await world.bot.stop('SIGKILL');
+  await world.bot.start();
   const later = await onBoth(2, Treasury, { value: 6n });
-  await discord.until('what came later is posted', () => of(later).length >= 2);
+  await world.discord.until('what came later is posted', () => of(later).length >= 2);
   for (const hash of [coin, token, later]) expect(namesOf(hash).toSorted()).toEqual(['BASE', 'HARBOR']);
   expect(of(token).filter((text) => text.includes('/base/explorer/'))).toHaveLength(1);
-  const why = await use('why', { transaction: coin });
+  const why = await world.read('why', { transaction: coin });
   expect(['HARBOR\n', 'BASE\n'].map((text) => why.includes(text))).toEqual([true, true]);
   expect(why).not.toContain('transfers of this transaction');
   // Which of them share a message depends on when they arrive; that of two chains' equal hashes has both to choose from.
@@ -140,18 +102,15 @@ it('posts equal transfers of two chains once each, also after a crash, and names
     });
   const hashOfBoth = (keys: string[]) =>
     [coin, token, later].find((hash) => keys.includes(`${hash}@0`) && keys.includes(`${hash}@8453`));
-  const posted = discord.messages(seed.harbor.alerts).find((one) => hashOfBoth(keysOf(one)) !== undefined)!;
-  const who = { userId: seed.ada, channelId: seed.harbor.alerts };
+  const posted = world.discord.messages(seed.harbor.alerts).find((one) => hashOfBoth(keysOf(one)) !== undefined)!;
   const customId = /why:show:[^"]+/.exec(JSON.stringify(posted.message))![0];
-  const shown = await (await discord.use({ kind: 'button', messageId: posted.id, customId, ...who })).final();
+  const who = { userId: seed.ada, channelId: seed.harbor.alerts };
+  const shown = await (await world.discord.use({ kind: 'button', messageId: posted.id, customId, ...who })).final();
   const menu = menuOf(shown);
   expect(menu.options.map(({ value }) => value).sort()).toEqual(keysOf(posted).sort());
-  const value = `${hashOfBoth(keysOf(posted))}@8453`;
-  const chosen = { customId: menu.custom_id, values: [value], messageId: shown.reply!.id };
-  const picked = await discord.use({ kind: 'select', ...chosen, ...who });
-  const details = textOf(await picked.until(({ reply }) => reply?.message.embeds[0]?.author !== undefined));
+  const details = textOf(await world.choose(shown, [`${hashOfBoth(keysOf(posted))}@8453`]));
   expect(['HARBOR\n', 'BASE\n'].map((text) => details.includes(text))).toEqual([false, true]);
-  expect(await use('activity', { address: Treasury, network: 'base' })).toContain('**3** incoming');
-  expect(await use('activity', { address: Treasury })).toContain('**6** incoming');
-  expect(await use('setup check', {})).not.toContain('❌');
+  expect(await world.read('activity', { address: Treasury, network: 'base' })).toContain('**3** incoming');
+  expect(await world.read('activity', { address: Treasury })).toContain('**6** incoming');
+  expect(await world.read('setup check', {})).not.toContain('❌');
 });
