@@ -1,23 +1,17 @@
 import {
-  ActionRowBuilder,
   ApplicationCommandType,
-  ButtonBuilder,
-  ButtonStyle,
   type Client,
   Events,
   type Interaction,
   InteractionContextType,
   MessageFlags,
-  ModalBuilder,
   PermissionFlagsBits,
-  StringSelectMenuBuilder,
-  TextInputBuilder,
-  TextInputStyle,
   ApplicationCommandOptionType as Type,
 } from 'discord.js';
 import { expect, it } from 'vitest';
 import { createManualClock, type Discord, type ManualClock, NotPossible, seed } from '../../sandbox/discord/index.ts';
 import { call, logIn, refusal, standIn } from './bot.ts';
+import { logInShowcase } from './showcase.ts';
 
 const { harbor } = seed;
 const GENERAL = { userId: seed.mia, channelId: harbor.general };
@@ -138,54 +132,30 @@ it('asks the bot for autocomplete, and refuses options that a client would not s
 
 it('handles buttons, menus and forms on messages of the bot', async () => {
   const discord = await standIn();
-  const answers: unknown[] = [];
-  await bot(discord, async (interaction) => {
-    if (interaction.isChatInputCommand()) {
-      const button = (id: string) => new ButtonBuilder().setCustomId(id).setLabel(id).setStyle(ButtonStyle.Primary);
-      const menu = new StringSelectMenuBuilder().setCustomId('menu').addOptions({ label: 'A', value: 'a' });
-      const gone = button('gone').setDisabled(true);
-      const components = [
-        new ActionRowBuilder<ButtonBuilder>().addComponents(button('go'), button('ask'), gone),
-        new ActionRowBuilder<StringSelectMenuBuilder>().addComponents(menu),
-      ];
-      await interaction.reply({ content: 'choose', components, flags: MessageFlags.Ephemeral });
-    } else if (interaction.isButton() && interaction.customId === 'ask') {
-      const input = new TextInputBuilder({ customId: 'key', label: 'Key', style: TextInputStyle.Short, maxLength: 5 });
-      const rows = [new ActionRowBuilder<TextInputBuilder>().addComponents(input)];
-      await interaction.showModal(new ModalBuilder().setCustomId('form').setTitle('Form').addComponents(rows));
-    } else if (interaction.isButton()) {
-      await interaction.update({ content: 'gone', components: [] });
-    } else if (interaction.isStringSelectMenu()) {
-      await interaction.deferUpdate();
-      await interaction.editReply({ content: `chose ${interaction.values.join()}` });
-    } else if (interaction.isModalSubmit()) {
-      answers.push(interaction.fields.getTextInputValue('key'), interaction.isFromMessage());
-      await interaction.reply({ content: 'thanks', flags: MessageFlags.Ephemeral });
-    }
-  });
-  const shown = await discord.use({ ...GENERAL, kind: 'command', name: 'ping' });
-  const messageId = shown.state.reply!.id;
+  await logInShowcase(discord);
+  const use = (name: string) => discord.use({ ...GENERAL, kind: 'command', name });
 
-  const menu = { ...GENERAL, kind: 'select' as const, messageId, customId: 'menu' };
-  await expect(discord.use({ ...menu, values: ['b'] })).rejects.toThrow(/does not offer "b"/);
-  const chosen = await discord.use({ ...menu, values: ['a'] });
-  await chosen.until(({ reply }) => reply?.message.content === 'chose a');
+  const { id: messageId } = (await use('menu')).state.reply!;
+  const menu = { ...GENERAL, kind: 'select' as const, messageId, customId: 'colors' };
+  await expect(discord.use({ ...menu, values: ['pink'] })).rejects.toThrow(/does not offer "pink"/);
+  await expect(discord.use({ ...menu, values: ['red'], userId: seed.noa })).rejects.toThrow(/sees no message/);
+  const chosen = await discord.use({ ...menu, values: ['red', 'blue'] });
+  const update = { id: messageId, message: { content: 'Chosen: red and blue', components: [] } };
+  expect(chosen.state.reply).toMatchObject(update);
 
-  const asked = await discord.use({ ...GENERAL, kind: 'button', messageId, customId: 'ask' });
-  expect(asked.state.modal).toMatchObject({ custom_id: 'form', title: 'Form' });
+  const asked = await use('form');
+  expect(asked.state.modal).toMatchObject({ custom_id: 'form', title: 'Who are you?' });
   const form = { ...GENERAL, kind: 'modal' as const, interactionId: asked.id };
-  await expect(discord.use({ ...form, values: { key: 'too long' } })).rejects.toThrow(/length/);
-  await expect(discord.use({ ...form, values: { other: 'x' } })).rejects.toThrow(/has no field "other". It has: key/);
-  const sent = await discord.use({ ...form, values: { key: 'abc' } });
-  expect(sent.state.reply?.message.content).toBe('thanks');
-  expect(answers).toEqual(['abc', true]);
+  await expect(discord.use({ ...form, values: { name: 'A' } })).rejects.toThrow(/length/);
+  await expect(discord.use({ ...form, values: { other: 'x' } })).rejects.toThrow(/has no field "other". It has: name/);
+  const sent = await discord.use({ ...form, values: { name: 'Ada' } });
+  expect(sent.state.reply?.message.content).toBe('Welcome, Ada.');
 
-  await expect(discord.use({ ...GENERAL, kind: 'button', messageId, customId: 'gone' })).rejects.toThrow(/disabled/);
-  const stranger = { ...GENERAL, userId: seed.noa };
-  const press = { kind: 'button' as const, messageId, customId: 'go' };
-  await expect(discord.use({ ...stranger, ...press })).rejects.toThrow(/sees no message/);
-  const pressed = await discord.use({ ...GENERAL, ...press });
-  expect(pressed.state.reply).toMatchObject({ id: messageId, message: { content: 'gone', components: [] } });
+  const counted = await use('count');
+  const press = { ...GENERAL, kind: 'button' as const, messageId: counted.state.reply!.id };
+  await expect(discord.use({ ...press, customId: 'less' })).rejects.toThrow(/disabled/);
+  const pressed = await discord.use({ ...press, customId: '0' });
+  expect(pressed.state.reply?.message.content).toBe('It is 1');
 });
 
 it('sends a message command with its message, and direct messages without a member', async () => {

@@ -1,32 +1,13 @@
 /** The page with a bot that uses everything a bot can show: forms, menus, files, edits, new layouts. */
 import { once } from 'node:events';
-import {
-  ActionRowBuilder,
-  ApplicationCommandType,
-  ButtonBuilder,
-  ButtonStyle,
-  type ChatInputCommandInteraction,
-  type Client,
-  ContainerBuilder,
-  Events,
-  type Interaction,
-  type Message,
-  MessageFlags,
-  ModalBuilder,
-  SeparatorBuilder,
-  StringSelectMenuBuilder,
-  type TextChannel,
-  TextDisplayBuilder,
-  TextInputBuilder,
-  TextInputStyle,
-  ApplicationCommandOptionType as Type,
-} from 'discord.js';
+import { type Client, Events, type Message, type TextChannel } from 'discord.js';
 import type { Page } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createManualClock, seed } from '../../sandbox/discord/index.ts';
 import { listenForPage } from '../../sandbox/page/server.ts';
 import type { Sandbox } from '../../sandbox/running.ts';
-import { logIn, standIn } from '../discord-stand-in/bot.ts';
+import { standIn } from '../discord-stand-in/bot.ts';
+import { logInShowcase } from '../discord-stand-in/showcase.ts';
 import { openPage, testBrowser } from './chromium.ts';
 
 const chromium = testBrowser();
@@ -49,92 +30,13 @@ const STILL: Sandbox['world'] = {
   explorerUrl: 'http://127.0.0.1:1/explorer',
 };
 
-const choice = (name: string) => ({ name, value: name.toLowerCase() });
-
-const COMMANDS = [
-  { name: 'form', description: 'Opens a form' },
-  { name: 'menu', description: 'Shows menus' },
-  { name: 'layout', description: 'Uses the new layout' },
-  { name: 'count', description: 'Counts up' },
-  {
-    name: 'import',
-    description: 'Takes a file',
-    options: [{ type: Type.Attachment, name: 'file', description: 'A file', required: true }],
-  },
-  { name: 'sleep', description: 'Never answers' },
-  { name: 'Quote this', type: ApplicationCommandType.Message },
-  {
-    name: 'echo',
-    description: 'Says it again',
-    options: [
-      { type: Type.String, name: 'text', description: 'What to say', required: true },
-      { type: Type.String, name: 'size', description: 'How loud', choices: ['Quiet', 'Loud'].map(choice) },
-    ],
-  },
-];
-
-async function answer(interaction: Interaction): Promise<void> {
-  if (interaction.isModalSubmit()) {
-    await interaction.reply(`Welcome, ${interaction.fields.getTextInputValue('name')}.`);
-  } else if (interaction.isStringSelectMenu()) {
-    await interaction.update({ content: `Chosen: ${interaction.values.join(' and ')}`, components: [] });
-  } else if (interaction.isButton()) {
-    const next = Number(interaction.customId) + 1;
-    await interaction.update({ content: `It is ${next}`, components: [button(next)] });
-  } else if (interaction.isMessageContextMenuCommand()) {
-    await interaction.reply(`Quoted: ${interaction.targetMessage.content}`);
-  } else if (interaction.isChatInputCommand()) {
-    await answers[interaction.commandName]!(interaction);
-  }
-}
-
-const button = (count: number) =>
-  new ActionRowBuilder<ButtonBuilder>().addComponents(
-    new ButtonBuilder().setCustomId(String(count)).setLabel('More').setStyle(ButtonStyle.Primary),
-  );
-
-const answers: Record<string, (interaction: ChatInputCommandInteraction) => Promise<unknown>> = {
-  form: (interaction) => {
-    const name = new TextInputBuilder({ customId: 'name', label: 'Name', style: TextInputStyle.Short, minLength: 2 });
-    const row = new ActionRowBuilder<TextInputBuilder>().addComponents(name);
-    return interaction.showModal(new ModalBuilder().setCustomId('form').setTitle('Who are you?').addComponents(row));
-  },
-  menu: (interaction) => {
-    const options = ['Red', 'Green', 'Blue'].map((label) => ({ label, value: label.toLowerCase() }));
-    const menu = new StringSelectMenuBuilder({ customId: 'colors', placeholder: 'Colors', maxValues: 2, options });
-    const row = new ActionRowBuilder<StringSelectMenuBuilder>().addComponents(menu);
-    return interaction.reply({ content: 'Choose', components: [row], flags: MessageFlags.Ephemeral });
-  },
-  layout: (interaction) => {
-    const container = new ContainerBuilder()
-      .setAccentColor(0xff0000)
-      .addTextDisplayComponents(new TextDisplayBuilder().setContent('## A **bold** layout'))
-      .addSeparatorComponents(new SeparatorBuilder());
-    return interaction.reply({ flags: MessageFlags.IsComponentsV2, components: [container] });
-  },
-  count: (interaction) => interaction.reply({ content: 'It is 0', components: [button(0)] }),
-  import: async (interaction) => {
-    const file = interaction.options.getAttachment('file', true);
-    const text = await (await fetch(file.url)).text();
-    const files = [{ attachment: Buffer.from(text), name: 'copy.csv' }];
-    await interaction.reply({ content: `${file.name}: ${text}`, files });
-  },
-  sleep: async () => undefined,
-  echo: (interaction) => {
-    const [text, size] = ['text', 'size'].map((name) => interaction.options.getString(name));
-    return interaction.reply(`${text} (${size})`);
-  },
-};
-
 async function visit() {
   // The clock stands still: a busy machine's response times must not matter here.
   const clock = createManualClock(Date.now());
   const discord = await standIn({ clock, limits: 'none' });
   const server = await listenForPage(0);
   onTestFinished(() => server.close());
-  const client = await logIn(discord);
-  client.on(Events.InteractionCreate, (interaction) => void answer(interaction));
-  await client.application.commands.set(COMMANDS as never);
+  const client = await logInShowcase(discord);
   server.show({ discord, world: STILL, transactions: [], act: async () => '', on: () => () => undefined });
   const { page, faults } = await openPage(chromium!, server.url, { viewport: { width: 1280, height: 720 } });
   await page.getByRole('textbox', { name: 'Message #alerts' }).waitFor();
@@ -183,13 +85,6 @@ describe.skipIf(chromium === null)('the page with a bot of its own', () => {
     await menu.focus();
     await page.keyboard.press('Enter');
     await page.getByRole('option', { name: /Red/ }).waitFor();
-    // At the end of a channel the list opens upward, where there is room for it.
-    const [list, messages] = await Promise.all([
-      page.getByRole('listbox', { name: 'Colors' }).boundingBox(),
-      page.getByRole('log').boundingBox(),
-    ]);
-    expect(list!.y).toBeGreaterThanOrEqual(messages!.y);
-    expect(list!.y + list!.height).toBeLessThanOrEqual(messages!.y + messages!.height);
     await page.keyboard.press('Enter');
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowDown');
