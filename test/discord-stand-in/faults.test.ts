@@ -1,9 +1,8 @@
-import { on } from 'node:events';
-import { Events, REST, type TextChannel } from 'discord.js';
+import { REST } from 'discord.js';
 import { expect, it } from 'vitest';
 import { createManualClock, type Discord, type Fault, seed } from '../../sandbox/discord/index.ts';
 import { inTime } from '../until.ts';
-import { call, logIn, nextEvent, standIn } from './bot.ts';
+import { call, standIn } from './bot.ts';
 
 const { harbor } = seed;
 const send = (discord: Discord, channelId: string = harbor.general) =>
@@ -98,15 +97,6 @@ it.each<[Fault, number, message: string]>([
   },
 );
 
-it('cuts a response after its headers and half of its body', async () => {
-  const discord = await standIn();
-  discord.fault({ fault: { kind: 'cut' }, times: 1 });
-  const headers = { authorization: `Bot ${discord.token}` };
-  const response = await fetch(`${discord.apiUrl}/v10/users/@me`, { headers });
-  expect(response.status).toBe(200);
-  await expect(response.text()).rejects.toThrow('terminated');
-});
-
 it.each([true, false])('never responds to a hanging request, whether it takes effect or not (%s)', async (done) => {
   const discord = await standIn();
   const fault = discord.fault({ fault: { kind: 'hang', done }, times: 1 });
@@ -133,23 +123,6 @@ it('delays a response by the given time', async () => {
   await new Promise(setImmediate);
   clock.advance(2000);
   expect((await answer).status).toBe(200);
-});
-
-it('keeps REST working while the gateway is down, and the bot reconnects afterwards', async () => {
-  const discord = await standIn();
-  const client = await logIn(discord);
-  const attempts = on(client, Events.ShardReconnecting);
-  const fault = discord.fault({ fault: { kind: 'gateway-down' } });
-  await inTime('the bot reconnects', attempts.next());
-  // The second event means that the first attempt was refused.
-  await inTime('the bot reconnects again', attempts.next());
-  expect(discord.state.sessions).toMatchObject([{ connected: false }]);
-  const channel = (await client.channels.fetch(harbor.general)) as TextChannel;
-  await channel.send('still here');
-  const ready = nextEvent(client, Events.ShardReady);
-  fault.clear();
-  await ready;
-  expect(discord.state.sessions).toMatchObject([{ connected: true }]);
 });
 
 it('refuses all connections while Discord is away, and accepts them afterwards', async () => {

@@ -1,5 +1,7 @@
-import { describe, expect, it } from 'vitest';
-import { atLimit, type Case, call, codeAt, type Limit, refusal, standIn } from './bot.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { startDiscord } from '../../sandbox/discord/index.ts';
+import { forFile } from '../for-file.ts';
+import { atLimit, type Case, call, codeAt, type Limit, refusal } from './bot.ts';
 
 const command = (more: object) => ({ name: 'token', description: 'd', ...more });
 const option = (more: object) => ({ type: 3, name: 'a', description: 'd', ...more });
@@ -88,10 +90,12 @@ const COMMANDS: Case[] = [
   }),
 ];
 
+const discord = await forFile(startDiscord({ limits: 'none' }));
+const url = `/applications/${discord.botId}/commands`;
+beforeEach(async () => void (await call(discord, 'PUT', url, [])));
+
 describe('commands', () => {
   it.each(COMMANDS)('refuses a command with 50035 when %s', async (_name, bad, path, good) => {
-    const discord = await standIn({ limits: 'none' });
-    const url = `/applications/${discord.botId}/commands`;
     const refused = await call(discord, 'POST', url, bad);
     expect(refused).toMatchObject({ status: 400, body: { code: 50035 } });
     expect(codeAt(refused.body.errors, path), JSON.stringify(refused.body.errors)).toEqual(expect.any(String));
@@ -101,8 +105,6 @@ describe('commands', () => {
   });
 
   it('refuses repeated names in a bulk registration, and more than 100 commands or 15 in menus', async () => {
-    const discord = await standIn({ limits: 'none' });
-    const url = `/applications/${discord.botId}/commands`;
     const twice = await call(discord, 'PUT', url, [command({}), command({})]);
     expect(codeAt(twice.body.errors, '1.name')).toBe('APPLICATION_COMMANDS_DUPLICATE_NAME');
     const many = (count: number) => Array.from({ length: count }, (_, i) => command({ name: `c${i}` }));

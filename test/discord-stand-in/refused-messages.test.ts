@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
-import { type Discord, seed } from '../../sandbox/discord/index.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type Discord, seed, startDiscord } from '../../sandbox/discord/index.ts';
+import { forFile } from '../for-file.ts';
 import { atLimit, type Case, call, codeAt, type Limit, refusal, standIn } from './bot.ts';
 
 const text = (length: number) => 'x'.repeat(length);
@@ -98,22 +99,22 @@ const MESSAGES: Case[] = [
   }),
 ];
 
-const send = (discord: Discord, body: unknown) =>
-  call(discord, 'POST', `/channels/${seed.harbor.general}/messages`, body);
+const discord = await forFile(startDiscord({ limits: 'none' }));
+beforeEach(() => void discord.act({ do: 'forget' }));
+const send = (body: unknown, to: Discord = discord) =>
+  call(to, 'POST', `/channels/${seed.harbor.general}/messages`, body);
 
 describe('messages', () => {
   it.each(MESSAGES)('refuses a message with 50035 when %s', async (_name, bad, path, good) => {
-    const discord = await standIn({ limits: 'none' });
-    const refused = await send(discord, bad);
+    const refused = await send(bad);
     expect(refused).toMatchObject({ status: 400, body: { code: 50035, message: 'Invalid Form Body' } });
     expect(codeAt(refused.body.errors, path), JSON.stringify(refused.body.errors)).toEqual(expect.any(String));
-    expect(await send(discord, good)).toMatchObject({ status: 200 });
+    expect(await send(good)).toMatchObject({ status: 200 });
     expect(discord.messages(seed.harbor.general)).toHaveLength(1);
   });
 
   it('reports every error of a body at once', async () => {
-    const discord = await standIn({ limits: 'none' });
-    const { body } = await send(discord, { content: text(5_000), ...embed({ title: text(300), color: -1 }) });
+    const { body } = await send({ content: text(5_000), ...embed({ title: text(300), color: -1 }) });
     for (const path of ['content', 'embeds.0.title', 'embeds.0.color'])
       expect(codeAt(body.errors, path), path).toEqual(expect.any(String));
   });
@@ -121,14 +122,12 @@ describe('messages', () => {
   it.each([[{}], [{ content: ' \n ' }], [{ embeds: [] }], [{ content: null, components: [] }]])(
     'refuses an empty message %j with 50006',
     async (body) => {
-      const discord = await standIn({ limits: 'none' });
-      expect(refusal(await send(discord, body))).toEqual([400, 50006]);
+      expect(refusal(await send(body))).toEqual([400, 50006]);
     },
   );
 
   it('applies the same rules to an edit, and refuses one that empties the message', async () => {
-    const discord = await standIn({ limits: 'none' });
-    const { body } = await send(discord, { content: 'x' });
+    const { body } = await send({ content: 'x' });
     const path = `/channels/${seed.harbor.general}/messages/${body.id}`;
     expect(await call(discord, 'PATCH', path, { content: 'x'.repeat(2001) })).toMatchObject({ body: { code: 50035 } });
     expect(await call(discord, 'PATCH', path, { content: '' })).toMatchObject({ body: { code: 50006 } });
@@ -136,7 +135,6 @@ describe('messages', () => {
   });
 
   it('refuses broken JSON, a body without a content type, and a file that is too large', async () => {
-    const discord = await standIn({ limits: 'none' });
     const url = `${discord.apiUrl}/v10/channels/${seed.harbor.general}/messages`;
     const headers = { authorization: `Bot ${discord.token}`, 'content-type': 'application/json' };
     const broken = await fetch(url, { method: 'POST', headers, body: '{"content":' });
@@ -146,11 +144,11 @@ describe('messages', () => {
     expect(await unread.json()).toMatchObject({ code: 50035, errors: { _errors: [{ code: 'CONTENT_TYPE_INVALID' }] } });
     const form = new FormData();
     form.append('files[0]', new Blob([new Uint8Array(10 * 1024 * 1024 + 1)]), 'big.bin');
-    expect(refusal(await send(discord, form))).toEqual([413, 40005]);
+    expect(refusal(await send(form))).toEqual([413, 40005]);
   });
 
   it('accepts any body with strict: false', async () => {
-    const discord = await standIn({ limits: 'none', strict: false });
-    expect(await send(discord, { content: 'x'.repeat(2001) })).toMatchObject({ status: 200 });
+    const lenient = await standIn({ limits: 'none', strict: false });
+    expect(await send({ content: 'x'.repeat(2001) }, lenient)).toMatchObject({ status: 200 });
   });
 });

@@ -1,6 +1,6 @@
 import { type ChatInputCommandInteraction, Events } from 'discord.js';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { type ControlEvent, createManualClock, type ManualClock, seed } from '../../sandbox/discord/index.ts';
+import { createManualClock, type ManualClock, seed } from '../../sandbox/discord/index.ts';
 import { call, logIn, standIn } from './bot.ts';
 
 const { general } = seed.harbor;
@@ -26,19 +26,6 @@ async function inVain(clock: ManualClock, wait: () => Promise<unknown>): Promise
   await waited;
   return rejected.mock.lastCall![0].message;
 }
-
-it('rejects a wait for a condition or an event after two minutes, whatever its clock shows', async () => {
-  const clock = createManualClock();
-  const discord = await standIn({ clock });
-  const condition = () => discord.messages(general).length === 1;
-  expect(await inVain(clock, () => discord.until('a message is posted', condition))).toBe(
-    `This was expected and never happened: a message is posted. The condition: ${condition.toString()}`,
-  );
-  const isTyping = ({ type }: ControlEvent) => type === 'typing';
-  expect(await inVain(clock, () => discord.next(isTyping))).toContain(
-    `an event. The condition: ${isTyping.toString()}`,
-  );
-});
 
 it('rejects a wait for an interaction after two minutes with its name and state', async () => {
   const clock = createManualClock();
