@@ -207,10 +207,7 @@ function networkOfFile({ name, title, chainId, chain, services, token }: Connect
 }
 
 /** Adds the first subscriptions as Ada, who owns both servers. */
-export async function subscribe(
-  discord: Discord,
-  { wallets, tokens }: Pick<Chain, 'wallets' | 'tokens'>,
-): Promise<void> {
+async function subscribe(discord: Discord, { wallets, tokens }: Pick<Chain, 'wallets' | 'tokens'>): Promise<void> {
   const { harbor, orchid } = seed;
   discord.act({ do: 'role.update', roleId: harbor.watchers, mentionable: true });
   discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.mia, roleIds: [harbor.watchers] });

@@ -43,18 +43,6 @@ describe.each(TRANSLATED)('the definitions in %s', (language) => {
     expect(wrong).toEqual([]);
   });
 
-  it('promises no default for an option that changes nothing when it is left out', () => {
-    const withDefault = defined.filter(
-      ({ path, description }) => path.startsWith('subscription add ') && description?.includes('(default: '),
-    );
-    expect(withDefault).toHaveLength(2);
-    for (const { path, description } of withDefault) {
-      const edit = path.replace(' add ', ' edit ');
-      expect(defined.find((one) => one.path === edit)!.description).not.toBe(description);
-      expect(wordings[edit]!.description).not.toBe(wordings[path]!.description);
-    }
-  });
-
   it('gives no two commands, options or choices the same name', () => {
     const names = defined.map(({ path, parent, name }) => `${parent} → ${wordings[path]?.name ?? name}`);
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);

@@ -100,15 +100,3 @@ it('uses the same language for a number without its own plural form', () => {
   expect(translator('fr')('provider.categories', { count: 1_000_000 })).toBe('1\u202f000\u202f000 catégories');
   expect(translator('fr')('provider.categories', { count: 0 })).toBe('0 catégorie');
 });
-
-it('keeps punctuation marks off the start of a line in French', () => {
-  const described = Object.entries(wordingsOf('fr')).map(
-    ([path, { description = '' }]) => [path, description] as const,
-  );
-  const loose = [...textsIn('fr'), ...described].filter(([, text]) => / [;:!?»]|« /u.test(text));
-  expect(loose.map(([key]) => key)).toEqual([]);
-});
-
-it('uses one word for a transfer in German', () => {
-  expect([...textsIn('de')].filter(([, text]) => /Überweisung/.test(text))).toEqual([]);
-});
