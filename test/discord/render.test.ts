@@ -7,7 +7,6 @@ import { checksumAddress } from '../../src/domain/address.ts';
 import type { Alert, Warning } from '../../src/domain/alert.ts';
 import { DEFAULT_CHOICES, type Subscription } from '../../src/domain/subscription.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
-import type { Language } from '../../src/languages/index.ts';
 import {
   ALICE,
   alertOf,
@@ -153,26 +152,6 @@ it('shows a swap as a swap, with what went where, in the order of its title howe
   expect(tokens.slice(0, 2)).toEqual(['`USD Coin`', '`Harbor Keys`']);
 });
 
-it('distinguishes two watched addresses of the same name in the footer', () => {
-  const hot = [matchOf(TREASURY, 'outgoing'), matchOf(PAYROLL, 'incoming', 2)].map((one) => ({ ...one, label: 'Hot' }));
-  const [embed] = embedsOf(alertOf({ from: TREASURY, to: PAYROLL }, { matches: hot }));
-  expect(embed!.footer!.text).toMatch(/^Watching Hot \(outgoing\), Hot \(incoming\)$/);
-});
-
-it('shows below the title in full what does not fit into it', () => {
-  // As long as a name can be: eight UTF-16 units in each of its characters.
-  const tokenName = '\u0915\u094d\u0915\u094d\u0915\u094d\u0915\u093e'.repeat(32);
-  const legs = [
-    alertOf({ txHash: HASH, from: TREASURY, to: ALICE, value: '1200000000' }),
-    alertOf({ txHash: HASH, ...key('7'), tokenName }),
-  ] as const;
-  const [swap] = embedsOf(...legs);
-  expect(swap!.title).toBe('🔄 2 transfers in one transaction');
-  expect(swap!.description!.split('\n')[0]).toBe(`1,200 \`USDC\` → \`${tokenName}\` #7`);
-  const [twice] = embedsOf({ ...legs[1], count: 2 });
-  expect(twice!.description!.split('\n')[0]).toBe(`\`${tokenName}\` #7 ×2`);
-});
-
 it('shows every digit of a plain-text alert raw in any language, and a token ID as one', () => {
   // As long as both can be: 78 digits.
   const huge = String(2n ** 256n - 1n);
@@ -183,25 +162,6 @@ it('shows every digit of a plain-text alert raw in any language, and a token ID 
   expect(reported.map((text) => /`([^`]*)` \(\S+\)/.exec(text)![1])).toEqual([huge, '#7', `${huge} × #${huge}`]);
 });
 
-it('shows a swap with several counterparties leg by leg', () => {
-  const [embed] = embedsOf(
-    alertOf({ txHash: HASH, from: TREASURY, to: ALICE, value: '1000000000' }),
-    alertOf({ txHash: HASH, from: TREASURY, to: BOB, value: '200000000' }),
-    alertOf({ txHash: HASH, ...key('7'), from: BOB }),
-  );
-  expect(embed!.title).toBe('🔄 Swap · 1,200 `USDC` → `Harbor Keys` #7');
-  expect(read(embed!)).toContain(
-    [
-      '📤 **1,000 `USDC`**',
-      `**To**\n\`${checksumAddress(ALICE)}\``,
-      '📤 **200 `USDC`**',
-      `**To**\n\`${checksumAddress(BOB)}\``,
-      '📥 **`Harbor Keys` #7**',
-      `**From**\n\`${checksumAddress(BOB)}\``,
-    ].join('\n'),
-  );
-});
-
 it('shows a sweep as one line with a count, its IDs and both parties', () => {
   const ids = ['3', '1', '2', '10', `9${'0'.repeat(70)}`];
   const { payload, used } = render(...ids.map((id) => alertOf({ txHash: HASH, ...key(id) })));
@@ -209,22 +169,6 @@ it('shows a sweep as one line with a count, its IDs and both parties', () => {
   expect(payload.embeds![0]!.title).toBe('📥 Incoming · 5 × `Harbor Keys`');
   expect(payload.embeds![0]!.description).toContain('#1–#3, #10, #90000000…00000000');
   for (const part of [ALICE, TREASURY, KEYS]) expect(read(payload.embeds![0]!)).toContain(checksumAddress(part));
-});
-
-it('lists the first parties and as many IDs as are read for a sweep of several pieces from many', () => {
-  const from = (n: number) => `0x${n.toString(16).padStart(40, 'c')}` as const;
-  const pieces = Array.from({ length: 8 }, (_, n): Partial<Transfer> => ({ ...key(String(2 * n)), kind: 'erc1155' }));
-  const reported = pieces.map((one, n) => alertOf({ ...one, txHash: HASH, from: from(n), value: String(n + 1) }));
-  const [embed] = embedsOf(...reported);
-  expect(embed!.title).toBe('📥 Incoming · 36 × `Harbor Keys`');
-  expect(embed!.description).toContain('#0, #2 ×2, #4 ×3, #6 ×4, #8 ×5, #10 ×6, #12 ×7, #14 ×8\n**From**');
-  expect(embed!.description).toContain(`${checksumAddress(from(4))}\`](`);
-  expect(embed!.description).toMatch(/\nand 3 more\n\*\*To\*\*/);
-  const long = Array.from({ length: 40 }, (_, n) => alertOf({ txHash: HASH, ...key(`${n}${'0'.repeat(70)}`) }));
-  const ids = embedsOf(...long)[0]!.description!.split('\n')[0]!;
-  expect(ids).toMatch(/^#0, #10000000…00000000, .*, …$/);
-  expect(ids.length).toBeGreaterThan(370);
-  expect(ids.length).toBeLessThanOrEqual(403);
 });
 
 describe('self-transfers, mints and burns', () => {
@@ -246,15 +190,6 @@ describe('self-transfers, mints and burns', () => {
     expect(embed!.title).toBe('🪙 Token transfer · 5 `USDC`');
     expect(embed!.footer!.text).toBe('Watching Dollar (token)');
   });
-});
-
-it('lists ten watched addresses in a footer and counts the others', () => {
-  const address = (n: number) => `0x${n.toString(16).padStart(40, '0')}` as const;
-  const watch = (n: number) => ({ ...matchOf(address(n), n === 1 ? 'outgoing' : 'incoming'), label: `W${n}` });
-  const all = Array.from({ length: 11 }, (_, n) => watch(n + 1));
-  const [ten, eleven] = [all.slice(1), all].map((matches) => embedsOf(alertOf({}, { matches }))[0]!.footer!.text);
-  expect(ten).toMatch(/^Watching W2 \(incoming\), .*, W11 \(incoming\)$/);
-  expect(eleven).toMatch(/^Watching W1 \(outgoing\), .*, W10 \(incoming\) and 1 more$/);
 });
 
 it('shows a token ID that is too long for its line in full below', () => {
@@ -386,9 +321,12 @@ describe('warnings', () => {
     expect(embedsOf(alert)[0]!.description!.split('\n')).toContain(words);
   });
 
-  it('shows warnings in the server’s language', () => {
+  it('shows warnings and numbers in the server’s language', () => {
     const [embed] = embedsOf(alertOf({}, { warnings: [{ kind: 'late', ms: 2 * 3_600_000 }], language: 'de' }));
     expect(embed!.description).toContain('2 Std.');
+    const [large] = embedsOf(alertOf({ value: '1234567891000' }, { language: 'de' }));
+    expect(large!.title).toContain(' 1.234.567,891 `USDC`');
+    expect(read(large!)).toMatch(/Block 1\.234 · Gebühr 0,000021 /);
     const [moved] = embedsOf(alertOf({ from: TREASURY, to: PAYROLL }, { language: 'ja' }));
     expect(moved!.footer!.text).toMatch(/^監視中：Treasury（出金）、Payroll（入金）$/u);
   });
@@ -411,26 +349,6 @@ it('shows what a card’s transfer is worth above the rest, in the server’s la
   const lines = (language: string) => embedsOf(alertOf({ price: '2000.5' }, { language }))[0]!.description!.split('\n');
   expect(lines('en-US').slice(0, 2)).toEqual(['≈\u00a0$10,003', '**From**']);
   expect(lines('de')[0]).toBe('≈\u00a010.003\u00a0$');
-});
-
-describe('numbers in the server’s language', () => {
-  it.each<[Language, string, RegExp, string]>([
-    ['en-US', '1,234,567.891', /Block 1,234 · Fee 0\.000021 /, '1,000'],
-    ['es-ES', '1.234.567,891', /Bloque 1234 · Comisión 0,000021 /, '1000'],
-    ['es-419', '1,234,567.891', /Bloque 1,234 · Comisión 0\.000021 /, '1,000'],
-    ['pt-BR', '1.234.567,891', /Bloco 1\.234 · Taxa 0,000021 /, '1.000'],
-    ['fr', '1\u202f234\u202f567,891', /Bloc 1\u202f234 · Frais 0,000021 /, '1\u202f000'],
-    ['de', '1.234.567,891', /Block 1\.234 · Gebühr 0,000021 /, '1.000'],
-    ['ja', '1,234,567.891', /ブロック 1,234 · 手数料 0\.000021 /, '1,000'],
-    ['zh-CN', '1,234,567.891', /区块 1,234 · 手续费 0\.000021 /, '1,000'],
-  ])('writes every number of an alert as %s does', (language, amount, transaction, thousand) => {
-    const [embed] = embedsOf(alertOf({ value: '1234567891000' }, { language, count: 1 }));
-    expect(embed!.title).toContain(` ${amount} \`USDC\``);
-    expect(read(embed!)).toMatch(transaction);
-    const [pieces] = embedsOf(alertOf({ ...key('7'), kind: 'erc1155', value: '1000' }, { language, count: 1_000 }));
-    expect(pieces!.title).toContain(`${thousand} × \`Harbor Keys\` #7 ×${thousand}`);
-    expect(pieces!.description).toContain(thousand);
-  });
 });
 
 it.each<[Partial<Subscription>, string, string[]]>([
