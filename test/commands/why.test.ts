@@ -1,15 +1,27 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, expect, it, onTestFinished } from 'vitest';
+import type { Fault } from '../../sandbox/discord/index.ts';
 import { HOUR } from '../../src/domain/clock.ts';
-import { ALERTS, ALICE, HARBOR, type Pipeline, payment, TREASURY, USDC, WHALES } from '../pipeline/harness.ts';
-import { buttonsOf, type CommandWorld, isPrivate, menuOf, seed, startWorld, textOf } from './world.ts';
+import { forFile } from '../for-file.ts';
+import { ALERTS, ALICE, HARBOR, payment, TREASURY, USDC, WHALES } from '../pipeline/harness.ts';
+import { buttonsOf, isPrivate, menuOf, seed, startWorld, textOf } from './world.ts';
 
-let pipeline: Pipeline;
-let world: CommandWorld;
-beforeEach(async () => {
-  world = await startWorld();
-  ({ pipeline } = world);
+const world = await forFile(startWorld());
+const { pipeline } = world;
+afterEach(async () => {
+  await world.reset();
+  await world.services.eraseGuild(HARBOR);
+  pipeline.discord.act({ do: 'forget' });
 });
-afterEach(() => world.close());
+
+/** Discord's answer to each message in #alerts until the test ends. What the bot keeps in memory of it is then forgotten. */
+function refuseMessages(fault: Fault) {
+  const active = pipeline.discord.fault({ fault, method: 'POST', channelId: ALERTS });
+  onTestFinished(async () => {
+    active.clear();
+    await world.restart();
+  });
+  return active;
+}
 
 const why = async (transaction: unknown, who = {}) =>
   await world.read('why', { transaction: String(transaction) }, who);
@@ -39,8 +51,8 @@ it('shows how a transfer arrived, which filter hid it, and a link to the message
     /5 `USDC`/,
     /From Alice’s wallet/,
     /Notified twice \(one watcher\)/,
-    /Treasury \(#1\) matched/,
-    /Treasury \(#2\): the amount is below its minimum.*option `minimum`/,
+    /Treasury \(#\d+\) matched/,
+    /Treasury \(#\d+\): the amount is below its minimum.*option `minimum`/,
   ])
     expect(text).toMatch(sentence);
 });
@@ -48,7 +60,7 @@ it('shows how a transfer arrived, which filter hid it, and a link to the message
 /** Watches the treasury in #alerts, where Discord refuses each message. */
 async function refuse(status: number, code = 0) {
   await pipeline.watch(TREASURY, ALERTS);
-  pipeline.discord.fault({ fault: { kind: 'error', status, code }, method: 'POST', channelId: ALERTS });
+  refuseMessages({ kind: 'error', status, code });
 }
 
 it('explains an invalid hash, and one that nobody saw', async () => {
@@ -82,7 +94,7 @@ it('explains that an alert waits because all channels of the server wait togethe
 it('names in one sentence every subscription that posted, and none whose alert still waits for its digest', async () => {
   await pipeline.watch(TREASURY, ALERTS, { label: 'Treasury' });
   const waits = await pipeline.watch(TREASURY, WHALES, { digest: 'hourly' });
-  expect(await why(await receive())).toMatch(/^Posted because Treasury \(#1\) watches this wallet/m);
+  expect(await why(await receive())).toMatch(/^Posted because Treasury \(#\d+\) watches this wallet/m);
   await world.store.subscriptions.change(HARBOR, waits, { digest: null });
   expect(await why(await receive())).toMatch(
     /^Posted because Treasury \(#\d\) and Treasury \(#\d\) watch this transfer’s addresses and no filter/m,
@@ -137,8 +149,8 @@ it('shows the manager role nothing about channels that it cannot see', async () 
   const hash = await receive();
   const text = await why(hash, noa);
   expect(text).toMatch(/Results for 1 channel that you can’t see/);
-  expect(text).not.toMatch(/\(#1\)|\) matched/);
-  expect(await why(hash)).toMatch(/Secret \(#1\) matched/);
+  expect(text).not.toMatch(/\(#\d+\)|\) matched/);
+  expect(await why(hash)).toMatch(/Secret \(#\d+\) matched/);
   // One request to Discord about a deleted channel, however many transfers were posted there.
   const gone = '1100000000000088888';
   await pipeline.watch(TREASURY, gone, { label: 'Lost' });
@@ -153,7 +165,7 @@ it('shows the manager role nothing about channels that it cannot see', async () 
 it('explains the message’s transaction on its button, and offers a choice if there are several', async () => {
   await pipeline.watch(TREASURY, ALERTS);
   const first = await receive();
-  const held = pipeline.discord.fault({ fault: { kind: 'rate-limit', retryAfterMs: 50 }, channelId: ALERTS });
+  const held = refuseMessages({ kind: 'rate-limit', retryAfterMs: 50 });
   const [, second, third] = [await receive(), await receive(), await receive({ value: '7000000' })];
   held.clear();
   await pipeline.turnUntil('#alerts shows 4 alerts', () => pipeline.alerts(ALERTS).length === 4);
@@ -244,9 +256,8 @@ it('lets managers mute what posted an alert, and offers it to nobody else', asyn
 });
 
 it('explains that a rate limit or the breaker delays an alert', async () => {
-  const fault = { kind: 'rate-limit', retryAfterMs: 60_000 } as const;
   await pipeline.watch(TREASURY, ALERTS);
-  pipeline.discord.fault({ fault, path: '/channels/:channel/messages', times: 1 });
+  refuseMessages({ kind: 'rate-limit', retryAfterMs: 60_000 });
   const hash = await receive();
   world.replace({ sendingPauses: () => [{ channelId: ALERTS, reason: 'rate', until: 60_000 }] });
   expect(await why(hash)).toContain('Waiting for Discord’s rate limit. Sending resumes <t:60:R>.');
@@ -258,7 +269,10 @@ it('explains that a rate limit or the breaker delays an alert', async () => {
 it('says that the chain does not have a transfer', async () => {
   await pipeline.watch(TREASURY, ALERTS);
   const hash = await receive();
-  await world.store.chainChecks.correct([{ id: 1, count: 0 }], 0);
+  const range = { after: 0, upTo: 1_000_000_000 };
+  const found = await world.store.chainChecks.stored(0, range, [TREASURY], [hash]);
+  const { id } = found.find(({ transfer }) => transfer.txHash === hash)!;
+  await world.store.chainChecks.correct([{ id, count: 0 }], 0);
   expect(await why(hash)).toContain('The chain does not have this transfer');
 });
 
@@ -273,9 +287,9 @@ it('explains equal transfers, a reorganized chain and a removed subscription', a
   expect(before).toMatch(/5 `USDC` ×2/);
   expect(before).toContain('contains 2 identical transfers');
   expect(before).toContain('The chain was reorganized');
-  expect(before).toMatch(/Treasury \(#1\) matched/);
+  expect(before).toMatch(/Treasury \(#\d+\) matched/);
   await pipeline.store.subscriptions.remove(HARBOR, id);
-  expect(await why(body.txHash)).toContain('a subscription that was removed (#1) matched');
+  expect(await why(body.txHash)).toContain(`a subscription that was removed (#${id}) matched`);
 });
 
 it('shows an address that was marked as a look-alike together with the address it copies', async () => {
@@ -292,7 +306,7 @@ it('explains that alerts are collected because there were too many, until only D
     await receive();
     await pipeline.pass(1_000);
   }
-  pipeline.discord.fault({ fault: { kind: 'error', status: 500 }, method: 'POST', channelId: ALERTS });
+  refuseMessages({ kind: 'error', status: 500 });
   expect(await why(await receive())).toMatch(/Waiting for a digest, <t:\d+:R>, because there were more than 60 alerts/);
   await pipeline.pass(30_000);
   const text = await why(await receive());
