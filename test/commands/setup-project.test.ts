@@ -117,13 +117,6 @@ describe('/setup project', () => {
       /A signing secret is `whsec_`.*Nothing was stored/,
     );
     expect(Buffer.from((await stored())!.sealed).toString('latin1')).not.toContain(one);
-    for (const [sealKey, kept] of [
-      [7, [one, two]],
-      [8, []],
-    ] as const) {
-      await world.restart({ environment: { SECRETS_KEY: secretsKey(sealKey) } });
-      expect(await secrets()).toEqual(kept);
-    }
     await save({ projectId: 'another' });
     expect(await secrets()).toBeNull();
     await save({ signingSecrets: two });
@@ -150,11 +143,13 @@ describe('/setup project', () => {
     expect(await tokens()).toEqual([]);
   });
 
-  it('reports that projects are off, and who can turn them on, when the service is not configured', async () => {
+  it('reports that projects and webhooks are off, and who can turn them on, without the service', async () => {
     await world.restart({ environment: { NOTIFICATION_URL: '' } });
     const answer = await world.use('setup project', {}, HERE);
     expect(answer.modal).toBeNull();
     expect(textOf(answer)).toMatch(/`NOTIFICATION_URL`/);
+    expect(await world.read('webhook list')).toMatch(/ is off.*`NOTIFICATION_URL`/);
+    expect(await world.choices('webhook remove', 'webhook')).toEqual([]);
   });
 
   it('reports a project whose keys can no longer be opened, and stores it again', async () => {

@@ -11,8 +11,7 @@ const environment = { EXPLORER_API_URL: upstream.url, EXPLORER_API_KEY: 'query-k
 const world = await forFile(startWorld({ environment }));
 beforeEach(async () => {
   await world.reset();
-  // The client caches what it fetched, and probes the service after another test's fault.
-  await world.restart();
+  await world.forgetResponses();
   upstream.requests.length = 0;
 });
 

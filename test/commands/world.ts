@@ -5,6 +5,7 @@ import { seed } from '../../sandbox/discord/index.ts';
 import type { AppOverrides } from '../../src/app/context.ts';
 import type { AnyCommand } from '../../src/discord/command.ts';
 import { startGateway } from '../../src/discord/gateway.ts';
+import { MINUTE } from '../../src/domain/clock.ts';
 import type { ActivityStats } from '../../src/domain/silence.ts';
 import type { NewSubscription } from '../../src/domain/subscription.ts';
 import { readLog } from '../app.ts';
@@ -178,6 +179,12 @@ export async function startWorld(options: WorldOptions = {}) {
       for (const userId of [seed.mia, seed.noa]) {
         discord.act({ do: 'member.update', guildId: seed.harbor.id, userId, roleIds: [] });
       }
+    },
+
+    /** Makes what the bot remembers of an interface's responses too old. After a fault it would probe the interface. */
+    async forgetResponses(): Promise<void> {
+      if (services().interfaces.outages().size > 0) await restart();
+      clock.advance(10 * MINUTE);
     },
 
     /** Starts the bot again over the same database; with a changed environment or timeout until the test ends. */
