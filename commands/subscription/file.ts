@@ -34,7 +34,7 @@ export const MAX_IMPORT_BYTES = 256 * KIB;
 const MAX_FILES = 8;
 
 /** Usually one, and each can be imported; as large as Discord allows if there would be too many for a message. */
-export async function writeFiles(
+async function writeFiles(
   subscriptions: Subscription[],
   labels: { address: AddressText; name: string }[],
   now: number,

@@ -1,10 +1,8 @@
 import { loadImage } from '@napi-rs/canvas';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { readActivity, readActivityFile } from '../../commands/activity/report.ts';
 import { shownIn } from '../discord/shown.ts';
 import { forFile } from '../for-file.ts';
 import { ALERTS, ALICE, HARBOR, payment, TREASURY, USDC } from '../pipeline/harness.ts';
-import { decision, newAlert, routed, storedTransfer } from '../store/contract/given.ts';
 import { until } from '../until.ts';
 import { isPrivate, type Shown, seed, startWorld, textOf } from './world.ts';
 
@@ -26,11 +24,6 @@ async function receive(change: object): Promise<void> {
   await pipeline.idle();
 }
 
-/** A request about the last day, as the command makes it for people who see these channels. */
-const requestOf = (address: `0x${string}`, channelIds: string[], max = 100) => {
-  const until = pipeline.clock.now();
-  return { guildId: HARBOR, address, channelIds, since: until - DAY, until, timezone: 'UTC', max };
-};
 const filesOf = ({ reply }: Shown) => reply!.message.attachments;
 const csvIn = async (shown: Shown) => (await load(filesOf(shown)[0]!.url)).toString();
 const read = (address: string, who = {}) => world.read('activity', { address }, who);
@@ -96,80 +89,30 @@ describe('visibility', () => {
     const forged = await world.post(`activity:csv:7d:${ALICE}`);
     expect(textOf(await world.press(forged, 'activity:csv', member))).toMatch(/isn’t watched/);
   });
-
-  it('hides what was decided about an address, or posted, in channels that the member cannot see', async () => {
-    const address = addressOf('5');
-    const { treasury } = seed.harbor;
-    await pipeline.watch(address, ALERTS);
-    await pipeline.watch(address, treasury, { direction: 'outgoing' });
-    await receive({ from: addressOf('4'), to: address });
-    const seen = async (...channelIds: string[]) => {
-      const request = requestOf(address, channelIds);
-      const { largest, messages } = await readActivity(pipeline.store, request, []);
-      const { csv } = await readActivityFile(pipeline.store, request);
-      const rows = csv.split('\r\n').slice(1);
-      const channels = largest.map(({ transferId }) => messages.get(transferId)?.channelId);
-      return [...channels, ...rows.map((row) => row.split(',').at(-1))];
-    };
-    expect(await seen(ALERTS)).toEqual([ALERTS, 'yes']);
-    expect(await seen(treasury)).toEqual([undefined, 'no: direction']);
-    expect(await seen()).toEqual([]);
-  });
 });
 
-it('keeps the earlier activity of a moved subscription for people who see its earlier channel', async () => {
+it('links no message in a channel that the member cannot see', async () => {
+  const address = addressOf('5');
+  await pipeline.watch(address, seed.harbor.treasury);
+  await pipeline.watch(address, ALERTS, { direction: 'outgoing' });
+  await receive({ to: address });
+  const link = `/channels/${HARBOR}/${seed.harbor.treasury}/`;
+  expect(await read(address)).toContain(link);
+  expect(await read(address, { as: seed.mia })).not.toContain(link);
+});
+
+it('shows the earlier activity of a moved subscription only to people who see its earlier channel', async () => {
+  const mia = { as: seed.mia };
   const address = addressOf('c');
   const subscription = String(await pipeline.watch(address, seed.harbor.treasury));
   await receive({ to: address });
   await world.use('subscription edit', { subscription, channel: ALERTS });
   await receive({ from: address, to: ALICE });
-  expect(await read(address)).toMatch(/\*\*1\*\* incoming transfer [\s\S]*\*\*1\*\* outgoing transfer /u);
-  const some = await read(address, { as: seed.mia });
-  expect(some).toMatch(/\*\*0\*\* incoming transfers [\s\S]*\*\*1\*\* outgoing transfer /u);
-});
-
-it('counts a transfer that several subscriptions hide under the reason of the one nearest to a match', async () => {
-  const own = [{ direction: 'outgoing' as const }, { minimum: '100' }];
-  for (const [address, [first, second]] of [
-    [addressOf('12'), own],
-    [addressOf('21'), own.toReversed()],
-  ] as const) {
-    await pipeline.watch(address, ALERTS, first);
-    await pipeline.watch(address, seed.harbor.treasury, second);
-    await receive({ to: address });
-    expect((await read(address)).match(/^\d+ transfers?: .*/gm)).toEqual(['1 transfer: below the minimum']);
-  }
-});
-
-it('links each of the largest transfers to its message and marks only imitations as such', async () => {
-  const address = addressOf('a');
-  const subscription = await pipeline.watch(address, ALERTS);
-  for (const value of ['3000000', '4000000']) await receive({ to: address, value });
-  const now = pipeline.clock.now();
-  const place = { guildId: HARBOR, channelId: ALERTS };
-  const matches = [{ subscription, perspective: 'incoming' as const, isKnown: true, mayMention: true }];
-  await pipeline.store.routing.commit(
-    routed({
-      now,
-      transfers: [storedTransfer(5, { seenAt: now, transfer: { to: address, token: USDC, value: '5000000' } })],
-      alerts: [newAlert(5, { ...place, matches, warnings: [{ kind: 'uncataloged' }] })],
-      decisions: [decision(5, { ...place, subscription, address, at: now })],
-    }),
-  );
-  pipeline.deliverer.wake([{ channelId: ALERTS }]);
-  await pipeline.idle();
-  const posted = pipeline.discord.messages(ALERTS).slice(-3).toReversed();
-  const { largest, messages } = await readActivity(pipeline.store, requestOf(address, [ALERTS]), []);
-  expect(largest.map(({ transferId, imitation }) => [messages.get(transferId)?.messageId, imitation])).toEqual(
-    posted.map(({ message }) => [message.id, false]),
-  );
-});
-
-it('links a largest transfer whatever brackets its token has in its symbol', async () => {
-  const address = addressOf('6');
-  await pipeline.watch(address, ALERTS);
-  await receive({ from: ALICE, to: address, tokenSymbol: 'A] [B' });
-  expect(await read(address)).toMatch(/\[[^[\]]*A］ ［B[^[\]]*\]\(https:/);
+  const [all, some] = [await world.use('activity', { address }), await world.use('activity', { address }, mia)];
+  expect(textOf(all)).toMatch(/\*\*1\*\* incoming transfer [\s\S]*\*\*1\*\* outgoing transfer /u);
+  expect(textOf(some)).toMatch(/\*\*0\*\* incoming transfers [\s\S]*\*\*1\*\* outgoing transfer /u);
+  const [whole, part] = [await world.press(all, 'activity:csv'), await world.press(some, 'activity:csv', mia)];
+  expect([await csvIn(whole), await csvIn(part)].map((csv) => csv.split('\r\n').length - 1)).toEqual([2, 1]);
 });
 
 it('does not show a token that copies a known symbol as the known one in /activity', async () => {
@@ -181,69 +124,6 @@ it('does not show a token that copies a known symbol as the known one in /activi
   expect(text).toMatch(/^📥 7 Fuse in 1 transfer$/mu);
   expect(text).toMatch(/^⚠️ 📥 5 `Fuse` in 1 transfer$/mu);
   expect(text).toContain('These copy a known token’s name and are not the real one.');
-});
-
-it('removes the first period’s chart when the other period has no transfers', async () => {
-  const quiet = addressOf('9');
-  await pipeline.watch(quiet, ALERTS);
-  await receive({ to: quiet });
-  await pipeline.pass(2 * DAY, DAY);
-  const week = await world.use('activity', { address: quiet });
-  expect(filesOf(week)).toHaveLength(0);
-  expect(pictureOf(week)).toMatch(/activity-7d/);
-  const day = await world.press(week, 'activity:show:24h');
-  expect(textOf(day)).toContain('No events for this address in this period.');
-  expect([filesOf(day), day.reply!.message.embeds[0]!.image]).toEqual([[], undefined]);
-});
-
-it('reads only the latest of very many transfers for /activity, and reports that', async () => {
-  const request = requestOf(TREASURY, [ALERTS]);
-  const limited = { ...request, max: 2 };
-  const all = await readActivity(pipeline.store, request, []);
-  const some = await readActivity(pipeline.store, limited, []);
-  expect([all.cut, some.cut]).toEqual([null, 2]);
-  expect(some.incoming + some.outgoing).toBeLessThan(all.incoming + all.outgoing);
-  const whole = await readActivityFile(pipeline.store, request);
-  const part = await readActivityFile(pipeline.store, limited);
-  const [, ...latest] = part.csv.split('\r\n');
-  expect(whole.csv.split('\r\n').slice(-latest.length)).toEqual(latest);
-});
-
-it('puts the latest transfers into the CSV file, as many as Discord accepts, and counts the others', async () => {
-  const address = addressOf('d');
-  await pipeline.watch(address, ALERTS);
-  const tokenSymbol = '\u0915\u094d\u0915\u094d\u0915\u094d\u0915\u093e'.repeat(32);
-  await receive({ to: address, tokenSymbol, tokenDecimals: '255' });
-  const now = pipeline.clock.now();
-  const query = { guildId: HARBOR, channelIds: [ALERTS], address, since: 0, until: now };
-  const [sample] = await pipeline.store.history.decidedTransfers(query, 1);
-  const numbers = Array.from({ length: 15_000 }, (_, n) => 1_000 + n);
-  await pipeline.store.routing.commit(
-    routed({
-      now,
-      transfers: numbers.map((n) => storedTransfer(n, { seenAt: now, transfer: sample!.transfer })),
-      decisions: numbers.map((n) => decision(n, { guildId: HARBOR, channelId: ALERTS, address, at: now })),
-    }),
-  );
-  const file = await world.press(await world.use('activity', { address }), 'activity:csv');
-  expect(filesOf(file)[0]!.size).toBeGreaterThan(9_990_000);
-  const listed = (await csvIn(file)).split('\r\n').length - 1;
-  expect(textOf(file)).toContain(`${(15_001 - listed).toLocaleString('en-US')} older`);
-});
-
-it('does not claim that nothing moved when the amounts are unknown', async () => {
-  const vague = addressOf('e');
-  await pipeline.watch(vague, ALERTS);
-  await receive({ to: vague, value: null });
-  expect(await read(vague)).toContain('📥 `USDC` in 1 transfer');
-});
-
-it('marks a rounded token ID in the CSV file', async () => {
-  const collector = addressOf('4');
-  await pipeline.watch(collector, ALERTS);
-  await receive({ to: collector, tokenType: 'ERC-721', value: null, tokenId: '5.78960446186581e+76' });
-  const file = await world.press(await world.use('activity', { address: collector }), 'activity:csv');
-  expect(await csvIn(file)).toMatch(/,erc721,.*,5\.78960446186581e\+76 imprecise,1,yes$/m);
 });
 
 it('finds an address by its name, and never takes one of two whose names differ only in the case of accents', async () => {

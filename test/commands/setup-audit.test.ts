@@ -6,11 +6,8 @@ const { harbor, orchid } = seed;
 const HERE = { in: orchid.lobby };
 const world = await forFile(startWorld());
 
-it('reports that the audit log is empty', async () => {
-  expect(await world.read('setup audit', {}, HERE)).toContain('Nothing was changed yet');
-});
-
 it('shows the audit log in private pages', async () => {
+  expect(await world.read('setup audit', {}, HERE)).toContain('Nothing was changed yet');
   const detail = { name: '`@everyone` [x](https://evil.example)' };
   const made = { guildId: orchid.id, userId: seed.ada, detail };
   for (let n = 1; n <= 20; n++) {

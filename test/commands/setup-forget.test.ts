@@ -1,6 +1,5 @@
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { forFile } from '../for-file.ts';
-import { until } from '../until.ts';
 import { A, buttonsOf, isPrivate, seed, startWorld, textOf } from './world.ts';
 
 const { harbor, orchid } = seed;
@@ -56,33 +55,4 @@ it('erases nothing when the erasure is declined, or when the question is too old
   world.clock.advance(15 * 60_000 + 1);
   expect(textOf(await world.press(late, 'setup:erase', HERE))).toMatch(/has expired/);
   expect(await count()).toBe(1);
-});
-
-it('erases a server once at a time, however often the button is pressed, and another one meanwhile', async () => {
-  const running = new Map<string, PromiseWithResolvers<void>[]>([
-    [orchid.id, []],
-    [harbor.id, []],
-  ]);
-  world.replace({
-    eraseGuild(guildId) {
-      const gate = Promise.withResolvers<void>();
-      running.get(guildId)!.push(gate);
-      return gate.promise;
-    },
-  });
-  const [here, there] = [running.get(orchid.id)!, running.get(harbor.id)!];
-  const asked = await Promise.all([HERE, HERE, HERE, {}].map((who) => world.use('setup forget', {}, who)));
-  const pressed = asked.map((one) => world.press(one, 'setup:erase', HERE));
-  await until('the other server’s erasure begins', () => there.length > 0);
-  there[0]!.resolve();
-  for (let run = 0; run < 3; run++) {
-    await until('the next erasure begins', () => here.length > run);
-    await world.use('setup server', {}, HERE);
-    expect(here).toHaveLength(run + 1);
-    // One that fails gives its turn up as well.
-    if (run === 0) here[run]!.reject(new Error('no'));
-    else here[run]!.resolve();
-  }
-  const texts = (await Promise.all(pressed)).map(textOf);
-  expect(texts.filter((text) => text.includes('Erased'))).toHaveLength(3);
 });

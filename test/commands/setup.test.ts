@@ -293,6 +293,20 @@ describe('/setup check', () => {
     expect(text.split('The notification service failed with error 503.')).toHaveLength(2);
   });
 
+  it('says up to which block everything is complete, and what is not', async () => {
+    const unchecked = [1, 11, 21, 31].map((after) => ({ after, upTo: after + 3, reason: 'pruned' as const, at: 0 }));
+    const trouble = { since: 0, reason: 'away' as const };
+    const known = { network: 'harbor', title: '', block: 7, blockAt: 60_000, hasTraces: false };
+    world.replace({ completeness: () => [{ ...known, trouble, unchecked }] });
+    for (const text of [await check(), await world.read('status')]) {
+      expect(text).toMatch(/Complete up to block 7 \(<t:60:R>\), except.*\n.*The node does not respond/);
+      expect(text).toMatch(/Not completely checked: blocks 32 to 34\.[\s\S]*1 more\n.*The node has no traces/);
+    }
+    const begins = { ...known, block: null, blockAt: null, trouble: null, unchecked: [] };
+    world.replace({ completeness: () => [begins] });
+    expect(await check()).toContain('nothing is checked yet');
+  });
+
   it('shows the rejected sender at the operator’s receiver, to every server if none is the operator’s', async () => {
     refuse({ reason: 'unlisted', source: '203.0.113.9' }, 0);
     const reported = async (command: string) => world.read(command, {}, ORCHIDS);

@@ -13,6 +13,8 @@ interface Seen extends Partial<Transfer> {
   /** The project that it came through; 0: the operator's. */
   scope?: number;
   guilds?: string[];
+  /** The channel for which it was decided about; #alerts by default. */
+  channelId?: string;
 }
 
 let serial = 0;
@@ -25,11 +27,13 @@ function nextTransfer(given: Partial<Transfer>, scope: number, seenAt: number) {
 }
 
 export async function storeTransfers({ routing }: Store, now: number, transfers: Seen[]): Promise<void> {
-  const made = transfers.map(({ ago = 60_000, scope = 0, guilds = [seed.harbor.id], ...given }) => {
-    const { n, stored } = nextTransfer(given, scope, now - ago);
-    const place = { channelId: seed.harbor.alerts, subscription: 0, address: PAYER, at: now - ago } as const;
-    return { stored, decisions: guilds.map((guildId) => decision(n, { ...place, guildId })) };
-  });
+  const made = transfers.map(
+    ({ ago = 60_000, scope = 0, guilds = [seed.harbor.id], channelId = seed.harbor.alerts, ...given }) => {
+      const { n, stored } = nextTransfer(given, scope, now - ago);
+      const place = { channelId, subscription: 0, address: PAYER, at: now - ago } as const;
+      return { stored, decisions: guilds.map((guildId) => decision(n, { ...place, guildId })) };
+    },
+  );
   await routing.commit(
     routed({ now, transfers: made.map((one) => one.stored), decisions: made.flatMap((one) => one.decisions) }),
   );

@@ -1,7 +1,5 @@
-import { afterEach, expect, it, onTestFinished } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import type { OptionInput } from '../../sandbox/discord/index.ts';
-import { dryRun } from '../../src/domain/history.ts';
-import { DEFAULT_CHOICES } from '../../src/domain/subscription.ts';
 import { wordingsOf } from '../../src/languages/index.ts';
 import { forFile } from '../for-file.ts';
 import { storeTransfers } from './stored.ts';
@@ -73,43 +71,20 @@ it('marks transfers with look-alikes of known addresses in the dry run, as alert
   expect(text).toMatch(/\n📥 1 ETH.*\n⚠️ Look-alike address! 📥 2 ETH.*\n⚠️ Look-alike address! 📥 3 ETH/);
 });
 
-it('shows a token with a long name in the dry run in full or cut at a character', async () => {
-  const pixels = { kind: 'erc20', tokenSymbol: '🚀'.repeat(32), value: '1'.repeat(60), decimals: 0 } as const;
-  const to = `0x${'5'.repeat(40)}` as const;
-  await storeTransfers(world.store, world.clock.now(), [
-    { to, ...pixels },
-    { to, ...pixels, value: '1'.repeat(61) },
-  ]);
-  const text = await world.read('subscription add', { address: to });
-  expect(text.match(/🚀…`/gu)).toHaveLength(2);
-  expect(text).toBe(text.toWellFormed());
-});
-
-it('limits the dry run to the events of the server’s own project, and to the latest of many', async () => {
-  const own = { guildId: orchid.id, projectId: 'p', sealed: new Uint8Array() };
-  const scope = await world.store.projects.save(own, 'path-token');
-  onTestFinished(async () => void (await world.store.projects.remove(orchid.id)));
-  const to = lower('0x00000000000000000000000000000000000000de');
-  await storeTransfers(world.store, world.clock.now(), [
-    { to, scope, value: '1', ago: 1 },
-    { to, scope, value: '2', ago: 2 },
-    { scope, ago: 3 },
-    { to },
-  ]);
-  const chosen = { ...DEFAULT_CHOICES, guildId: orchid.id, address: to };
-  const judged = (changed: object, max: number) => {
-    const period = { since: 0, until: world.clock.now(), max, channelIds: null };
-    return dryRun({ ...chosen, ...changed }, period, world.store.history.recentTransfers);
-  };
-  expect(await judged({}, 3)).toMatchObject({ related: 2, posted: 2, cut: null });
-  expect(await judged({}, 1)).toMatchObject({ cut: 1 });
-  expect(await judged({ guildId: harbor.id }, 1_000)).toMatchObject({ related: 1 });
-});
-
 it('limits the dry run to a server’s own subscriptions where it uses the operator’s project', async () => {
   const to = lower(`0x${'8'.repeat(40)}`);
   await storeTransfers(world.store, world.clock.now(), [{ to, ago: 2 }]);
   const shown = await world.read('subscription add', { address: to }, { in: orchid.lobby });
   expect(shown).toContain('No transfers recorded at this address in the last 7 days');
   expect(shown).not.toContain('/tx/');
+});
+
+it('shows the manager role in the dry run only what was decided about for channels that it sees', async () => {
+  await world.makeManager(seed.noa);
+  await world.subscribe({ channelId: harbor.treasury });
+  const to = lower(`0x${'9'.repeat(40)}`);
+  await storeTransfers(world.store, world.clock.now(), [{ to, channelId: harbor.treasury }]);
+  const dryRun = (channel: string, as: string) => world.read('subscription add', { address: to, channel }, { as });
+  expect(await dryRun(harbor.alerts, seed.noa)).toContain('No transfers recorded');
+  expect(await dryRun(harbor.whales, seed.ada)).toContain('**1 of 1**');
 });

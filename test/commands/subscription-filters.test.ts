@@ -3,7 +3,7 @@ import type { OptionInput } from '../../sandbox/discord/index.ts';
 import { DEFAULT_CHOICES, DEFAULT_FILTERS } from '../../src/domain/subscription.ts';
 import { wordingsOf } from '../../src/languages/index.ts';
 import { forFile } from '../for-file.ts';
-import { blockChannels, PAYER, storeToken, storeTransfers } from './stored.ts';
+import { PAYER, storeToken, storeTransfers } from './stored.ts';
 import { A, B, buttonsOf, lower, type Shown, seed, startWorld, TOKEN, textOf } from './world.ts';
 
 type Options = Record<string, OptionInput>;
@@ -170,15 +170,10 @@ it.each<[Options, RegExp]>([
   [{ minimum: '100 XYZ' }, /^You entered `100 XYZ` in `minimum`\. No token is called/],
   [{ minimum: '1,5' }, /Did you mean `1\.5`/],
   [{ minimum: '1,000,000' }, /Did you mean `1000000`/],
+  [{ tokens: Array.from({ length: 51 }, (_, n) => `0x${n.toString(16).padStart(40, 'a')}`).join() }, /at most 50/],
   [{ minimum: '1,000' }, /in token units, like `250` or `0\.5`.*no thousands separators or symbol\.$/],
 ])('refuses the filters %o', async (options, sentence) => {
   expect(await readEdit(options)).toMatch(sentence);
-  await isUnchanged();
-});
-
-it('refuses more tokens than a filter may have', async () => {
-  const tokens = Array.from({ length: 51 }, (_, n) => `0x${n.toString(16).padStart(40, 'a')}`).join();
-  expect(await readEdit({ tokens })).toMatch(/at most 50/);
   await isUnchanged();
 });
 
@@ -345,14 +340,6 @@ it('names a fault’s option in the person’s language, and its column in a fil
   const written = textOf(await world.bring(`address,minimum\n${A},much`));
   expect(written).not.toContain(name);
   expect(written).toContain('`minimum`');
-});
-
-it('shows in the list where alerts wait, and why', async () => {
-  for (const channelId of [harbor.alerts, harbor.whales]) await world.subscribe({ channelId });
-  await blockChannels(world.store, harbor.id, { [harbor.alerts]: 'parked', [harbor.whales]: 'unreachable' });
-  const text = await world.read('subscription list');
-  expect(text).toMatch(new RegExp(`### <#${harbor.alerts}>\\n.*doesn’t let me post here.*/setup check`));
-  expect(text).toMatch(new RegExp(`### <#${harbor.whales}>\\n.*deleted, or I can’t see it.*/subscription edit`));
 });
 
 describe('a reply about what is not as it seems', () => {

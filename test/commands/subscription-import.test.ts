@@ -1,6 +1,4 @@
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { writeFiles } from '../../commands/subscription/file.ts';
-import { MAX_LABELS } from '../../src/domain/guild.ts';
 import { DEFAULT_FILTERS, FOREVER, type Subscription } from '../../src/domain/subscription.ts';
 import { forFile } from '../for-file.ts';
 import { A, B, buttonsOf, isPrivate, LIKE_A, lower, seed, startWorld, TOKEN, textOf } from './world.ts';
@@ -144,50 +142,9 @@ describe('/subscription export and import', () => {
       expect(await preview(text)).toContain(`Nothing to change\n${rows[index]} lines are already up to date`);
   });
 
-  it.each([
-    ['ten that can be imported', 20, 100_000, 10, 256 * 1024],
-    ['fewer and larger ones, where those would be more than ten', 30, 100_000, 1, 10 * 1024 * 1024],
-    ['as large as Discord takes them', 15, 1_000_000, 2, 10 * 1024 * 1024],
-  ])('exports many subscriptions as several files: %s', async (_, rows, length, files, most) => {
-    const labels = Array.from({ length: rows }, () => ({ address: lower(A), name: 'é'.repeat(length / 2) }));
-    const made = await writeFiles([], labels, 0, world.services.settings);
-    expect(made).toHaveLength(files);
-    for (const text of made) expect(Buffer.byteLength(text)).toBeLessThanOrEqual(most);
-    const count = made.flatMap((text) => text.trimEnd().split('\r\n').slice(1)).length;
-    expect(count).toBe(rows);
-  });
-
-  it('handles other events while a large file is written', async () => {
-    const one = await world.subscribe();
-    let turns = 0;
-    const turn = () => {
-      turns++;
-      next = setImmediate(turn);
-    };
-    let next = setImmediate(turn);
-    const [text] = await writeFiles(Array<Subscription>(200).fill(one), [], 0, world.services.settings);
-    clearImmediate(next);
-    expect(text!.split('\r\n')).toHaveLength(202);
-    expect(turns).toBeGreaterThan(10);
-  });
-
   it('reads a file with endless blanks without blocking', async () => {
     const text = `address,channel,minimums\n${A},#alerts,ETH${' '.repeat(200_000)}1`;
     expect(await preview(text)).toMatch(/No token is called `ETH`/);
-  });
-
-  it('requests new renderings once after an import of names, however many messages show them', async () => {
-    const asked: (readonly string[])[] = [];
-    world.replace({
-      async relabel(_, addresses) {
-        asked.push(addresses);
-        return { messages: 0, isAll: true };
-      },
-    });
-    await world.subscribe({ label: 'Old' });
-    await world.subscribe({ address: lower(B), label: 'Kept' });
-    await take(`${HEAD}\nsubscription,${A},#alerts,New\nsubscription,${B},#alerts,Kept\nlabel,${TOKEN},,One\n`);
-    expect(asked.map((addresses) => addresses.toSorted())).toEqual([[A, TOKEN].map(lower).sort()]);
   });
 
   it('looks at once for alerts that an edit or an import made due', async () => {
@@ -212,29 +169,6 @@ describe('/subscription export and import', () => {
     // A row without a name does not take away the one that another row gives.
     await take(`${HEAD}\nsubscription,${A},#alerts,\nlabel,${A},,Cold\n`);
     expect(await all()).toMatchObject([{ label: 'Cold' }]);
-  });
-
-  it('restores names that differ only in the case of letters beyond A to Z', async () => {
-    await world.name(A, 'ÖL');
-    await world.name(B, 'öl');
-    const named = async () =>
-      (await world.store.labels.list(harbor.id)).map(({ address, name }) => ({ address, name }));
-    const before = await named();
-    const file = await exported();
-    await world.reset();
-    await take(file);
-    expect(await named()).toEqual(before);
-  });
-
-  it('imports nothing when somebody else gave the last names that a server may have', async () => {
-    const label = (n: number) => ({ address: `0x${n.toString(16).padStart(40, '0')}` as const, name: `name ${n}` });
-    const labels = Array.from({ length: MAX_LABELS - 1 }, (_, n) => label(n + 1));
-    const file = { guildId: harbor.id, userId: seed.ada, added: [], changed: [], labels, at: 0 };
-    await world.store.subscriptions.importAll(file, { subscriptions: 1, labels: MAX_LABELS });
-    const asked = await bring(`${HEAD}\nlabel,${A},,Mine\n`);
-    await world.store.labels.set(harbor.id, { ...label(MAX_LABELS), createdBy: seed.ada, at: 0 });
-    expect(textOf(await world.press(asked, 'subscription:import'))).toMatch(/changed after the preview/);
-    expect(await world.store.labels.list(harbor.id)).toHaveLength(MAX_LABELS);
   });
 
   it('shows an import’s columns in their own spelling and its lines, in every language', async () => {
@@ -382,15 +316,6 @@ describe('/subscription export and import', () => {
     world.clock.advance(16 * 60_000);
     expect(textOf(await world.press(old, 'subscription:import'))).toMatch(/it expired/);
     expect(await all()).toHaveLength(1);
-  });
-
-  it('keeps only the latest ten imports that wait for a confirmation', async () => {
-    const file = (name: string) => bring(`${HEAD}\nlabel,${B},,${name}\n`);
-    const first = await file('First');
-    const second = await file('Second');
-    for (let n = 0; n < 9; n++) await file('Another');
-    expect(textOf(await world.press(first, 'subscription:import'))).toMatch(/it expired/);
-    expect(textOf(await world.press(second, 'subscription:import'))).toContain('1 label');
   });
 
   it('keeps minimums in dollars where there are no prices, and reports that they have no effect', async () => {

@@ -1,11 +1,10 @@
 import { ChannelType, type Guild, GuildMember } from 'discord.js';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { hiddenFrom } from '../../commands/shared/channels.ts';
-import { HOUR, MINUTE } from '../../src/domain/clock.ts';
-import { DEFAULT_FILTERS } from '../../src/domain/subscription.ts';
+import { MINUTE } from '../../src/domain/clock.ts';
 import { wordingsOf } from '../../src/languages/index.ts';
 import { forFile } from '../for-file.ts';
-import { blockChannels, storeTransfers } from './stored.ts';
+import { storeTransfers } from './stored.ts';
 import { A, B, buttonsOf, isPrivate, lower, menuOf, seed, startWorld, TOKEN, textOf } from './world.ts';
 
 const { harbor, orchid } = seed;
@@ -88,24 +87,6 @@ describe('/subscription list', () => {
     const roleId = world.discord.act({ do: 'role.create', ...moderators }).id!;
     world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.mia, roleIds: [roleId] });
     expect(await list(mia)).toContain('Secret');
-  });
-
-  it('lists every subscription of a page, however long its description is', async () => {
-    const filters = { ...DEFAULT_FILTERS, cataloged: true, internal: false, zero: true, self: true };
-    const minimum = `${'1'.repeat(60)}.${'1'.repeat(60)}`;
-    const chosen = { filters, minimum, token: lower(TOKEN), label: 'x'.repeat(32) };
-    const { general, alerts, whales, announcements, treasury, audit } = harbor;
-    const channels = [general, alerts, whales, announcements, treasury, audit];
-    const now = world.clock.now();
-    for (const channelId of channels) {
-      const { id } = await world.subscribe({ ...chosen, channelId });
-      await world.store.subscriptions.change(harbor.id, id, { mutedUntil: now + HOUR });
-      await world.recordActivity(id, { lastEventAt: now });
-    }
-    await blockChannels(world.store, harbor.id, Object.fromEntries(channels.map((id) => [id, 'parked'])));
-    const text = await list();
-    for (const { id } of await all()) expect(text).toContain(`#${id}**`);
-    expect(text).not.toMatch(/^… \+/m);
   });
 
   it('shows subscriptions in a deleted channel only to people who may fix them, and remembers that it is gone', async () => {

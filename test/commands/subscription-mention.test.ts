@@ -62,8 +62,3 @@ it('does not count the right to ping in one channel for another, unknown one', a
   await world.store.subscriptions.change(harbor.id, id, { channelId: thread });
   expect(await edit({ mention: harbor.watchers }, { in: thread })).toContain('Changed');
 });
-
-it('says that there is no pause between pings instead of one of no minutes', async () => {
-  await world.subscribe({ mention: harbor.watchers });
-  expect(await edit({ 'mention-cooldown': 0 }, { as: seed.ada })).toContain('no pause between pings');
-});

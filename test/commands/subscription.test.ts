@@ -1,5 +1,5 @@
 import { ChannelType } from 'discord.js';
-import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { DEFAULT_CHOICES } from '../../src/domain/subscription.ts';
 import { shownIn } from '../discord/shown.ts';
 import { forFile } from '../for-file.ts';
@@ -266,20 +266,6 @@ describe('/subscription test', () => {
     expect(shownIn(message)[0]!.title).toMatch(/^🧪 SAMPLE · 📥 Treasury \+1,234\.5/);
     expect(JSON.stringify(message)).toContain(A);
     expect(message.mention_roles).toEqual([]);
-  });
-
-  it('posts a sample once when Discord does not respond in time', async () => {
-    const { id } = await world.subscribe({ channelId: harbor.general });
-    const hang = { fault: { kind: 'hang' as const, done: true }, method: 'POST', channelId: harbor.general, times: 1 };
-    const fault = world.discord.fault(hang);
-    // Time goes on, too: discord.js waits for its own limits by these timers.
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'], shouldAdvanceTime: true });
-    onTestFinished(() => void vi.useRealTimers());
-    const answer = sample(id);
-    await world.discord.until('the sample is sent and meets the fault', () => fault.hits > 0);
-    vi.advanceTimersByTime(15_000);
-    expect(await answer).toContain('Sample sent');
-    expect(world.discord.messages(harbor.general)).toHaveLength(1);
   });
 
   it('asks Discord for no further sample or forum post for two minutes after twenty refusals in a server', async () => {
