@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type Discord, startDiscord } from '../../sandbox/discord/index.ts';
+import { progressBar } from '../../src/operator/terminal.ts';
 import { BARE_ENVIRONMENT, ledgerbell as runMain } from '../bare-environment.ts';
 import { temporaryFolder } from '../folder.ts';
 import { networksEnvironment } from '../networks-file.ts';
@@ -211,4 +212,14 @@ describe('ledgerbell move', () => {
     expect(away.stderr).toMatch(/^The database cannot be reached: .*127\.0\.0\.1:1/);
     expect(away.stderr).not.toContain('hidden');
   });
+});
+
+it('draws progress in a terminal, and nothing elsewhere', () => {
+  const drawn: string[] = [];
+  const bar = progressBar({ isTTY: true, columns: 60, write: (text) => drawn.push(text) });
+  const silent = progressBar({ write: () => expect.unreachable() });
+  for (const one of [bar, silent]) for (const done of [1, 2]) one.draw(done, 2, 'heads');
+  bar.end();
+  expect(drawn.at(-2)).toMatch(/█{24}\] 100 % {2}heads$/);
+  expect(drawn.at(-1)).toBe('\r\x1b[K');
 });
