@@ -1,9 +1,6 @@
 import { request } from 'undici';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { alertsOf } from '../../src/delivery/compose.ts';
 import { GATHER_MS } from '../../src/delivery/schedule.ts';
-import { createRenderers } from '../../src/discord/render/renderers.ts';
-import type { Alert } from '../../src/domain/alert.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/domain/clock.ts';
 import {
   ALERTS,
@@ -172,14 +169,6 @@ describe('an equal transfer of one in a digest', () => {
   });
 });
 
-it('returns the alerts of a message only if none of them was deleted', async () => {
-  const kept = { id: 7 } as Alert;
-  const alerts = async (ids: number[]) => ids.flatMap((id) => (id === kept.id ? [kept] : []));
-  const original = { messageId: null, reason: 'hourly', plainText: false, payload: '{}' } as const;
-  const of = (ids: number[]) => alertsOf({ ...original, alerts: [], ids }, { outbox: { alerts } });
-  expect(await Promise.all([[7], [7, 8], []].map(of))).toEqual([[kept], null, null]);
-});
-
 describe('an equal transfer of one in a single alert', () => {
   beforeEach(() => pipeline.watch(TREASURY, ALERTS));
   const refuse = (times: number) => pipeline.discord.fault({ fault: REFUSED, method: 'POST', path: MESSAGES, times });
@@ -289,58 +278,6 @@ describe('an edit of a sent message', () => {
       channelId: ALERTS,
       kind: 'change',
       reason: expect.stringContaining('do not fit'),
-    });
-  });
-
-  describe('that is not requested', () => {
-    let isBroken: boolean;
-    beforeEach(async () => {
-      isBroken = false;
-      const { renderAgain } = createRenderers({ explorerUrl: undefined, nativeSymbol: undefined });
-      pipeline = await startPipeline({
-        renderers: {
-          renderAgain(...again) {
-            if (isBroken) throw new Error('no words for it');
-            return renderAgain(...again);
-          },
-        },
-      });
-      await pipeline.watch(TREASURY, ALERTS);
-    });
-    const park = () => {
-      const now = pipeline.clock.now();
-      return pipeline.store.channels.setState({
-        channelId: ALERTS,
-        state: 'parked',
-        dueAt: now,
-        attempts: 1,
-        since: now,
-        reason: 'missing permissions (50013)',
-      });
-    };
-    const requests = () => pipeline.discord.requests().filter(({ method }) => method !== 'GET').length;
-    const blocked = async () => (await pipeline.store.channels.blocked(HARBOR)).map(({ channelId }) => channelId);
-
-    it('opens no channel when the updated alerts cannot be rendered', async () => {
-      await settle();
-      isBroken = true;
-      await park();
-      await again(OTHER_BLOCK);
-      await pipeline.turnUntil('there is 1 dead letter', async () => (await pipeline.backlog()).deadLetters === 1);
-      expect([await blocked(), requests()]).toEqual([[ALERTS], 1]);
-    });
-
-    it('opens no channel when the message was never sent', async () => {
-      pipeline.discord.fault({ fault: { kind: 'error', status: 503 }, path: MESSAGES, times: 1 });
-      pipeline.discord.fault({ fault: REFUSED, method: 'POST', path: MESSAGES, times: 2 });
-      await again();
-      await pipeline.idle();
-      await again(OTHER_BLOCK);
-      await pipeline.routed();
-      await park();
-      await pipeline.turnUntilSettled();
-      expect((await pipeline.backlog()).deadLetters).toBe(1);
-      expect([await blocked(), requests()]).toEqual([[ALERTS], 3]);
     });
   });
 });

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { createRenderers } from '../../src/discord/render/renderers.ts';
 import type { Alert } from '../../src/domain/alert.ts';
-import { StoreError } from '../../src/errors.ts';
 import {
   ALERTS,
   OTHER_BLOCK,
@@ -84,34 +83,6 @@ it('dead-letters an alert that cannot be rendered even as plain text, and posts 
   pipeline.deliverer.wake([{ channelId: ALERTS }]);
   await pipeline.untilShown(ALERTS, 4);
   expect(pipeline.numbers(ALERTS)).toEqual(['1', '3', '4', '2']);
-});
-
-it('posts alerts in one message although the store failed to freeze it at first', async () => {
-  const { render } = brokenRenderers(false);
-  let rendered = 0;
-  const pipeline = await startPipeline({
-    store: (real) => ({
-      ...real,
-      outbox: {
-        ...real.outbox,
-        freeze: (...batch) =>
-          rendered === 1 ? Promise.reject(new StoreError('disk full', 'SQLITE_FULL')) : real.outbox.freeze(...batch),
-      },
-    }),
-    renderers: {
-      render(...first) {
-        rendered++;
-        return render(...first);
-      },
-    },
-  });
-  await pipeline.watch(TREASURY, ALERTS);
-  await pipeline.storeTogether(Array.from({ length: 7 }, () => payment({ value: '9000000' })));
-  await pipeline.pay(8);
-  await pipeline.turnUntilSettled(60);
-  expect(rendered).toBe(2);
-  expect(pipeline.numbers(ALERTS)).toHaveLength(8);
-  expect(pipeline.discord.messages(ALERTS)).toHaveLength(1);
 });
 
 it('leaves a posted alert as it is if it cannot be rendered again, and posts later ones', async () => {

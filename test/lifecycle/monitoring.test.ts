@@ -135,23 +135,6 @@ it('responds without what is counted in the database when that fails, and shows 
   ).toBeNull();
 });
 
-it('shows no negative ages after the clock was set back', async () => {
-  const { app } = await startPipeline({
-    store: (real) => ({
-      ...real,
-      metrics: {
-        ...real.metrics,
-        async backlog(now) {
-          const backlog = await real.metrics.backlog(now);
-          return { ...backlog, inbox: { waiting: 1, oldest: now + 60_000 } };
-        },
-      },
-    }),
-  });
-  const shown = await (await request(`${app.ops}/metrics`)).body.text();
-  expect(shown).toMatch(/^ledgerbell_inbox_oldest_seconds 0$/m);
-});
-
 it('mounts files that exist, and names the job and the data source alike everywhere', () => {
   const mounted = [...readFileSync('compose.yaml', 'utf8').matchAll(/- \.\/(\S+?):/g)].map(([, path]) => path!);
   expect(mounted).toHaveLength(5);

@@ -75,20 +75,6 @@ describe('a channel without permissions', () => {
     expect(pipeline.numbers(ALERTS)).toEqual(['2', '1']);
   });
 
-  it('retries a parked channel at a rescan only after a dead letter was replayed', async () => {
-    await pipeline.pass(7 * DAY, HOUR);
-    await untilDead(HOUR);
-    const before = tries(MINUTE).length;
-    await pipeline.deliverer.rescan();
-    await pipeline.idle();
-    expect(tries(MINUTE)).toHaveLength(before);
-    pipeline.discord.act({ do: 'channel.allow', channelId: ALERTS });
-    await pipeline.replay();
-    await pipeline.deliverer.rescan();
-    await pipeline.idle();
-    await expectShown(['1'], [], []);
-  });
-
   it('retries a parked channel at once when a dead letter is replayed, even while the bot is stopped', async () => {
     await pipeline.pass(7 * DAY, HOUR);
     await untilDead(HOUR);

@@ -5,10 +5,12 @@ import {
   ALICE,
   address,
   CHANNEL,
+  contextOf,
   decision,
   frozen,
   GUILD,
   historyOf,
+  keyOf,
   matchOf,
   NOW,
   newAlert,
@@ -21,6 +23,7 @@ import {
   storedTransfer,
   subscribe,
   TREASURY,
+  transfer,
   txHash,
 } from './given.ts';
 import type { StoreTest } from './index.ts';
@@ -109,6 +112,15 @@ export function chainChecksContract(it: StoreTest): void {
       await chainChecks.setNoticed(NOW);
       expect(await chainChecks.noticed()).toBe(NOW);
       expect(await chainChecks.deliveredAround(0, NOW)).toEqual({ before: NOW - 9, after: NOW + 9 });
+    });
+
+    it('recognize a transfer that was found on the chain when it is delivered in another form', async ({ store }) => {
+      const piece = transfer(1, { kind: 'erc1155', tokenId: '5', value: '3' });
+      await store.routing.commit(routed({ transfers: [{ ...storedTransfer(1, { transfer: piece }), minedAt: NOW }] }));
+      const context = await contextOf(store, 9, { transfer: { ...piece, kind: 'erc721', value: null } });
+      expect([...context.aliases]).toEqual([[keyOf(9), keyOf(1)]]);
+      expect(context.transfers).toMatchObject([{ key: keyOf(1) }]);
+      expect(context.watched).toEqual([]);
     });
   });
 

@@ -9,7 +9,6 @@ import {
   GUILD,
   NOW,
   name,
-  next,
   notice,
   OTHER_CHANNEL,
   OTHER_GUILD,
@@ -57,15 +56,6 @@ export function channelsContract(it: StoreTest): void {
       expect(await store.channels.blocked(OTHER_GUILD)).toEqual([]);
     });
 
-    it('freezes the notice about a blocked channel elsewhere, and withdraws it when that opens', async ({ store }) => {
-      await post(store, [1]);
-      const elsewhere = notice({ channelId: OTHER_CHANNEL, aboutChannelId: CHANNEL });
-      await store.channels.setState(PARKED, elsewhere);
-      expect(await next(store, NOW, OTHER_CHANNEL)).toMatchObject({ status: 'batch', batch: { kind: 'notice' } });
-      await store.channels.setState({ ...PARKED, state: 'ready', reason: null });
-      expect(await next(store, NOW, OTHER_CHANNEL)).toMatchObject({ status: 'nothing' });
-    });
-
     it('keeps a notice that Discord may have when the channel that it is about opens', async ({ store }) => {
       const elsewhere = notice({ channelId: OTHER_CHANNEL, aboutChannelId: CHANNEL });
       await store.channels.setState(PARKED, elsewhere);
@@ -73,13 +63,6 @@ export function channelsContract(it: StoreTest): void {
       await store.outbox.countAttempt(id, NOW);
       await store.channels.setState({ ...PARKED, state: 'ready', reason: null });
       expect(await frozen(store, NOW, OTHER_CHANNEL)).toMatchObject({ id, kind: 'notice' });
-    });
-
-    it('posts a notice about no transfer', async ({ store }) => {
-      await store.channels.postNotice(notice());
-      const found = await next(store);
-      expect(found).toMatchObject({ status: 'batch', batch: { kind: 'notice', attempts: 0 } });
-      expect(JSON.stringify(found)).toContain('Text');
     });
 
     it('restores a guild’s channels when it takes the bot back, but not deleted ones', async ({ store }) => {

@@ -92,31 +92,23 @@ export function projectsContract(it: StoreTest): void {
       expect(sealed).toEqual(['resealed', 'two']);
     });
 
-    it('chooses a webhook on each network, until its project is removed', async ({ store }) => {
+    it('names and chooses webhooks on each network, until its project there is removed', async ({ store }) => {
       const { projects } = store;
       for (const network of [0, 10]) {
         await saveProject(store, GUILD, network);
-        await projects.chooseWebhook(GUILD, network, 'old');
-        await projects.chooseWebhook(GUILD, network, `w${network}`);
+        for (const name of ['Main', 'Renamed']) await projects.nameWebhook(GUILD, network, `w${network}`, name);
+        for (const webhook of ['old', `w${network}`]) await projects.chooseWebhook(GUILD, network, webhook);
       }
-      await projects.chooseWebhook(OTHER_GUILD, 0, 'w');
-      await projects.chooseWebhook(OTHER_GUILD, 0, null);
-      const chosen = () => Promise.all([0, 10].map((network) => projects.chosenWebhook(GUILD, network)));
-      expect(await chosen()).toEqual(['w0', 'w10']);
-      expect(await projects.chosenWebhook(OTHER_GUILD, 0)).toBeNull();
-      await projects.remove(GUILD, 10);
-      expect(await chosen()).toEqual(['w0', null]);
-    });
-
-    it('names webhooks within one guild and network, and removes names', async ({ store: { projects } }) => {
-      await projects.nameWebhook(GUILD, 0, 'w', 'Main');
       await projects.nameWebhook(GUILD, 0, 'v', 'Second');
-      await projects.nameWebhook(OTHER_GUILD, 0, 'w', 'Elsewhere');
-      await projects.nameWebhook(GUILD, 10, 'v', 'On another network');
-      await projects.nameWebhook(GUILD, 0, 'v', 'Renamed');
-      await projects.nameWebhook(GUILD, 0, 'w', null);
-      expect([...(await projects.webhookNames(GUILD, 0))]).toEqual([['v', 'Renamed']]);
-      expect([...(await projects.webhookNames(OTHER_GUILD, 0))]).toEqual([['w', 'Elsewhere']]);
+      await projects.nameWebhook(GUILD, 0, 'v', null);
+      const stored = (network: number) =>
+        Promise.all([projects.webhookNames(GUILD, network), projects.chosenWebhook(GUILD, network)]);
+      expect(await stored(10)).toEqual([new Map([['w10', 'Renamed']]), 'w10']);
+      await projects.remove(GUILD, 10);
+      expect([await stored(0), await stored(10)]).toEqual([
+        [new Map([['w0', 'Renamed']]), 'w0'],
+        [new Map(), null],
+      ]);
     });
   });
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { SCHEMA_VERSION } from '../../../src/store/schema.ts';
+import { insertAll } from '../../../src/store/sql.ts';
 import { connectExisting, openDatabase, openReader } from '../../../src/store/sqlite/database.ts';
 import { transactions } from '../../../src/store/sqlite/sql.ts';
 import { temporaryFolder } from '../../folder.ts';
@@ -20,6 +21,15 @@ const DELIVERY = received('{}');
 const MEBIBYTE = received(Buffer.alloc(2 ** 20));
 
 describe('the database file', () => {
+  it('stores what only later ones of several rows have', async () => {
+    const { db, close } = openDatabase(file);
+    db.exec('CREATE TABLE shades (name TEXT, warmth INTEGER)');
+    const rows = [{ name: 'red' }, { name: 'blue', warmth: 3 }];
+    await transactions(db).run('write', (sql) => insertAll(sql, 'shades', rows));
+    expect(db.prepare('SELECT warmth FROM shades ORDER BY name').pluck().all()).toEqual([3, null]);
+    close();
+  });
+
   it('waits for the disk with every commit: synchronous=FULL in WAL mode, after a write and a reopening', async () => {
     for (let opening = 1; opening <= 2; opening++) {
       const { db, close } = openDatabase(file);
