@@ -87,7 +87,7 @@ const changes = fc.dictionary(
   { maxKeys: 2 },
 );
 
-const RUNS = 300;
+const RUNS = 150;
 /** Its ID is logged: the line separator in it must not split the line. */
 const SEPARATED = { type: 3, data: { component_type: 2, custom_id: 'a\u2028b', values: [] }, message: MESSAGE };
 const HELP = { kind: 'command', name: 'help', userId: seed.ada, channelId: seed.harbor.alerts } as const;

@@ -107,7 +107,7 @@ it('renders messages that Discord accepts and that mention only the chosen roles
       const everything = Array.from({ length: 20 }, () => list).flat();
       await expectAccepted((await renderDigest(everything, 'ABCDEFGHIJ', settings)).payload);
     }),
-    { numRuns: 150 },
+    { numRuns: 75 },
   );
 });
 
@@ -163,6 +163,6 @@ it('routes whatever the bodies are, and quarantines exactly those that cannot be
       await pipeline.routed();
       expect((await pipeline.backlog()).quarantine.rows).toBe(refused);
     }),
-    { numRuns: 80 },
+    { numRuns: 40 },
   );
 });

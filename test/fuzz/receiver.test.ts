@@ -76,7 +76,7 @@ it('returns 200 to every body and header at the right path, and stores each byte
       const parsed = parseEvent(body.toString());
       if (!parsed.ok) expect(parsed.reason).toMatch(/^The (body|event) /);
     }),
-    { numRuns: 400 },
+    { numRuns: 200 },
   );
 });
 
@@ -113,7 +113,7 @@ it('returns 404 at every other path, without storing or echoing anything', async
       expect(status).toBe(404);
       expect(text).toMatch(/^\{"ok":false(,"error":"There is nothing at this path")?\}$/);
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   );
   expect(await stored()).toBe(before);
 });
