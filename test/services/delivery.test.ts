@@ -6,7 +6,6 @@ import { openNotification } from '../../services/notification/service.ts';
 import { openStore } from '../../services/notification/store/index.ts';
 import type { DeliveryProgress, Faults } from '../../services/notification/types.ts';
 import { limitedSurroundings, startHarness } from './harness.ts';
-import { newDelivery, WEBHOOK } from './new-delivery.ts';
 import { startReceiver } from './receiver.ts';
 
 const here = limitedSurroundings();
@@ -40,7 +39,7 @@ it.each([201, 204, 302, 404, 500])('retries a delivery after a response with sta
   expect(await mineOne()).toMatchObject({ type: 'scheduled', reason: 'retry' });
 });
 
-it('retries a failed delivery on schedule with the same bytes, seven attempts in all', async () => {
+it('retries a failed delivery on schedule with the same bytes and id, seven attempts in all', async () => {
   here.receiver.answer(500);
   const attempts = attemptsFromNow();
   let outcome = await mineOne();
@@ -56,8 +55,9 @@ it('retries a failed delivery on schedule with the same bytes, seven attempts in
   }
   expect(outcome).toMatchObject({ type: 'ended', outcome: 'exhausted' });
   here.advance(30 * day);
-  expect(new Set(here.receiver.received.map(({ body }) => body)).size).toBe(1);
-  expect(here.receiver.received).toHaveLength(7);
+  const { received } = here.receiver;
+  expect(new Set(received.map(({ body, headers }) => `${String(headers['webhook-id'])} ${body}`)).size).toBe(1);
+  expect(received.map(({ headers }) => headers['ledgerbell-attempt'])).toEqual(['1', '2', '3', '4', '5', '6', '7']);
   expect(here.services.notification.pending()).toBe(0);
 });
 
@@ -218,20 +218,6 @@ it('reports a block to other webhooks when one is deleted while the block is rea
   await scan();
   await here.services.sent();
   expect(here.receiver.received).toHaveLength(1);
-});
-
-it('sends the delivery that fell due last first, and later ranks after earlier ones', () => {
-  const store = openStore(`${here.dir}/order`);
-  const { id: webhookId } = store.webhooks.create(WEBHOOK);
-  const ranks = [0, 0, 0, 0, 1, 2];
-  const due = [4, 3, 4, 10, 5, 5].map((dueAt, at) => newDelivery(webhookId, String(at), { dueAt, rank: ranks[at]! }));
-  const ids = store.deliveries.keep(due).map(({ id }) => id);
-  const order = [0, 1, 2, 3, 4, 5].map((skip) => store.deliveries.nextDue(webhookId, 5, skip)?.id);
-  expect(order).toEqual([ids[2], ids[0], ids[1], ids[4], ids[5], undefined]);
-  expect(store.deliveries.nextDue(webhookId, 5, 0, [ids[2]!])?.id).toBe(ids[0]);
-  expect(store.deliveries.dueWebhooks()).toEqual([{ webhookId, dueAt: 3 }]);
-  expect(store.deliveries.nextDueAt(webhookId)).toBe(3);
-  store.close();
 });
 
 it('gives up the oldest deliveries of a receiver that never responds, after twice the schedule', async () => {

@@ -10,10 +10,10 @@ const SENTINEL = '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE';
 const MISSING = { code: -32601, message: 'the method does not exist' };
 const NOBODY = '0x0000000000000000000000000000000000000000';
 
-describe('events of a chain', () => {
-  const here = limitedSurroundings({ watches: false });
-  const { scan } = here;
+const here = limitedSurroundings({ watches: false });
+const { scan } = here;
 
+describe('events of a chain', () => {
   async function delivered(): Promise<string[]> {
     await scan();
     await here.services.sent();
@@ -206,9 +206,7 @@ function unindexed(selector: string, answered: number): string {
   return `0x${isTransfer}${isAsked}${answer}${log}`;
 }
 
-describe('a chain with anvil', () => {
-  const here = limitedSurroundings();
-
+describe('transactions out of the ordinary', () => {
   const { events } = here;
 
   it.each([
@@ -251,7 +249,7 @@ describe('a chain with anvil', () => {
     const call = { from: Alice, to, data: `0x${words.join('')}`, gas: '0x100000' };
     const hash = await rpc<string>('eth_sendTransaction', [call]);
     await rpc('evm_mine');
-    await here.scan();
+    await scan();
     expect(types).toEqual(heard);
     const arrived = await events();
     expect(arrived).toMatchObject([event, event].map((one) => ({ ...one, from: Alice, to: Grants, txHash: hash })));
@@ -262,12 +260,13 @@ describe('a chain with anvil', () => {
   it('reports nothing of a failed transaction', async () => {
     const matched: DeliveryProgress[] = [];
     here.services.notification.onProgress((progress) => progress.type === 'matched' && matched.push(progress));
-    await here.services.watch(here.receiver.url, [here.chain.wallets.Alice]);
+    const { Alice, Treasury } = here.chain.wallets;
+    await here.services.watch(here.receiver.url, [Alice, Treasury]);
     // The dollar contract takes no coins; the transaction is mined, and reverted.
     const { address } = here.chain.tokens.dollar;
     await expect(here.chain.transfer({ kind: 'native', from: 'Alice', to: address })).rejects.toThrow(/reverted/);
     const mined = await here.chain.transfer({ kind: 'native', from: 'Bob', to: 'Treasury' });
-    await here.scan();
+    await scan();
     expect(matched.map(({ txHash }) => txHash)).toEqual([mined.hash]);
   });
 
@@ -276,9 +275,10 @@ describe('a chain with anvil', () => {
     const lines: string[] = [];
     const log = pino({ level: 'warn' }, { write: (line) => lines.push(line) });
     await here.restart({ log });
-    await here.chain.transfer({ kind: 'internal', from: 'Alice', to: 'Treasury' });
+    await here.watch();
+    await here.pay(7n, 'internal');
     await here.pay(11n);
-    await here.scan();
+    await scan();
     expect(await events()).toMatchObject([{ value: '11' }]);
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain('coins sent by contracts are reported later');

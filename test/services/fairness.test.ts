@@ -1,10 +1,5 @@
-import { zeroAddress } from 'viem';
 import { expect, it } from 'vitest';
-import { createManualClock } from '../../sandbox/discord/clock.ts';
-import type { NodeBlock } from '../../services/chain/node.ts';
-import type { Transfer } from '../../services/chain/transfers.ts';
-import { deliveriesOf, type Match } from '../../services/notification/match.ts';
-import { HARBOR, limitedSurroundings } from './harness.ts';
+import { limitedSurroundings } from './harness.ts';
 
 const here = limitedSurroundings({ watches: false });
 const { pay, scan, watch } = here;
@@ -51,26 +46,21 @@ it('pauses a receiver after five timeouts, then tries it with one delivery at a 
   await expect.poll(paused, { message: 'no webhook is paused', timeout: 60_000 }).toBe(0);
 });
 
-it('puts the first 16 events of each transaction before the rest', () => {
-  const hash = (digit: string) => `0x${digit.repeat(64)}` as const;
-  const settings = { confirmations: 0, withdrawals: false, parallel: 1, fromBlock: null } as const;
-  const receiver = { id: 'one', projectId: HARBOR.id, url: here.receiver.url, eventType: 'ALL' } as const;
-  const match = (txHash: `0x${string}`, at: number): Match => {
-    const common = { txHash, from: zeroAddress, to: zeroAddress, place: `trace:${at}` };
-    const transfer: Transfer = { ...common, kind: 'native', internal: true, value: 1n };
-    return { transfer, role: 'to', webhook: { ...receiver, ...settings } };
-  };
-  const flood = Array.from({ length: 400 }, (_, at) => match(hash('1'), at));
-  const { deliveries } = deliveriesOf([...flood, match(hash('2'), 0)], {
-    block: { hash: hash('b'), number: '0x1', transactions: [] } as unknown as NodeBlock,
-    receipts: new Map(),
-    factsOf: () => undefined,
-    style: { nativeSymbol: 'NATIVE', strict: false },
-    clock: createManualClock(),
-    delayMs: 0,
-  });
-  const ranks = deliveries.map(({ rank }) => rank);
-  expect([0, 15, 16, 255, 256, 399, 400].map((at) => ranks[at])).toEqual([0, 0, 1, 1, 2, 2, 0]);
+it('sends the events of other transactions before most of those of one that has many', async () => {
+  await watch();
+  here.services.notification.setFaults({ paused: true });
+  await pay(1n);
+  await here.chain.sweep({ from: 'Alice', to: 'Treasury', count: 40 });
+  await scan();
+  here.services.notification.setFaults({ paused: false });
+  await here.services.sent();
+  // The newest come first otherwise.
+  expect(
+    here.receiver
+      .events()
+      .map(({ value }) => value)
+      .indexOf('1'),
+  ).toBe(16);
 });
 
 it('reads new blocks while the explorer has used up its share of the calls', async () => {

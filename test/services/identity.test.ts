@@ -36,20 +36,6 @@ it('gives two identical transfers of one transaction different ids and places, a
   expect(new Set(deliveries.map(({ headers }) => headers['ledgerbell-place'])).size).toBe(2);
 });
 
-it('keeps the id of a delivery over its retries and counts its attempts', async () => {
-  here.receiver.answer(500);
-  const retried = here.services.step(({ type }) => type === 'scheduled');
-  await pay(1n);
-  await scan();
-  await retried;
-  here.receiver.answer(200);
-  here.advance(15_000);
-  await here.services.sent();
-  const [first, second] = here.receiver.received.map(({ headers }) => headers);
-  expect(second!['webhook-id']).toBe(first!['webhook-id']);
-  expect([first, second].map((headers) => headers!['ledgerbell-attempt'])).toEqual(['1', '2']);
-});
-
 it('signs deliveries with both secrets of a project as Standard Webhooks does', async () => {
   await pay(1n);
   const [{ headers, body }] = (await received()) as [(typeof here.receiver.received)[number]];

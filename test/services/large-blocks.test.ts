@@ -70,14 +70,6 @@ it('stops storing a block that leaves the chain meanwhile', async () => {
   expect(states().pending).toBeUndefined();
 });
 
-it('completes the deliveries of a token while other work runs', async () => {
-  await store.chain.record(blockOf('three', { body: null, draft: '{}', token: '0xa' }), 0);
-  const completed = store.deliveries.name('0xa', () => '{"named":true}');
-  expect(store.deliveries.unnamedTokens()).toEqual(['0xa']);
-  expect(await completed).toHaveLength(COUNT);
-  expect(store.deliveries.unnamedTokens()).toEqual([]);
-});
-
 it('deletes finished deliveries in batches, faster than new ones arrive', async () => {
   await store.chain.record(blockOf('three'), 0);
   for (let id = 1; id <= COUNT; id++) store.deliveries.deliver(id, 0);

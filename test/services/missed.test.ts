@@ -1,7 +1,6 @@
 import { pino } from 'pino';
 import { beforeEach, expect, it } from 'vitest';
 import { rpcOf } from '../../sandbox/chain/rpc.ts';
-import { openStore } from '../../services/notification/store/index.ts';
 import { MINUTE } from '../../src/domain/clock.ts';
 import { limitedSurroundings } from './harness.ts';
 
@@ -123,46 +122,4 @@ it('reports every block of a reorganization around a missed block once', async (
   await scan();
   await scan();
   expect(await values()).toEqual([1, 3, 4, 5, 6, 7]);
-});
-
-it('stores no block at a place that a reorganization has moved meanwhile', async () => {
-  const { chain, close } = openStore(`${here.dir}/moved`);
-  chain.begin({ chainId: '1', genesis: null }, 3, { number: 2, hash: 'two', time: 0 });
-  const block = { time: 0, deliveries: [], unreadable: [], tracesMissing: null };
-  for (const number of [3, 4, 5]) await chain.record({ ...block, number, hash: `hash ${number}` }, 0);
-  chain.rewind(3);
-  expect(await chain.record({ ...block, number: 6, hash: 'hash 6' }, 0)).toBeNull();
-  expect(chain.miss(6, 7, 'gone', 0)).toBe(false);
-  expect([chain.state()!.nextBlock, chain.gaps()]).toEqual([4, []]);
-  close();
-});
-
-it('keeps missed blocks as ranges and removes those that were read', async () => {
-  const { chain, close } = openStore(`${here.dir}/ranges`);
-  chain.begin({ chainId: '1', genesis: null }, 3, { number: 2, hash: 'two', time: 0 });
-  const block = { time: 0, deliveries: [], unreadable: [], tracesMissing: null };
-  const ranges = () => chain.gaps().map(({ first, last }) => [first, last]);
-  chain.miss(3, 5, 'gone', 0);
-  chain.miss(6, 8, 'gone', 0);
-  await chain.record({ ...block, number: 9, hash: 'nine' }, 0);
-  chain.miss(10, 11, 'gone', 0);
-  expect(ranges()).toEqual([
-    [3, 8],
-    [10, 11],
-  ]);
-  for (const number of [3, 5]) await chain.fill('block', { ...block, number, hash: `hash ${number}` }, 0);
-  expect(ranges()).toEqual([
-    [4, 4],
-    [6, 8],
-    [10, 11],
-  ]);
-  expect(await chain.fill('block', { ...block, number: 5, hash: 'hash 5' }, 0)).toBeNull();
-  chain.rewind(6);
-  expect(ranges()).toEqual([
-    [4, 4],
-    [6, 6],
-  ]);
-  chain.begin({ chainId: '2', genesis: null }, 20, { number: 19, hash: 'nineteen', time: 0 });
-  expect([ranges(), chain.hashAt(3)]).toEqual([[], undefined]);
-  close();
 });

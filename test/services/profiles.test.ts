@@ -102,35 +102,22 @@ describe('chains with a profile', () => {
     expect(await movesOf({ ...result, error: 'execution reverted' })).toEqual([deposit, refund]);
   });
 
-  it.each(['trace_block', 'debug_traceBlockByNumber'])(
-    'Polygon: reads %s of a block whose state sync has no trace',
-    async (offered) => {
+  const paid = { from: ALICE, to: BOB, value: '0x5' };
+  const result = { type: 'CALL', ...paid, calls: [{ type: 'CALL', ...paid }] };
+  const call = { type: 'call', action: { callType: 'call', ...paid }, transactionHash: hash('1') };
+  it.each([
+    ['trace_block', [[], [0]].map((traceAddress) => ({ ...call, traceAddress }))],
+    ['debug_traceBlockByNumber', [{ result }]],
+    ['debug_traceBlockByNumber', ['9', '1', '8'].map((digit) => ({ txHash: hash(digit), result }))],
+  ])(
+    'Polygon: takes what a state sync moves from its logs alone, with or without a trace of it (%#)',
+    async (...node) => {
       const sync = transaction({ hash: hash('9'), from: ZERO, to: ZERO, gas: '0x0' });
-      const paid = { from: ALICE, to: BOB, value: '0x5' };
-      const answers: Record<string, object[]> = {
-        trace_block: [
-          { type: 'call', action: { callType: 'call', ...paid }, traceAddress: [], transactionHash: hash('1') },
-          { type: 'call', action: { callType: 'call', ...paid }, traceAddress: [0], transactionHash: hash('1') },
-        ],
-        debug_traceBlockByNumber: [{ result: { type: 'CALL', ...paid, calls: [{ type: 'CALL', ...paid }] } }],
-      };
-      const node = nodeWith({ [offered]: answers[offered] });
-      const moves = await coinMoves(node, block({ transactions: [sync, transaction()] }), profileOf('137').traces);
+      const tracing = nodeWith(Object.fromEntries([node]));
+      const moves = await coinMoves(tracing, block({ transactions: [sync, transaction()] }), profileOf('137').traces);
       expect(moves).toMatchObject([{ txHash: hash('1'), value: 5n, path: '0' }]);
     },
   );
-
-  it('Polygon: takes what a state sync moves from its logs alone, also where a node traces it', async () => {
-    const sync = transaction({ hash: hash('9'), from: ZERO, to: ZERO, gas: '0x0' });
-    const paid = (txHash: Hex) => ({
-      txHash,
-      result: { type: 'CALL', from: ALICE, to: BOB, calls: [{ type: 'CALL', from: ALICE, to: BOB, value: '0x5' }] },
-    });
-    const traces = [paid(hash('9')), paid(hash('1')), paid(hash('8'))];
-    const node = nodeWith({ debug_traceBlockByNumber: traces });
-    const moves = await coinMoves(node, block({ transactions: [sync, transaction()] }), profileOf('137').traces);
-    expect(moves).toMatchObject([{ txHash: hash('1'), value: 5n }]);
-  });
 
   it('Polygon: takes all receipts of a block at once, although its Bloom filter lacks the logs of its state sync', async () => {
     const sync = transaction({ hash: hash('9'), from: ZERO, to: ZERO, gas: '0x0', gasPrice: '0x0' });

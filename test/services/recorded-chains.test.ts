@@ -1,4 +1,4 @@
-import { type Hex, numberToHex } from 'viem';
+import { concat, type Hex, keccak256, numberToHex, slice, stringToHex } from 'viem';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { NodeBlock, NodeReceipt } from '../../services/chain/node.ts';
 import { temporaryFolder } from '../folder.ts';
@@ -96,15 +96,19 @@ const arbitrumTraces = untraced(ARBITRUM_DEPOSIT.block).map((one) => {
 
 const { transaction: retryable, trace } = DEGEN_RETRYABLE;
 const degenUser = '0xfdaf8f210d52a3f8ee416ad06ff4a0868bb649d4';
+const degenEscrow = slice(keccak256(concat([stringToHex('retryable escrow'), retryable.hash])), 12);
 const degen = (status: Hex): RecordedChain => ({
   chainId: 666_666_666,
   block: blockOf([retryable]),
   receipts: [{ ...BASE_DEPOSIT.receipts[0]!, transactionHash: retryable.hash, status }],
   traces: [{ txHash: retryable.hash, result: trace }],
 });
-const refunds = [
-  ['incoming', retryable.from, degenUser, '115591004283354244194', true],
-  ['incoming', retryable.from, degenUser, '30010500000', true],
+/** The sender keeps nothing: what it deposits is the sum of what goes on. */
+const submitted = [
+  ['incoming', ZERO, retryable.from, '220673735480050420734', true],
+  ['outgoing', retryable.from, degenEscrow, '105082731166685676540', true],
+  ['outgoing', retryable.from, degenUser, '115591004283354244194', true],
+  ['outgoing', retryable.from, degenUser, '30010500000', true],
 ];
 
 const logsBloom: Hex = `0x${'0'.repeat(512)}`;
@@ -143,8 +147,13 @@ it.each<[what: string, chain: RecordedChain, watched: Hex, posted: unknown[][]]>
     arbitrumDeposit.to!,
     [['incoming', arbitrumDeposit.from, arbitrumDeposit.to, '8374552015335015', false]],
   ],
-  ['what a retryable refunds when its submission succeeds', degen('0x1'), degenUser, refunds],
-  ['what a retryable refunds when its submission fails', degen('0x0'), degenUser, refunds],
+  [
+    'what a retryable deposits, keeps and refunds when its submission succeeds',
+    degen('0x1'),
+    retryable.from,
+    submitted,
+  ],
+  ['the same when its submission fails', degen('0x0'), retryable.from, submitted],
   [
     'coins of a state sync on Polygon, which the block’s Bloom filter does not know',
     polygon,

@@ -1,20 +1,17 @@
 import { concat, keccak256, numberToHex, slice, stringToHex, zeroAddress as ZERO } from 'viem';
 import { describe, expect, it } from 'vitest';
 import { readBlock } from '../../services/chain/block.ts';
-import { innerTransfers, outerTransfers } from '../../services/chain/block-transfers.ts';
+import { outerTransfers } from '../../services/chain/block-transfers.ts';
 import type { Node, NodeTransaction } from '../../services/chain/node.ts';
 import { profileOf } from '../../services/chain/profiles.ts';
 import { proveLogs, provenBytes, proveTransactions, proveWithdrawals } from '../../services/chain/proof.ts';
-import { coinMoves } from '../../services/chain/traces.ts';
 import { gasOf } from '../../services/notification/event.ts';
-import { nodeWith } from './fake-node.ts';
 import {
   ARBITRUM_DEPOSIT,
   BASE_DEPOSIT,
   BASE_DEPOSIT_TO_OTHER,
   blockOf,
   DEGEN_RETRY,
-  DEGEN_RETRYABLE,
   ETHEREUM_WITHDRAWALS,
   GNOSIS_UNWRAP,
   GNOSIS_WRAP,
@@ -200,60 +197,17 @@ it('Base: proves the coins that a deposit creates by its hash', () => {
   expect(provenBytes({ ...BASE_DEPOSIT_TO_OTHER, mint: '0x1' })).toBeUndefined();
 });
 
-describe('retryables of Arbitrum', () => {
-  const { transaction, trace } = DEGEN_RETRYABLE;
-  const [sender, user] = [transaction.from, '0xfdaf8f210d52a3f8ee416ad06ff4a0868bb649d4'];
-  const escrow = slice(keccak256(concat([stringToHex('retryable escrow'), transaction.hash])), 12);
-  const node = nodeWith({ debug_traceBlockByNumber: [{ txHash: transaction.hash, result: trace }] });
-
-  // Degen Chain is not among the profiles: chains of Arbitrum's software need none.
-  it.each(['42161', '666666666'])(
-    'Degen Chain: 0x340dcf42…f78c0 deposits coins, keeps some and refunds the others, read as chain %s',
-    async (chainId) => {
-      expect(provenBytes(transaction)).toBeDefined();
-      const moves = await coinMoves(node, blockOf([transaction]), profileOf(chainId).traces);
-      expect(shown(innerTransfers(moves))).toEqual([
-        ['native', 'trace:0', ZERO, sender, 220_673_735_480_050_420_734n],
-        ['native', 'trace:2', sender, user, 115_591_004_283_354_244_194n],
-        ['native', 'trace:3', sender, escrow, 105_082_731_166_685_676_540n],
-        ['native', 'trace:4', sender, user, 30_010_500_000n],
-      ]);
-      // The sender keeps nothing: the deposit is the sum of what goes on.
-      expect(moves.slice(1).reduce((sum, { value }) => sum + value, 0n)).toBe(moves[0]!.value);
-      expect(moves.filter(({ survives }) => !survives)).toEqual([]);
-    },
-  );
-});
-
 describe('state syncs of Polygon', () => {
   const { transactionHash: hash, blockHash, blockNumber, logsBloom, logs } = POLYGON_STATE_SYNC;
   const listed = transactionOf(POLYGON_STATE_SYNC);
   const outer = (transactions: NodeTransaction[], chainId: string) =>
     outerTransfers(blockOf(transactions, { hash: blockHash, number: blockNumber }), logs, profileOf(chainId));
 
-  it.each([
-    ['lists', [listed]],
-    ['does not list', []],
-  ])(
-    'reports the tokens and the coins in the logs of 0xd9273904…c33fc, where the block %s it',
-    (_does, transactions) => {
-      const key = concat([stringToHex('matic-bor-receipt-'), numberToHex(Number(blockNumber), { size: 8 }), blockHash]);
-      expect(keccak256(key)).toBe(hash);
-      expect(proveLogs(blockOf([], { logsBloom }), logs)).toBe('proven');
-      expect(shown(outer(transactions, '137'))).toEqual([
-        ['erc20', 'log:139', ZERO, '0xbc850334dd4a52a8d4306e78da404271290561de', 20_750_000_000_000_000n],
-        [
-          'native',
-          'log:140',
-          '0x0000000000000000000000000000000000001010',
-          '0xdc7da6884ff2c90c713724e2baa6ab134983927d',
-          1_772_043_931_424_358_792_936n,
-        ],
-      ]);
-    },
-  );
-
-  it('believes such logs of coins only in a state sync, because anyone may write them elsewhere', () => {
+  it('believes the logs of coins of 0xd9273904…c33fc, because anyone may write such logs elsewhere', () => {
+    const key = concat([stringToHex('matic-bor-receipt-'), numberToHex(Number(blockNumber), { size: 8 }), blockHash]);
+    expect(keccak256(key)).toBe(hash);
+    expect(proveLogs(blockOf([], { logsBloom }), logs)).toBe('proven');
+    expect(outer([listed], '137').transfers.map(({ kind }) => kind)).toEqual(['erc20', 'native']);
     const traced = { ...listed, gas: '0x5208' } as const;
     for (const { transfers } of [outer([traced], '137'), outer([listed], '1')]) {
       expect(transfers.map(({ kind }) => kind)).toEqual(['erc20']);

@@ -62,14 +62,14 @@ async function begin(seed: number) {
 
 /** Reads the chain once. Time passes meanwhile, because calls wait for it where the node limits their rate. */
 async function scan(): Promise<void> {
-  const passing = setInterval(() => services.clock.advance(1_000), 200);
+  const passing = setInterval(() => underWay.size === 0 && services.clock.advance(1_000), 200);
   await services.notification.scan().finally(() => clearInterval(passing));
 }
 
 /** Reads the chain once, with whatever success; the time that passes makes whatever waits due. */
 async function look(): Promise<void> {
   await scan().catch(() => undefined);
-  services.clock.advance(2_000);
+  await pass(2_000);
 }
 
 /** Lets time pass until every block was read and everything was sent, whatever it waited for. */
@@ -91,10 +91,14 @@ function deliveries(): Received[] {
   return [...new Map(here.receiver.received.map((one) => [one.headers['webhook-id'], one])).values()];
 }
 
-it(
-  'reports events whose sum is the change of every balance, whatever happens on the chain',
-  async () => {
+it.each([
+  ['trace_block', 'debug_traceBlockByNumber'],
+  ['debug_traceBlockByNumber', 'trace_block'],
+])(
+  'reports events whose sum is the change of every balance, whatever happens on a chain traced with %s',
+  async (_traced, missing) => {
     const { world, rpc, watched, height, first } = await begin(SEED);
+    node.refuse(missing, { code: -32601, message: 'the method does not exist' });
     const before = await balancesOf(rpc, here.chain, watched);
     for (let round = 0; round < Math.ceil(ROUNDS / 5); round++) {
       for (const operate of Object.values(operations)) {
