@@ -160,9 +160,4 @@ describe('the release', () => {
     const { status, stderr, called } = release('v99.0.0');
     expect([status, stderr, called]).toEqual([1, expect.stringContaining('The tag is v99.0.0'), '']);
   });
-
-  it('leaves package.json without an address, because it has none of its own', () => {
-    expect(packageJson).not.toHaveProperty('repository');
-    expect(packageJson).not.toHaveProperty('bugs');
-  });
 });

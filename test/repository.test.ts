@@ -37,19 +37,6 @@ it.each(['sandbox/discord', 'services'])('names in the package of %s the version
   expect(Object.entries(dependencies)).toEqual(used);
 });
 
-it.each(['sandbox/discord', 'services'])(
-  'promises for the package of %s only a Node that has what it uses',
-  (folder) => {
-    const [, node] = new RegExp(`'${folder}'.*node: '>=(\\d+)`).exec(read('.ci/pack.js'))!;
-    const sources = readdirSync(resolve(ROOT, folder), { encoding: 'utf8', recursive: true })
-      .filter((name) => name.endsWith('.ts') && !name.includes('node_modules'))
-      .map((name) => read(`${folder}/${name}`));
-    // The compiler translates `using`, but Node 22 has no stacks.
-    const needed = sources.some((source) => source.includes('DisposableStack')) ? 24 : 22;
-    expect(Number(node)).toBe(needed);
-  },
-);
-
 it('lists in the bill of materials every package that runs in production, as npm run licenses does', () => {
   const run = (script: string) => spawnSync('npm', ['run', '--silent', script], { cwd: ROOT, encoding: 'utf8' }).stdout;
   const { metadata, components } = JSON.parse(run('sbom')) as {

@@ -148,12 +148,6 @@ it('returns a bucket for each day when clocks go back or forward', async () => {
   expect(march).toEqual(['07: 0', '08: 2', '09: 1']);
 });
 
-it('puts a longer and a shorter hour into one bucket where clocks change by half an hour', async () => {
-  const now = Date.UTC(2026, 3, 5, 3);
-  const { buckets } = await summarize(ME, [], { since: now - DAY, now, timezone: 'Australia/Lord_Howe' });
-  expect(buckets.map(({ label }) => label).slice(10, 16)).toEqual(['00', '01', '02', '03', '04', '05']);
-});
-
 it('sums what is worth something, and lists what is worth most first, as far as prices are known', async () => {
   const coin = { kind: 'native', token: null, decimals: 18, price: '2500' } as const;
   const found = await inWeek(

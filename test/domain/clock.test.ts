@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { createManualClock } from '../../sandbox/discord/index.ts';
 import { UNCONFIRMED_BACK_OFF } from '../../src/delivery/outcome.ts';
-import { addPause, backOff, pausesUntil, readInOrder, repeat, SECOND, uptimeSince } from '../../src/domain/clock.ts';
+import { addPause, backOff, repeat, SECOND, uptimeSince } from '../../src/domain/clock.ts';
 
 it('runs first after a time of its own, then again after each pause, until it is stopped', () => {
   const clock = createManualClock();
@@ -62,61 +62,11 @@ it('runs again after a run that rejects, and leaves the error to the process', a
   expect(unhandled).toEqual([new Error('failed')]);
 });
 
-it('starts no run after one that stops it', () => {
-  const clock = createManualClock();
-  let runs = 0;
-  const stop = repeat(clock, 10, () => {
-    runs++;
-    stop();
-  });
-  clock.advance(100);
-  expect(runs).toBe(1);
-});
-
-it('makes a share of the wait random', () => {
-  const waits = [0, 0.5, 1].map((random) => backOff(2, { base: 10, max: 100, jitter: 0.5 }, random));
-  expect(waits).toEqual([20, 30, 40]);
-});
-
 it('pauses after an attempt of unknown outcome with full jitter up to 1 s, doubling to a minute', () => {
   const waits = (random: number) => [0, 1, 2, 5, 6, 7, 999].map((n) => backOff(n, UNCONFIRMED_BACK_OFF, random));
   expect(waits(1)).toEqual([1, 2, 4, 32, 60, 60, 60].map((seconds) => seconds * SECOND));
   expect(waits(0.5)).toEqual([0.5, 1, 2, 16, 30, 30, 30].map((seconds) => seconds * SECOND));
   expect(waits(0)).toEqual([0, 0, 0, 0, 0, 0, 0]);
-});
-
-/** Reads that end when the test lets them, and what was applied of them. */
-function open() {
-  const reads: PromiseWithResolvers<string>[] = [];
-  const applied: string[] = [];
-  const read = readInOrder(
-    () => {
-      reads.push(Promise.withResolvers());
-      return reads.at(-1)!.promise;
-    },
-    (result) => void applied.push(result),
-  );
-  return { reads, applied, read };
-}
-
-it('applies nothing of a read that was overtaken by a later one', async () => {
-  const { reads, applied, read } = open();
-  const [slow, fast] = [read(), read()];
-  reads[1]!.resolve('new');
-  await fast;
-  reads[0]!.resolve('old');
-  await slow;
-  expect(applied).toEqual(['new']);
-});
-
-it.each(['is under way', 'failed'])('has applied a read when it resolves, although a later one %s', async (later) => {
-  const { reads, applied, read } = open();
-  const [first, second] = [read(), read()];
-  if (later === 'failed') reads[1]!.reject(new Error('The database cannot be reached.'));
-  if (later === 'failed') await expect(second).rejects.toThrow('cannot be reached');
-  reads[0]!.resolve('first');
-  await first;
-  expect(applied).toEqual(['first']);
 });
 
 const pause = (from: number, until: number) => ({ from, until });
@@ -135,9 +85,4 @@ it('joins a pause with the one that it touches', () => {
   expect(pauses).toEqual([pause(1, 9)]);
   expect(addPause(pauses, pause(20, 20))).toEqual(pauses);
   expect(addPause(pauses, pause(20, 30))).toHaveLength(2);
-});
-
-it('cuts pauses that lie beyond a clock that was set back', () => {
-  const [past, present, future] = [pause(1, 5), pause(10, 20), pause(30, 40)];
-  expect(pausesUntil([past, present, future], 12)).toEqual([past, pause(10, 12)]);
 });

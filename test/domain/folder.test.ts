@@ -12,14 +12,6 @@ beforeEach(() => {
   place = temporaryFolder();
 });
 
-it('makes a folder with its missing parents, and leaves an existing one as it is', () => {
-  const folder = join(place, 'a', 'b', 'c');
-  makeFolder(folder);
-  writeFileSync(join(folder, 'file'), 'content');
-  makeFolder(folder);
-  expect(statSync(join(folder, 'file')).size).toBe(7);
-});
-
 it('accepts a link to a folder, and the root', () => {
   mkdirSync(join(place, 'real'));
   symlinkSync(join(place, 'real'), join(place, 'link'));

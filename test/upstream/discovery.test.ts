@@ -222,18 +222,6 @@ describe('rows', () => {
     const columns = { provider: 'Acme', price: '29.5', starred: '✓', chains: 'A, B' };
     expect(await client().rows(QUERY)).toMatchObject({ status: 'ok', rows: [{ columns, actions: [docs, '7'] }] });
   });
-
-  const failures: [string, Given, string][] = [
-    ['an error', { status: 500, body: { error: { message: 'x' } } }, 'broken'],
-    ['a page', { body: '<html>', type: 'text/html' }, 'unreadable'],
-    ['an envelope without rows', { body: { ok: true } }, 'unreadable'],
-    ['400', { status: 400, body: { error: { message: 'x' } } }, 'rejected'],
-    ['hanging', null, 'timeout'],
-  ];
-  it.each(failures)('reports why rows cannot be read: %s', async (_name, given, status) => {
-    upstream.set(() => given);
-    expect(await client(given ? 60_000 : 50).rows(QUERY)).toMatchObject({ status });
-  });
 });
 
 it('returns the web page of a category', () => {
