@@ -1,6 +1,6 @@
 import { REST, Routes, SnowflakeUtil } from 'discord.js';
 import { MINUTE } from '../domain/clock.ts';
-import type { FindOutcome, Sender, SendOutcome } from '../domain/sender.ts';
+import type { Sender, SendOutcome } from '../domain/sender.ts';
 import { classify, readWhole } from './outcome.ts';
 
 /** Sends each request once: retrying and waiting is up to the deliverer. */
@@ -79,23 +79,6 @@ function createMessageSearch(
   rest: REST,
   attempt: (request: () => Promise<unknown>) => Promise<SendOutcome>,
 ): Sender['find'] {
-  /** Whether a channel whose history is hidden got no message since `after`. */
-  async function searchHidden(
-    channelId: string,
-    after: bigint,
-    countRequest: () => void,
-  ): Promise<FindOutcome | SendOutcome> {
-    countRequest();
-    let channel: { last_message_id?: string | null } = {};
-    const outcome = await attempt(async () => {
-      channel = (await rest.get(Routes.channel(channelId))) as typeof channel;
-    });
-    if (outcome.status === 'forbidden') return { status: 'unknown' };
-    if (outcome.status !== 'sent') return outcome;
-    const last = channel.last_message_id;
-    return { status: last === null || (last !== undefined && BigInt(last) < after) ? 'absent' : 'unknown' };
-  }
-
   return async function find(channelId, reference, since, countRequest) {
     // A message's ID begins with its time; allows a minute for clocks that disagree.
     const after = BigInt(Math.max(0, since - MINUTE - DISCORD_EPOCH)) << 22n;
@@ -114,7 +97,7 @@ function createMessageSearch(
       const hit = list.find((message) => JSON.stringify(message, withoutQuotes).includes(reference));
       if (hit) return { status: 'found', messageId: hit.id };
       // Without permission to read the history, Discord returns an empty one.
-      if (from === null && list.length === 0) return searchHidden(channelId, after, countRequest);
+      if (from === null && list.length === 0) return { status: 'unknown' };
       const ids = list.map(({ id }) => BigInt(id)).sort((a, b) => (a < b ? -1 : 1));
       // The newest messages reach back far enough, or there are no more.
       if (ids.length < PAGE_SIZE || (from === null && ids[0]! <= after)) return { status: 'absent' };

@@ -16,16 +16,6 @@ beforeEach(async () => {
 const blocked = () => pipeline.store.channels.blocked(HARBOR);
 
 describe('a lost response in a channel whose history cannot be read', () => {
-  it('repeats a message soon if nothing at all was posted in the channel since the lost response', async () => {
-    await pipeline.pass(10 * MINUTE, MINUTE);
-    pipeline.discord.fault({ fault: { kind: 'reset' }, method: 'POST', path: MESSAGES, times: 1 });
-    pipeline.discord.fault({ fault: DOWN, method: 'POST', path: MESSAGES, forMs: 20 * MINUTE });
-    for (const n of [2, 3]) await pipeline.pay(n);
-    await pipeline.pass(22 * MINUTE);
-    expect(pipeline.numbers(ALERTS)).toEqual(['1', '2', '3']);
-    expect(await blocked()).toEqual([]);
-  });
-
   it.each([
     ['shown as empty', null],
     ['refused', { kind: 'error', status: 403, code: 50013, message: 'Missing Permissions' }],
