@@ -288,9 +288,7 @@ function describeAlert(alert: RecordedAlert, context: TransferContext): string[]
 
 function paused({ channelId }: RecordedAlert, { t, guildId, sendingPauses }: TransferContext): string[] {
   const shown = sendingPauses(guildId).flatMap((one) =>
-    one.reason !== 'burst' && (one.channelId ?? channelId) === channelId
-      ? t(`why.pause.${one.reason}`, { due: relativeTime(one.until) })
-      : [],
+    (one.channelId ?? channelId) === channelId ? t(`why.pause.${one.reason}`, { due: relativeTime(one.until) }) : [],
   );
   return shown.slice(0, 1);
 }

@@ -22,7 +22,7 @@ export interface BalanceOptions {
   /** By network. */
   chains: ReadonlyMap<number, ChainNode>;
   render(crossing: Crossing, network: number, language: string | null): MadeNotice;
-  outbox: Pick<Outbox, 'wake'>;
+  outbox: Outbox;
   clock: Clock;
   log: Logger;
 }
@@ -111,8 +111,7 @@ export function watchBalances({ store, chains, render, outbox, clock, log }: Bal
       const balance = read[index] ?? null;
       return balance === null ? [] : [{ transferId, address, block, balance: balance.toString() }];
     });
-    const channels = await store.balances.keep(left, true, clock.now());
-    outbox.wake(channels.map((channelId) => ({ channelId })));
+    outbox.wake(await store.balances.keep(left, true, clock.now()));
   }
 
   async function warn(network: number, chain: ChainNode, block: number, all: readonly WatchedBalance[]): Promise<void> {

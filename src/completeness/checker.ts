@@ -43,7 +43,7 @@ export interface CheckerOptions {
   confirmations: 'finalized' | 'safe' | number;
   store: Pick<Store, 'chainChecks' | 'inbox'>;
   inbox: Inbox;
-  outbox: Pick<Outbox, 'wake'>;
+  outbox: Outbox;
   onFound(transfers: number): void;
   clock: Clock;
   log: Logger;
@@ -258,8 +258,7 @@ export function startChecker(options: CheckerOptions) {
     }
     if (certain.length === 0) return;
     log.warn({ network, transfers: certain.length }, 'the chain does not have transfers that were delivered');
-    const channels = await store.chainChecks.correct(certain, clock.now());
-    options.outbox.wake(channels.map((channelId) => ({ channelId })));
+    options.outbox.wake(await store.chainChecks.correct(certain, clock.now()));
   }
 
   /** Whether the chain has a transfer after all: in another block, or written in a form that is not searched for. */

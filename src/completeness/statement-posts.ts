@@ -21,7 +21,7 @@ interface StatementOptions {
   read: ReturnType<typeof createStatements>;
   chains: ReadonlyMap<number, unknown>;
   render(statement: GuildStatement): MadeNotice;
-  outbox: Pick<Outbox, 'wake'>;
+  outbox: Outbox;
   clock: Clock;
   log: Logger;
 }

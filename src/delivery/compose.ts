@@ -1,4 +1,4 @@
-import { randomInt } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { type Alert, type DigestReason, transactionOf } from '../domain/alert.ts';
 import {
   type DueAlerts,
@@ -38,13 +38,8 @@ export interface Renderers {
 }
 
 /** Ten random capitals and digits. */
-function newReference(): string {
-  const half = () =>
-    randomInt(36 ** 5)
-      .toString(36)
-      .padStart(5, '0');
-  return `${half()}${half()}`.toUpperCase();
-}
+const newReference = (): string =>
+  randomBytes(8).readBigUInt64BE().toString(36).padStart(10, '0').slice(-10).toUpperCase();
 
 /** Discord recognizes a repeated message by it; at most 25 characters. */
 const nonceOf = (reference: string, now: number): string => `${now.toString(36)}${reference}`.slice(0, 25);
@@ -64,15 +59,9 @@ export async function compose(
 ): Promise<Message> {
   const { alerts } = due;
   const reference = newReference();
-  const message = (
-    kind: NewBatch['kind'],
-    reason: DigestReason | null,
-    posted: Alert[],
-    body: object,
-    csv: string | null = null,
-  ): Message => ({
+  const message = (posted: Alert[], body: object, reason: DigestReason | null, csv: string | null): Message => ({
     channelId,
-    kind,
+    kind: reason === null ? 'create' : 'digest',
     reason,
     reference,
     nonce: nonceOf(reference, now),
@@ -88,17 +77,17 @@ export async function compose(
 
   if (search.plain) {
     const [first] = alerts;
-    return message('create', null, [first!], renderers.renderPlain(first!, reference));
+    return message([first!], renderers.renderPlain(first!, reference), null, null);
   }
   // While an alert is searched for that Discord refuses, there is no digest.
   const reason = search.limit < MAX_ALERTS ? null : digestReason(due, now);
   if (reason) {
     const all = await everyDueAlert(store, channelId, due.lane, now);
     const { payload, csv, used } = await renderers.renderDigest(all, reference, reason, now);
-    return message('digest', reason, all.slice(0, used), payload, csv);
+    return message(all.slice(0, used), payload, reason, csv);
   }
   const { payload, used } = renderers.render(alerts, reference, now);
-  return message('create', null, alerts.slice(0, used), payload);
+  return message(alerts.slice(0, used), payload, null, null);
 }
 
 /** Freezing the message fails if an alert changes meanwhile. */

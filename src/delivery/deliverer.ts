@@ -6,11 +6,11 @@ import type { ChannelHead, Shard } from '../domain/guild.ts';
 import type { GuildPause, Outbox, SendingPause } from '../domain/sender.ts';
 import { createLimits, type RequestSlot } from './limits.ts';
 import { createMembership, type MembershipOptions } from './membership.ts';
-import { type BatchStep, type ChannelStep, decide, FIRST_RETRY_MS, narrowed, type Situation } from './outcome.ts';
-import { type Channel, createSchedule } from './schedule.ts';
+import { type BatchStep, type ChannelStep, decide, narrowed, type Situation } from './outcome.ts';
+import { type Channel, createSchedule, GATHER_MS, NEVER } from './schedule.ts';
 import { createSend, type SendOptions, type Sent } from './send.ts';
 
-/** After a failed call to the store: pause of a channel, or before the next look for channels. */
+/** Pause of a channel after a failed call to the store. */
 const STORE_PAUSE_MS = SECOND;
 const CLOSE_TIMEOUT_MS = 5 * SECOND;
 /** No wait that is stored for a blocked channel is longer, whatever the wall clock shows. */
@@ -36,7 +36,6 @@ export function startDeliverer(options: DelivererOptions) {
   const inFlight = new Set<Promise<void>>();
   let isClosing = false;
   let cancelTimer = () => {};
-  let cancelRescan = () => {};
 
   function run(): void {
     cancelTimer();
@@ -46,7 +45,7 @@ export function startDeliverer(options: DelivererOptions) {
       const next = schedule.next(now, (guildId) => limits.guilds.wait(guildId, now));
       const slot = typeof next === 'number' ? next : limits.take(now);
       if (typeof slot === 'number') {
-        if (slot < Number.POSITIVE_INFINITY) cancelTimer = clock.after(slot, run);
+        if (slot < NEVER) cancelTimer = clock.after(slot, run);
         return;
       }
       begin(next as Channel, slot);
@@ -55,77 +54,72 @@ export function startDeliverer(options: DelivererOptions) {
 
   function begin({ id, guildId }: Channel, slot: RequestSlot): void {
     schedule.begin(id);
-    if (guildId !== null) limits.guilds.begin(guildId);
+    limits.guilds.begin(guildId);
     const work: Promise<void> = takeTurn(id, slot)
       .catch((error: unknown) => {
-        schedule.postpone(id, clock.elapsed() + STORE_PAUSE_MS, 'retry');
+        schedule.postpone(id, clock.elapsed() + STORE_PAUSE_MS);
         if (!isClosing) log.error({ err: error, channel: id }, 'sending paused');
+        return 0;
       })
-      .finally(() => {
+      .then((wakeAt) => {
         slot.release();
-        if (guildId !== null) limits.guilds.end(guildId, clock.elapsed());
-        schedule.end(id);
+        limits.guilds.end(guildId, clock.elapsed());
+        schedule.end(id, wakeAt);
         inFlight.delete(work);
         run();
       });
     inFlight.add(work);
   }
 
-  async function takeTurn(id: string, slot: RequestSlot): Promise<void> {
+  /** Returns when the channel's next turn is due; 0: at once, unless it has to wait. */
+  async function takeTurn(id: string, slot: RequestSlot): Promise<number> {
     const channel = schedule.get(id);
     const { limit } = channel.search;
-    const take = { limit, alone: limit < MAX_ALERTS, mayChange: channel.editsDueAt <= clock.elapsed() };
+    const mayEdit = channel.editsDueAt <= clock.elapsed();
     const now = clock.now();
-    const { head, next } = await outbox.claim(id, take, now);
+    const claimed = await outbox.claim(id, { limit, alone: limit < MAX_ALERTS, mayEdit }, now);
+    if (claimed === null) return NEVER;
+    const { head, next } = claimed;
     if (next.status === 'nothing') {
-      const until = next.until === null ? null : clock.elapsed() + Math.max(0, next.until - now);
-      return schedule.sleep(id, { until, edit: next.change, burst: next.burst });
+      const due = next.until === null ? NEVER : clock.elapsed() + Math.max(0, next.until - now);
+      return next.edit ? Math.min(due, channel.editsDueAt) : due;
     }
-    if (!channel.loaded && head && !load(id, head)) return;
+    if (head.state !== 'ready' && !channel.blocked) {
+      schedule.block(id, clock.elapsed() + blockedFor(head));
+      return 0;
+    }
     const result = await send(channel, next, () => slot.countRequest(clock.elapsed()));
     switch (result.status) {
       case 'changed':
-        return;
+        break;
       case 'unrenderable': {
         // It is searched for like one that Discord refuses: it must not delay the others.
         const { alerts, error } = result;
         const search = narrowed(channel.search, alerts.length);
         const reason = `It cannot be rendered: ${error.message}`;
         if (!search) await outbox.deadLetterUnrendered(alerts[0]!.id, reason, clock.now());
-        return schedule.setSearch(id, search);
+        schedule.setSearch(id, search);
+        break;
       }
       case 'not-edited': {
         const { batchId: batch, reason } = result;
         if (reason !== null) log.warn({ channel: id, guild: channel.guildId, batch, reason }, 'message not edited');
-        return outbox.markEditFailed(batch, reason, clock.now());
+        await outbox.markEditFailed(batch, reason, clock.now());
+        break;
       }
       case 'attempted':
-        slot.release();
-        return finish(channel, head, result);
+        await finish(channel, head, result);
     }
+    return 0;
   }
 
-  function load(id: string, head: ChannelHead): boolean {
-    const { guildId } = head;
-    // The stored state of the channel may be older than the bot's removal.
-    const isRemoved = head.state === 'ready' && membership.isRemoved(guildId);
-    if (isRemoved) membership.recordRemoval(guildId);
-    const dueIn = isRemoved ? FIRST_RETRY_MS : blockedFor(head);
-    const now = clock.elapsed();
-    const blocked = isRemoved || head.state !== 'ready';
-    schedule.setLoaded(id, { guildId, dueAt: now + dueIn, storedDueAt: head.dueAt, blocked });
-    return dueIn === 0 && limits.guilds.pause(guildId, now) === null;
-  }
+  const blockedFor = ({ dueAt }: ChannelHead): number => Math.min(MAX_BLOCKED_MS, Math.max(0, dueAt - clock.now()));
 
-  const blockedFor = ({ state, dueAt }: ChannelHead): number =>
-    state === 'ready' ? 0 : Math.min(MAX_BLOCKED_MS, Math.max(0, dueAt - clock.now()));
-
-  async function finish(channel: Channel, head: ChannelHead | null, { attempt: made, outcome }: Sent): Promise<void> {
+  async function finish(channel: Channel, head: ChannelHead, { attempt: made, outcome }: Sent): Promise<void> {
     const { id, guildId, search } = channel;
     const { kind, alerts, attempts, shown } = made;
     const [now, elapsed] = [clock.now(), clock.elapsed()];
-    if (outcome.status === 'sent') membership.confirm(guildId);
-    const receivedAt = head === null || head.state === 'ready' ? shown.receivedAt : null;
+    const receivedAt = head.state === 'ready' ? shown.receivedAt : null;
     options.metrics?.attempted({ kind, alerts, outcome, receivedAt }, now);
     const line = {
       channel: id,
@@ -139,23 +133,25 @@ export function startDeliverer(options: DelivererOptions) {
       tx: shown.txHashes,
       ...(shown.receivedAt !== null && { ms: now - shown.receivedAt }),
     };
-    const isRemoved = membership.isRemoved(guildId);
-    const { batch, channel: step } = decide(outcome, made, { search, head, isRemoved, now, uptimeSince, random });
-    // At once: a wait lasts as long as Discord asked even if the store fails.
+    const { batch, channel: step } = decide(outcome, made, { search, head, now, uptimeSince, random });
     limits.record(outcome, guildId, elapsed);
-    if (step.do === 'postpone') schedule.postpone(id, elapsed + step.waitMs, step.reason);
-    if (step.do === 'postpone-edits') schedule.postponeEdits(id, elapsed + step.waitMs);
-    // Before the message is recorded: if that fails or the process is killed, the message is only repeated with its
-    // nonce. In the other order, a blocked channel would have nothing to send, and its next alert would wait for hours.
-    if (step.do === 'open' && step.wasBlocked) await membership.setReady(id);
-    const more = await storeStep(made.id, batch, now);
+    // Before the message is recorded: a wait lasts as long as Discord asked even if the store fails.
     switch (step.do) {
       case 'nothing':
-      case 'postpone':
-      case 'postpone-edits':
         break;
       case 'open':
-        open(id, guildId, more);
+        // If the process is killed now, the message is only repeated with its nonce. In the other order, a blocked
+        // channel would have nothing to send, and its next alert would wait for hours.
+        if (step.wasBlocked) await membership.setReady(id);
+        schedule.open(id);
+        // What opened one channel may have opened the others.
+        if (step.wasBlocked) schedule.retryBlocked(guildId);
+        break;
+      case 'postpone':
+        schedule.postpone(id, elapsed + step.waitMs);
+        break;
+      case 'postpone-edits':
+        schedule.postponeEdits(id, elapsed + step.waitMs);
         break;
       case 'search':
         schedule.setSearch(id, step.search);
@@ -164,49 +160,38 @@ export function startDeliverer(options: DelivererOptions) {
         await block(id, guildId, step);
         break;
     }
+    await storeStep(made.id, batch, now);
     if (outcome.status === 'sent') return log.info(line, 'message sent');
     const next = { message: batch.do, channel: step.do, ...('waitMs' in step && { waitMs: step.waitMs }) };
     log.warn({ ...line, next }, 'message not accepted');
   }
 
-  async function storeStep(id: number, step: BatchStep, now: number): Promise<boolean> {
+  async function storeStep(id: number, step: BatchStep, now: number): Promise<void> {
     switch (step.do) {
       case 'nothing':
-        break;
+        return;
       case 'mark-sent':
         return outbox.markSent(id, step.messageId, now);
       case 'mark-edited':
-        await outbox.markEdited(id, now);
-        break;
+        return outbox.markEdited(id, now);
       case 'mark-edit-failed':
-        await outbox.markEditFailed(id, null, now);
-        break;
+        return outbox.markEditFailed(id, null, now);
       case 'mark-not-sent':
-        await outbox.markNotSent(id);
-        break;
+        return outbox.markNotSent(id);
       case 'unfreeze':
-        await outbox.unfreeze(id);
-        break;
+        return outbox.unfreeze(id);
       case 'dead-letter':
-        await outbox.deadLetter(id, step.reason, now);
-        break;
+        return outbox.deadLetter(id, step.reason, now);
     }
-    return true;
   }
 
-  function open(id: string, guildId: string | null, more: boolean): void {
-    const { probe } = schedule.get(id);
-    schedule.recordSent(id, more);
-    if (guildId !== null && (limits.guilds.release(guildId) || probe)) schedule.retryBlocked(guildId);
-  }
-
-  async function block(id: string, guildId: string | null, step: Extract<ChannelStep, { do: 'block' }>): Promise<void> {
+  async function block(id: string, guildId: string, step: Extract<ChannelStep, { do: 'block' }>): Promise<void> {
     const { head, expired, waitMs } = step;
     if (expired !== null) await outbox.expire(id, expired, `${head.reason} for too long`, clock.now());
     const notified = await membership.setBlocked(id, guildId, step);
     // After it is stored: if that fails, the channel is tried again soon, and its state and notice are stored then.
-    schedule.block(id, clock.elapsed() + waitMs, head.dueAt);
-    if (notified !== null) schedule.add({ channelId: notified, ...(guildId !== null && { guildId }) }, clock.elapsed());
+    schedule.block(id, clock.elapsed() + waitMs);
+    if (notified !== null) schedule.add({ channelId: notified, guildId }, clock.elapsed());
   }
 
   function wake(targets: readonly AlertTarget[]): void {
@@ -221,46 +206,36 @@ export function startDeliverer(options: DelivererOptions) {
       const now = clock.now();
       await outbox.endLongHolds(now);
       for (const { sleepUntil, ...head } of await outbox.channelsWithWork()) {
-        const { channelId: id, guildId, state, dueAt: storedDueAt } = head;
         const elapsed = clock.elapsed();
-        const waits = { dueAt: elapsed + blockedFor(head), sleepUntil: elapsed + Math.max(0, sleepUntil - now) };
-        schedule.addFound(id, guildId, { ...waits, storedDueAt, blocked: state !== 'ready' });
+        const retryAt = head.state === 'ready' ? null : elapsed + blockedFor(head);
+        schedule.addFound(head, elapsed + Math.max(0, sleepUntil - now), retryAt);
       }
       run();
     } catch (error) {
-      if (isClosing) return;
-      log.error({ err: error }, 'sending paused');
-      // Otherwise each rescan that fails would begin its own series of retries.
-      cancelRescan();
-      cancelRescan = clock.after(STORE_PAUSE_MS, () => void rescan());
+      if (!isClosing) log.error({ err: error }, 'sending paused');
     }
   }
 
-  /** Tries one blocked channel for all, because permissions or channels of the guild changed. */
+  /** Tries one blocked channel for all, because permissions or channels of the guild changed. Changes come in series. */
   function probeGuild(guildId: string, channelId?: string): void {
-    const now = clock.elapsed();
-    const probeAt = limits.guilds.changeProbeAt(guildId, now);
-    const isPlanned = schedule.probe(guildId, channelId, probeAt) ?? limits.guilds.pause(guildId, now) !== null;
-    if (isPlanned) limits.guilds.recordChangeProbe(guildId, probeAt, now);
+    schedule.probe(guildId, channelId, clock.elapsed() + GATHER_MS);
   }
 
   async function relabel(guildId: string, addresses: readonly AddressText[]) {
     const now = clock.now();
     const found = await store.history.messagesShowing(guildId, addresses, now - DAY, MAX_RELABELED + 1);
     const latest = found.slice(0, MAX_RELABELED);
-    const channels = latest.length === 0 ? [] : await outbox.requestRerender(latest, now);
-    wake(channels.map((channelId) => ({ channelId, guildId })));
+    wake(await outbox.requestRerender(latest, now));
     return { messages: latest.length, isAll: latest.length === found.length };
   }
 
   return {
     /** Resolves once everything that an earlier process left is known. */
     loaded: rescan(),
-    ...({ wake, rescan } satisfies Outbox),
+    ...({ wake } satisfies Outbox),
+    rescan,
     relabel,
     guildRemoved: membership.recordRemoval,
-    channelRemoved: membership.recordRemovedChannel,
-    guildUsed: membership.recordUse,
     guildChanged(guildId: string, channelId?: string): void {
       membership.recordReturn(guildId);
       probeGuild(guildId, channelId);
@@ -270,20 +245,21 @@ export function startDeliverer(options: DelivererOptions) {
       for (const guildId of await membership.sync(guildIds, shard)) probeGuild(guildId);
       run();
     },
-    /** The gateway's token, which is the deliverer's too, was accepted or refused. */
-    tokenChecked: (isAccepted: boolean): void => limits.recordTokenCheck(isAccepted, clock.elapsed()),
     state: () => limits.state(clock.elapsed()),
     guildPause(guildId: string): GuildPause | null {
       const pause = limits.guilds.pause(guildId, clock.elapsed());
-      if (!pause) return null;
-      const toWall = clock.now() - clock.elapsed();
-      return { ...pause, since: pause.since + toWall, probeAt: pause.probeAt + toWall };
+      return pause && { ...pause, probeAt: pause.probeAt + clock.now() - clock.elapsed() };
     },
     pauses(guildId: string): SendingPause[] {
       const now = clock.elapsed();
+      const toWall = clock.now() - now;
       const all = limits.pause(now);
-      const pauses = [...(all ? [{ channelId: null, ...all }] : []), ...schedule.pauses(guildId, now)];
-      return pauses.map(({ waitMs, ...pause }) => ({ ...pause, until: clock.now() + waitMs }));
+      return [
+        ...(all ? [{ channelId: null, reason: all.reason, until: all.until + toWall }] : []),
+        ...schedule.postponed(guildId, now).map(({ id, retryAt }) => {
+          return { channelId: id, reason: 'retry' as const, until: retryAt + toWall };
+        }),
+      ];
     },
     async idle(): Promise<void> {
       while (inFlight.size > 0) await Promise.allSettled(inFlight);
@@ -291,9 +267,7 @@ export function startDeliverer(options: DelivererOptions) {
     /** Lets what is in flight finish, for five seconds at most; the rest is frozen in the store. */
     async close(): Promise<void> {
       isClosing = true;
-      membership.close();
       cancelTimer();
-      cancelRescan();
       await inTime(Promise.allSettled(inFlight), CLOSE_TIMEOUT_MS, clock);
     },
   };

@@ -29,8 +29,6 @@ export function narrowed({ plain }: Search, alerts: number): Search | null {
   return plain ? null : { limit: 1, plain: true };
 }
 
-export const widened = ({ limit }: Search): Search => ({ limit: Math.min(MAX_ALERTS, limit * 2), plain: false });
-
 export interface Attempt extends Pick<Batch, 'id' | 'kind' | 'attempts' | 'frozenAt'> {
   alerts: number;
   shown: ShownDeliveries;
@@ -44,8 +42,7 @@ export interface Attempt extends Pick<Batch, 'id' | 'kind' | 'attempts' | 'froze
 
 export interface Situation {
   search: Search;
-  head: ChannelHead | null;
-  isRemoved: boolean;
+  head: ChannelHead;
   now: number;
   /** The time since which the bot could send for this many milliseconds: deadlines count only such time. */
   uptimeSince(ms: number): number;
@@ -64,7 +61,7 @@ export type BatchStep =
 export type ChannelStep =
   | { do: 'nothing' }
   | { do: 'open'; wasBlocked: boolean }
-  | { do: 'postpone' | 'postpone-edits'; waitMs: number; reason: 'rate' | 'retry' }
+  | { do: 'postpone' | 'postpone-edits'; waitMs: number }
   | { do: 'search'; search: Search | null }
   | ({ do: 'block'; waitMs: number } & Block);
 
@@ -95,9 +92,9 @@ export function decide(outcome: SendOutcome, attempt: Attempt, situation: Situat
     case 'unauthorized':
       return { batch: notSent(attempt), channel: NOTHING };
     case 'forbidden': {
-      // A process that started after the bot's removal knows of it only from the channel's stored state.
-      const isGone = situation.head?.state === 'unreachable' || situation.isRemoved;
-      return { batch: notSent(attempt), channel: blocked(isGone ? 'unreachable' : 'parked', outcome.code, situation) };
+      const { state, removed } = situation.head;
+      const next = state === 'unreachable' || removed ? 'unreachable' : 'parked';
+      return { batch: notSent(attempt), channel: blocked(next, outcome.code, situation) };
     }
     case 'gone':
       return { batch: notSent(attempt), channel: blocked('unreachable', outcome.code, situation) };
@@ -109,7 +106,7 @@ export function decide(outcome: SendOutcome, attempt: Attempt, situation: Situat
 const notSent = ({ unconfirmed }: Attempt): BatchStep => (unconfirmed ? NOTHING : { do: 'mark-not-sent' });
 
 function afterSent({ messageId }: OutcomeOf<'sent'>, { kind }: Attempt, { head }: Situation): Steps {
-  const channel = { do: 'open', wasBlocked: head !== null && head.state !== 'ready' } as const;
+  const channel = { do: 'open', wasBlocked: head.state !== 'ready' } as const;
   if (kind !== 'edit') return { batch: { do: 'mark-sent', messageId }, channel };
   return { batch: messageId === null ? { do: 'mark-edit-failed' } : { do: 'mark-edited' }, channel };
 }
@@ -119,7 +116,7 @@ function afterRateLimit({ retryAfterMs, global }: OutcomeOf<'rate-limited'>, att
   // Edits of a published message may have to wait for 20 minutes; its new alerts get their own message instead.
   if (kind === 'edit' && !isUpdate && !unconfirmed && retryAfterMs > MINUTE && !global)
     return { batch: { do: 'mark-edit-failed' }, channel: NOTHING };
-  return { batch: notSent(attempt), channel: postponed(attempt, retryAfterMs, 'rate') };
+  return { batch: notSent(attempt), channel: postponed(attempt, retryAfterMs) };
 }
 
 function afterUnconfirmed(
@@ -134,15 +131,14 @@ function afterUnconfirmed(
     : Math.ceil(backOff(attempts - 1, UNCONFIRMED_BACK_OFF, random()));
   return {
     batch: frozenAt < uptimeSince(GIVE_UP_MS) ? { do: 'dead-letter', reason: `72 hours: ${reason}` } : NOTHING,
-    channel: postponed(attempt, Math.max(waitMs, retryAfterMs), 'retry'),
+    channel: postponed(attempt, Math.max(waitMs, retryAfterMs)),
   };
 }
 
 /** An update must not hold up new alerts: Discord limits edits separately. */
-const postponed = ({ isUpdate }: Attempt, waitMs: number, reason: 'rate' | 'retry'): ChannelStep => ({
+const postponed = ({ isUpdate }: Attempt, waitMs: number): ChannelStep => ({
   do: isUpdate ? 'postpone-edits' : 'postpone',
   waitMs,
-  reason,
 });
 
 function afterRefusal({ reason }: OutcomeOf<'refused'>, { kind, alerts }: Attempt, { search }: Situation): Steps {
@@ -160,7 +156,7 @@ function afterRefusal({ reason }: OutcomeOf<'refused'>, { kind, alerts }: Attemp
 }
 
 function blocked(state: BlockedState, code: number, { head, now, uptimeSince }: Situation): ChannelStep {
-  const known = head?.state === state ? head : null;
+  const known = head.state === state ? head : null;
   const attempts = known?.attempts ?? 0;
   const since = known?.since ?? now;
   const oldest = uptimeSince(RETENTION_MS[state]);

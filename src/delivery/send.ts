@@ -139,18 +139,19 @@ export function createSend(options: SendOptions) {
     }
   }
 
-  function unrenderable(channel: Channel, alerts: Alert[], error: unknown): SendResult {
-    if (error instanceof StoreError) throw error;
-    log.error({ err: error, channel: channel.id, alert: alerts[0]!.id }, 'alerts cannot be rendered');
-    return { status: 'unrenderable', alerts, error: error as Error };
-  }
-
-  return (
+  return async (
     channel: Channel,
     next: Exclude<NextMessage, { status: 'nothing' }>,
     countRequest: () => void,
-  ): Promise<SendResult> =>
-    next.status === 'batch'
-      ? repeat(next, countRequest)
-      : sendNew(channel, next, countRequest).catch((error: unknown) => unrenderable(channel, next.alerts, error));
+  ): Promise<SendResult> => {
+    if (next.status === 'batch') return repeat(next, countRequest);
+    const { alerts } = next;
+    try {
+      return await sendNew(channel, next, countRequest);
+    } catch (error) {
+      if (error instanceof StoreError) throw error;
+      log.error({ err: error, channel: channel.id, alert: alerts[0]!.id }, 'alerts cannot be rendered');
+      return { status: 'unrenderable', alerts, error: error as Error };
+    }
+  };
 }

@@ -10,7 +10,7 @@ export interface SilenceOptions {
   clock: Clock;
   log: Logger;
   render(silences: Silence[], language: string | null, now: number, reference: string): object;
-  outbox: Pick<Outbox, 'wake'>;
+  outbox: Outbox;
 }
 
 /** The first check is an hour after the start: deliveries that a stopped bot missed are retried by then. */

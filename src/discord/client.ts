@@ -18,14 +18,10 @@ import { reasonOf } from '../errors.ts';
 export interface Membership {
   /** Permissions may have changed: in this channel, or in any if none is named. */
   guildChanged(guildId: string, channelId?: string): void;
-  channelRemoved(channelId: string): void;
   /** An outage of the guild does not count. */
   guildRemoved(guildId: string): void;
   /** These are all guilds of the shard that the bot is in. */
   guildsSynced(guildIds: string[], shard: Shard): void;
-  /** Somebody uses commands in a guild that the bot is no member of. */
-  guildUsed(guildId: string): void;
-  tokenChecked(isAccepted: boolean): void;
 }
 
 export interface ClientOptions {
@@ -103,10 +99,6 @@ function reportChanges(client: Client, membership: Membership): void {
     if (thread.type === ChannelType.PrivateThread) membership.guildChanged(thread.guildId, thread.id);
   });
   client.on(Events.ThreadMembersUpdate, (_, __, thread) => membership.guildChanged(thread.guildId, thread.id));
-  client.on(Events.ChannelDelete, (channel) => {
-    if (!channel.isDMBased()) membership.channelRemoved(channel.id);
-  });
-  client.on(Events.ThreadDelete, (thread) => membership.channelRemoved(thread.id));
   client.on(Events.GuildRoleUpdate, (_, role) => membership.guildChanged(role.guild.id));
   client.on(Events.GuildMemberUpdate, (_, member) => {
     if (member.id === client.user?.id) membership.guildChanged(member.guild.id);

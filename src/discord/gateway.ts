@@ -4,7 +4,6 @@ import { reasonOf } from '../errors.ts';
 import { type ClientOptions, makeClient } from './client.ts';
 import { createInteractions, type InteractionOptions } from './interactions.ts';
 import { keepRegistering } from './register.ts';
-import { installedHere } from './reply.ts';
 
 export interface GatewayOptions<Services extends object> extends ClientOptions, InteractionOptions<Services> {
   token: string;
@@ -21,7 +20,7 @@ const CONNECTION_BACK_OFF: BackOff = { base: SECOND, max: MINUTE, jitter: 0.5 };
 
 /** Reconnects for as long as it runs. Faults are logged and never end the process. */
 export function startGateway<Services extends object>(options: GatewayOptions<Services>) {
-  const { log, membership } = options;
+  const { log } = options;
   const closing = new AbortController();
   const interactions = createInteractions(options);
   /** Of all shards together; while it is `ready`, each shard has its own state. */
@@ -41,10 +40,7 @@ export function startGateway<Services extends object>(options: GatewayOptions<Se
       discard(current);
       cancelRetry = options.after(failed(error), connect);
     };
-    current.on(Events.InteractionCreate, (interaction) => {
-      if (interaction.inRawGuild() && installedHere(interaction)) membership.guildUsed(interaction.guildId);
-      void interactions.dispatch(interaction);
-    });
+    current.on(Events.InteractionCreate, (interaction) => void interactions.dispatch(interaction));
     current.on(Events.ClientReady, (ready) => {
       const { shards: used } = ready.ws;
       // The previous client may have used more.
@@ -73,7 +69,6 @@ export function startGateway<Services extends object>(options: GatewayOptions<Se
     failures = 0;
     log.debug({ shard }, 'shard connected');
     shards.set(shard, true);
-    membership.tokenChecked(true);
   }
 
   /** Returns the milliseconds until the next attempt. */
@@ -81,7 +76,6 @@ export function startGateway<Services extends object>(options: GatewayOptions<Se
     const isUnauthorized = isRefusal(error);
     state = isUnauthorized ? 'unauthorized' : 'away';
     for (const shard of shards.keys()) shards.set(shard, false);
-    if (isUnauthorized) membership.tokenChecked(false);
     const waitMs = isUnauthorized ? UNAUTHORIZED_WAIT_MS : backOff(failures++, CONNECTION_BACK_OFF, options.random());
     const refused = 'Discord refuses the token; set the right DISCORD_TOKEN and restart';
     log.error({ reason: reasonOf(error), state, waitMs }, isUnauthorized ? refused : 'no connection to Discord');

@@ -67,7 +67,7 @@ export interface NewAlert extends Due {
 
 export interface AlertTarget {
   channelId: string;
-  guildId?: string;
+  guildId: string;
 }
 
 /** `isRepeat`: the channel got the same warning less than an hour before. */

@@ -127,33 +127,19 @@ export interface ClaimOptions {
   limit: number;
   /** Leaves out the other alerts of their transactions. */
   alone: boolean;
-  mayChange: boolean;
-}
-
-/** Ids of batches. `message`: any but edits of the other two kinds, such as alerts that join a sent message. */
-export interface OldestFrozen {
-  message: number | null;
-  change: number | null;
-  label: number | null;
+  mayEdit: boolean;
 }
 
 /** A change renders the labels again, too. */
 export const covers = (requested: EditKind, wanted: EditKind): boolean =>
   requested === wanted || (requested === 'change' && wanted === 'label');
 
-/** A message comes before a change, a label comes last. Changes and labels wait until sent messages may be changed. */
-export const sendingOrder = ({ message, change, label }: OldestFrozen, mayChange: boolean) => ({
-  beforeAlerts: message ?? (mayChange ? change : null),
-  afterAlerts: mayChange ? label : null,
-  waits: !mayChange && (change ?? label) !== null,
-});
-
 export type NextMessage =
   /** `alerts`: how many a message shows or an edit adds; `original`: what an edit changes. */
   | { status: 'batch'; batch: Batch; alerts: number; shown: ShownDeliveries; original: Original | null }
   | ({ status: 'alerts'; joins: Joinable[] } & DueAlerts)
-  /** `change`: a sent message waits until it may be changed. `burst`: alerts are collected for a digest until then. */
-  | { status: 'nothing'; until: number | null; change: boolean; burst: boolean };
+  /** `edit`: a sent message waits until it may be edited. */
+  | { status: 'nothing'; until: number | null; edit: boolean };
 
 /** An alert, or an edit of a sent message, that Discord refused in every form, or that waited too long. */
 export interface DeadLetter {

@@ -157,6 +157,8 @@ export interface ChannelHead {
   dueAt: number;
   attempts: number;
   since: number | null;
+  /** The bot was removed from the guild. */
+  removed: boolean;
 }
 
 export const GONE = 'channel or server is gone';

@@ -35,7 +35,6 @@ export interface Sender {
 
 /** All channels of a guild wait together, because Discord refused too many of its messages. */
 export interface GuildPause {
-  since: number;
   probeAt: number;
   refusals: number;
 }
@@ -43,17 +42,12 @@ export interface GuildPause {
 export interface SendingPause {
   /** null: nothing is sent anywhere. */
   channelId: string | null;
-  /**
-   * `token`: Discord rejects it. `breaker`: Discord or a proxy refuses everything. `retry`: the last attempt failed.
-   * `burst`: alerts are collected for a digest.
-   */
-  reason: 'token' | 'breaker' | 'rate' | 'retry' | 'burst';
+  /** `token`: Discord rejects it. `breaker`: Discord or a proxy refuses everything. `retry`: the last attempt failed. */
+  reason: 'token' | 'breaker' | 'rate' | 'retry';
   until: number;
 }
 
 /** The seam to the deliverer. Calls are only hints: whatever is stored is found a minute later without them. */
 export interface Outbox {
   wake(targets: readonly AlertTarget[]): void;
-  /** For channels that cannot be named; resolves once they are known. */
-  rescan(): Promise<void>;
 }

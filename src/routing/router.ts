@@ -1,4 +1,4 @@
-import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { type Clock, SECOND } from '../domain/clock.ts';
 import type { Inbox, InboxRow, Receiver } from '../domain/inbox.ts';
@@ -12,7 +12,6 @@ import { createRepeatMarker } from './scam.ts';
 
 /** Per commit, unless one body has more: more would cost less disk time but block the event loop for longer. */
 const MAX_ROUTED = { limit: 400, bytes: MIB };
-const MAX_PARSED = 256 * 1024;
 /** A busy receiver leaves routing a fiftieth of the time: routing waits this many times as long as its last commit. */
 const YIELD_FACTOR = 49;
 const MIN_YIELD_MS = 250;
@@ -34,8 +33,6 @@ export function startRouter(options: RouterOptions) {
   const markRepeat = createRepeatMarker();
   const quarantine = limitQuarantine(store, options);
   let isWanted = false;
-  /** A commit failed, but it may be stored. */
-  let isUnconfirmed = false;
   let tookMs = 0;
   let isClosing = false;
   let cancelRetry = (): void => undefined;
@@ -56,18 +53,15 @@ export function startRouter(options: RouterOptions) {
       try {
         await yieldToReceiver();
         let rows = await next();
-        if (isUnconfirmed) void outbox.rescan();
-        isUnconfirmed = false;
         while (rows.length > 0 && !isClosing) {
           const began = performance.now();
-          rows = await route(await parseAll(rows));
+          rows = await route(rows.map(parseRow));
           tookMs = performance.now() - began;
           await yieldToReceiver();
         }
       } catch (error) {
         if (isClosing) return;
         log.error({ err: error }, 'routing paused');
-        isUnconfirmed = true;
         // Only one retry, however often it was woken: retries that add up would fill the disk with log lines.
         cancelRetry();
         cancelRetry = clock.after(PAUSE_MS, wake);
@@ -99,7 +93,7 @@ export function startRouter(options: RouterOptions) {
     const { result, logStored } = await decide(items, { ...options, markRepeat });
     const { edited, next } = await store.routing.commit(result, after);
     logStored();
-    outbox.wake([...result.alerts, ...edited.map((channelId) => ({ channelId }))]);
+    outbox.wake([...result.alerts, ...edited]);
     finish(result.done.length, result.quarantined.length);
     return next;
   }
@@ -134,21 +128,6 @@ export function startRouter(options: RouterOptions) {
       await running;
     },
   };
-}
-
-/** Between large bodies the event loop serves others. */
-async function parseAll(rows: InboxRow[]): Promise<ParsedRow[]> {
-  const parsed: ParsedRow[] = [];
-  let characters = 0;
-  for (const row of rows) {
-    if (characters > MAX_PARSED) {
-      await turn();
-      characters = 0;
-    }
-    parsed.push(parseRow(row));
-    characters += row.body.length;
-  }
-  return parsed;
 }
 
 /** How much of what the operator's URL received keeps its bytes: unreadable bodies must not fill the disk. */

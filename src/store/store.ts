@@ -1,6 +1,6 @@
 import type { ActivityQuery, DecidedTransfer, PostedIn } from '../domain/activity.ts';
 import type { AddressText, Asset } from '../domain/address.ts';
-import type { Alert, RenderedAlert } from '../domain/alert.ts';
+import type { Alert, AlertTarget, RenderedAlert } from '../domain/alert.ts';
 import type {
   BalanceState,
   KeptBalances,
@@ -135,7 +135,7 @@ export interface Routing {
   commit(
     result: RoutingResult,
     next?: { limit: number; bytes: number } | null,
-  ): Promise<{ edited: string[]; next: InboxRow[] }>;
+  ): Promise<{ edited: AlertTarget[]; next: InboxRow[] }>;
 }
 
 /**
@@ -148,12 +148,15 @@ export interface Routing {
 export interface Outbox {
   /** Includes blocked channels; before `sleepUntil` nothing there is due. */
   channelsWithWork(): Promise<(ChannelHead & { sleepUntil: number })[]>;
-  /** A frozen batch or the oldest due alerts, in the order of `sendingOrder`; an edit as it was before this attempt. */
+  /**
+   * A frozen message, then the oldest due alerts, then an edit, as it was before this attempt. null: the channel is
+   * unknown.
+   */
   claim(
     channelId: string,
     options: ClaimOptions,
     now: number,
-  ): Promise<{ head: ChannelHead | null; next: NextMessage }>;
+  ): Promise<{ head: ChannelHead; next: NextMessage } | null>;
   /** A page of a lane, oldest first, behind the alert `after` (0: from the first). */
   due(channelId: string, lane: Lane, now: number, after: number, limit: number): Promise<Alert[]>;
   /** In the order of the ids; deleted ones are left out. */
@@ -164,8 +167,7 @@ export interface Outbox {
   join(channelId: string, to: Joinable, alerts: RenderedAlert[], payload: string, now: number): Promise<number | null>;
   countAttempt(batchId: number, now: number): Promise<void>;
   markNotSent(batchId: number): Promise<void>;
-  /** Returns whether the channel has more to send, now or later. */
-  markSent(batchId: number, messageId: string | null, now: number): Promise<boolean>;
+  markSent(batchId: number, messageId: string | null, now: number): Promise<void>;
   markEdited(editId: number, now: number): Promise<void>;
   /** Alerts that were to join the message wait again. `reason` null: it is gone. */
   markEditFailed(editId: number, reason: string | null, now: number): Promise<void>;
@@ -176,8 +178,7 @@ export interface Outbox {
   deadLetterUnrendered(alertId: number, reason: string, now: number): Promise<void>;
   /** What has waited since before a time becomes dead letters. */
   expire(channelId: string, before: number, reason: string, now: number): Promise<void>;
-  /** Returns the channels. */
-  requestRerender(messages: readonly MessageRef[], now: number): Promise<string[]>;
+  requestRerender(messages: readonly MessageRef[], now: number): Promise<AlertTarget[]>;
   /** Makes due what is held longer than any hold lasts: a clock was ahead. */
   endLongHolds(now: number): Promise<void>;
 }
@@ -191,7 +192,10 @@ export interface DeadLetters {
 
 export interface Channels {
   /** Freezes the notice that reports the state elsewhere, and ends the blocking by a removal of the bot. */
-  setState(head: Omit<ChannelHead, 'guildId'> & { reason: string | null }, notice?: Notice | null): Promise<void>;
+  setState(
+    head: Omit<ChannelHead, 'guildId' | 'removed'> & { reason: string | null },
+    notice?: Notice | null,
+  ): Promise<void>;
   blocked(guildId: string): Promise<{ channelId: string; state: ChannelState; reason: string | null }[]>;
   /** Where trouble in a channel is reported; null: the guild has no other channel. */
   channelForNotices(guildId: string, troubledId: string): Promise<string | null>;
@@ -201,8 +205,6 @@ export interface Channels {
   guildReturned(guildId: string): Promise<void>;
   /** The bot is in exactly these guilds of a shard; returns which known ones it left and which added it again. */
   syncGuilds(present: ReadonlySet<string>, shard: Shard, now: number): Promise<{ gone: string[]; back: string[] }>;
-  /** Counts from now: a guild that removed the bot still uses its commands. */
-  postponeErasure(guildId: string, now: number): Promise<void>;
 }
 
 /** Every method but `watching` stays within one guild. */
@@ -358,7 +360,7 @@ export interface ChainChecks {
   /** At most 100 that were delivered after the one with the id `seen`; `upTo`: the last id that this covers. */
   late(network: number, seen: number, block: number): Promise<{ upTo: number; found: StoredTransfer[] }>;
   /** `count`: how many the chain has. Returns the channels in which sent messages must change. */
-  correct(wrong: { id: number; count: number }[], now: number): Promise<string[]>;
+  correct(wrong: { id: number; count: number }[], now: number): Promise<AlertTarget[]>;
   /** Posted transfers that were found on the chain, latest first, at most 1,000. */
   missed(guildId: string, since: number): Promise<MissedTransfer[]>;
   missedIn(since: number): Promise<string[]>;
@@ -384,7 +386,7 @@ export interface BalanceFacts {
   /** What was decided after a decision, and the last one that this covers. `after` null: finds only the last one. */
   concerned(after: number | null): Promise<{ last: number; concerned: ConcernedBalance[] }>;
   /** Returns the channels in which sent messages must change, if their alerts show balances. */
-  keep(left: LeftBalance[], isShown: boolean, now: number): Promise<string[]>;
+  keep(left: LeftBalance[], isShown: boolean, now: number): Promise<AlertTarget[]>;
   /** Without paused subscriptions. */
   watched(network: number): Promise<WatchedBalance[]>;
   /** Posts the notice and returns true if the state changed; records nothing if the subscription no longer warns. */

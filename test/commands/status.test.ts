@@ -2,7 +2,7 @@ import { beforeEach, expect, it } from 'vitest';
 import { DAY, HOUR } from '../../src/domain/clock.ts';
 import type { NewSubscription } from '../../src/domain/subscription.ts';
 import { forFile } from '../for-file.ts';
-import { freeze, post, quarantine, send, txHash } from '../store/contract/given.ts';
+import { dueAlerts, freeze, post, quarantine, send, txHash } from '../store/contract/given.ts';
 import { blockChannels } from './stored.ts';
 import { type CommandWorld, isPrivate, seed, startWorld, textOf } from './world.ts';
 
@@ -25,9 +25,8 @@ async function storeAlertsOfEveryKind({ store }: CommandWorld): Promise<void> {
   const reference = 'sent';
   await send(store, { channelId, reference }, 1);
   await post(store, [4], { ...place, transfer: { txHash: txHash(1) } });
-  const { next } = await store.outbox.claim(channelId, { limit: 100, alone: false, mayChange: true }, 1);
-  if (next.status !== 'alerts') throw new Error(`There are no alerts to join a message, but: ${next.status}.`);
-  await store.outbox.join(channelId, next.joins[0]!, next.alerts, '{}', 1);
+  const { joins, alerts } = await dueAlerts(store, 1, channelId);
+  await store.outbox.join(channelId, joins[0]!, alerts, '{}', 1);
   await store.outbox.requestRerender([{ channelId, reference }], 1);
   await post(store, [5], place);
   await post(store, [2], { ...place, hold: 'daily' });

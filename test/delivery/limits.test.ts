@@ -24,8 +24,7 @@ function create() {
       slot.release();
       return 0;
     },
-    record: (outcome: SendOutcome, guildId: string | null = null) => limits.record(outcome, guildId, now),
-    checkToken: (isAccepted: boolean) => limits.recordTokenCheck(isAccepted, now),
+    record: (outcome: SendOutcome, guildId = 'guild') => limits.record(outcome, guildId, now),
     state: () => limits.state(now),
   };
 }
@@ -52,16 +51,6 @@ describe('requests', () => {
     expect(send()).toBe(0);
     expect(send()).toBe(SECOND);
   });
-
-  it('are at most 40 in flight', () => {
-    const { take, pass, now } = create();
-    const slots = Array.from({ length: 40 }, () => take() as RequestSlot);
-    for (const slot of slots) slot.countRequest(now());
-    pass(MINUTE);
-    expect(take()).toBe(Number.POSITIVE_INFINITY);
-    slots[0]!.release();
-    expect(take()).toBeTypeOf('object');
-  });
 });
 
 describe('the breaker', () => {
@@ -76,7 +65,7 @@ describe('the breaker', () => {
 
   it('is unmoved when the library itself held a request back', () => {
     const { record, state } = create();
-    record({ status: 'rate-limited', global: false, local: true, retryAfterMs: 100 }, 'guild');
+    record({ status: 'rate-limited', global: false, local: true, retryAfterMs: 100 });
     expect(state()).toEqual({ authorized: true, breaker: false, invalidRequests: 0, pausedGuilds: 0 });
   });
 
@@ -90,25 +79,19 @@ describe('the breaker', () => {
     expect([state().breaker, send()]).toEqual([false, 0]);
   });
 
-  it('allows one probe when the gateway reports a change of the token, five minutes after a 401 at the earliest', () => {
-    const { record, checkToken, state, take, pass } = create();
-    checkToken(false);
-    expect([state().authorized, typeof take(), take()]).toEqual([false, 'object', SECOND]);
-    checkToken(true);
-    expect([state().authorized, typeof take()]).toEqual([true, 'object']);
+  it('allows one probe at a time once its pause is over', () => {
+    const { record, state, take, pass } = create();
     record({ status: 'unauthorized' });
-    pass(5 * MINUTE - 1);
-    checkToken(true);
-    expect([state().authorized, take()]).toEqual([false, 1]);
-    pass(1);
-    checkToken(true);
-    expect(state()).toMatchObject({ authorized: true });
+    pass(MINUTE);
+    expect([state().authorized, typeof take(), take()]).toEqual([false, 'object', Number.POSITIVE_INFINITY]);
+    record({ status: 'sent', messageId: null });
+    expect([state().authorized, typeof take()]).toEqual([true, 'object']);
   });
 });
 
 describe('a server', () => {
   it('has at most half of the requests in flight, and fewer the more of them Discord refuses', () => {
-    const { guilds, record, now } = create();
+    const { guilds, record, pass, now } = create();
     const inFlight = () => {
       let begun = 0;
       for (; guilds.wait('guild', now()) === 0; begun++) guilds.begin('guild');
@@ -117,33 +100,25 @@ describe('a server', () => {
     };
     expect(inFlight()).toBe(20);
     for (let n = 0; n < 4; n++) record(FORBIDDEN, 'guild');
-    expect(inFlight()).toBe(6);
+    expect(inFlight()).toBe(16);
+    for (let n = 0; n < 6; n++) record(FORBIDDEN, 'guild');
+    pass(MINUTE);
+    expect(inFlight()).toBe(1);
   });
 
-  it('pauses after ten refusals, and probes one channel each minute, later every 15, until one is open', () => {
+  it('pauses after ten refusals in ten minutes, and probes one channel each minute', () => {
     const { guilds, record, pass, now, state } = create();
     // The last two were in flight when the pause began.
     for (let n = 0; n < 12; n++) record(FORBIDDEN, 'guild');
-    const gaps = Array.from({ length: 16 }, () => {
+    expect([state().pausedGuilds, guilds.wait('another', now())]).toEqual([1, 0]);
+    const gaps = Array.from({ length: 9 }, () => {
       const wait = guilds.wait('guild', now());
       pass(wait);
       record(FORBIDDEN, 'guild');
       return wait / MINUTE;
     });
-    expect(gaps).toEqual([...Array<number>(11).fill(1), 2, 4, 8, 15, 15]);
-    expect([state().pausedGuilds, guilds.wait('another', now())]).toEqual([1, 0]);
-    guilds.release('guild');
-    expect(state().pausedGuilds).toBe(0);
-  });
-
-  it('is probed once a minute for changes of its permissions while it pauses, otherwise every five seconds', () => {
-    const { guilds, record, now } = create();
-    const nextProbe = () => {
-      guilds.recordChangeProbe('guild', now(), now());
-      return guilds.changeProbeAt('guild', now()) - now();
-    };
-    expect(nextProbe()).toBe(5 * SECOND);
-    for (let n = 0; n < 10; n++) record(FORBIDDEN, 'guild');
-    expect([nextProbe(), guilds.wait('guild', now())]).toEqual([MINUTE, 0]);
+    expect(gaps).toEqual(Array(9).fill(1));
+    pass(10 * MINUTE);
+    expect([state().pausedGuilds, guilds.wait('guild', now())]).toEqual([0, 0]);
   });
 });

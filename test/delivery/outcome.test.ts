@@ -1,13 +1,5 @@
 import { expect, it } from 'vitest';
-import {
-  type Attempt,
-  decide,
-  NO_SEARCH,
-  narrowed,
-  type Search,
-  type Situation,
-  widened,
-} from '../../src/delivery/outcome.ts';
+import { type Attempt, decide, NO_SEARCH, narrowed, type Search, type Situation } from '../../src/delivery/outcome.ts';
 import { DAY, HOUR, MINUTE } from '../../src/domain/clock.ts';
 import type { ChannelHead } from '../../src/domain/guild.ts';
 import type { SendOutcome } from '../../src/domain/sender.ts';
@@ -27,8 +19,7 @@ const attemptOf = (changed: Partial<Attempt> = {}): Attempt => ({
 });
 const situationOf = (changed: Partial<Situation> = {}): Situation => ({
   search: NO_SEARCH,
-  head: null,
-  isRemoved: false,
+  head: headOf({}),
   now: NOW,
   uptimeSince: (ms) => NOW - ms,
   random: () => 1,
@@ -41,6 +32,7 @@ const headOf = (changed: Partial<ChannelHead>): ChannelHead => ({
   dueAt: 0,
   attempts: 0,
   since: null,
+  removed: false,
   ...changed,
 });
 const stepOf = (outcome: SendOutcome, attempt: Partial<Attempt> = {}, situation: Partial<Situation> = {}) =>
@@ -85,7 +77,6 @@ it('postpones a channel’s edits and not its alerts when an update is rate-limi
   expect(stepOf(limitedFor(5 * MINUTE), { kind: 'edit', isUpdate: true }).channel).toEqual({
     do: 'postpone-edits',
     waitMs: 5 * MINUTE,
-    reason: 'rate',
   });
 });
 
@@ -132,8 +123,8 @@ it('expires a parked channel’s alerts after a week, and notifies admins only w
 });
 
 it('marks a channel as unreachable instead of parked when permissions are missing and the bot was removed', () => {
-  const reasons = [{ isRemoved: true }, { head: headOf({ state: 'unreachable' }) }].map((situation) => {
-    const { channel } = stepOf(FORBIDDEN, {}, situation);
+  const reasons = [{ removed: true }, { state: 'unreachable' } as const].map((head) => {
+    const { channel } = stepOf(FORBIDDEN, {}, { head: headOf(head) });
     return channel.do === 'block' && channel.head.reason;
   });
   expect(reasons).toEqual(Array(2).fill('channel or server is gone (50013)'));
@@ -176,12 +167,4 @@ it('narrows a refused message to a half at a time, then to one alert as plain te
   ]);
   // A digest of thousands is searched from five on, too.
   expect(narrowed(NO_SEARCH, 20_000)).toEqual({ limit: 5, plain: false });
-});
-
-it('widens to twice as many alerts after each message that was sent, and to ten at most', () => {
-  const [first, second] = [widened({ limit: 1, plain: true }), widened({ limit: 8, plain: false })];
-  expect([first, second]).toEqual([
-    { limit: 2, plain: false },
-    { limit: 10, plain: false },
-  ]);
 });

@@ -61,9 +61,7 @@ it.each([
   await pipeline.pay(1);
   await pipeline.pass(89 * SECOND);
   expect(asked).toHaveLength(1);
-  expect(pipeline.deliverer.pauses(HARBOR)).toMatchObject([
-    { channelId: ALERTS, reason: outcome.status === 'unconfirmed' ? 'retry' : 'rate' },
-  ]);
+  expect(pipeline.deliverer.pauses(HARBOR)).toMatchObject([{ channelId: ALERTS, reason: 'retry' }]);
   await pipeline.pass(2 * SECOND);
   expect(pipeline.numbers(ALERTS)).toEqual(['1']);
 });

@@ -3,6 +3,7 @@ import { createRenderers } from '../../src/discord/render/renderers.ts';
 import type { Alert } from '../../src/domain/alert.ts';
 import {
   ALERTS,
+  HARBOR,
   OTHER_BLOCK,
   type Pipeline,
   type PipelineOptions,
@@ -80,7 +81,7 @@ it('dead-letters an alert that cannot be rendered even as plain text, and posts 
   expect((await pipeline.store.deadLetters.list(10))[0]!.reason).toBe('It cannot be rendered: no words for it');
   state.isBroken = false;
   await pipeline.replay();
-  pipeline.deliverer.wake([{ channelId: ALERTS }]);
+  pipeline.deliverer.wake([{ channelId: ALERTS, guildId: HARBOR }]);
   await pipeline.untilShown(ALERTS, 4);
   expect(pipeline.numbers(ALERTS)).toEqual(['1', '3', '4', '2']);
 });

@@ -70,7 +70,7 @@ describe('a channel without permissions', () => {
     expect(pipeline.numbers(ALERTS)).toEqual(['2']);
     // A dead letter is posted as soon as somebody replays it.
     await pipeline.replay();
-    pipeline.deliverer.wake([{ channelId: ALERTS }]);
+    pipeline.deliverer.wake([{ channelId: ALERTS, guildId: HARBOR }]);
     await pipeline.idle();
     expect(pipeline.numbers(ALERTS)).toEqual(['2', '1']);
   });
@@ -115,10 +115,10 @@ describe('a channel or server that is gone', () => {
     await pipeline.pay(1);
     await pipeline.untilShown(ALERTS, 1);
     pipeline.deliverer.guildRemoved(HARBOR);
+    pipeline.discord.act({ do: 'guild.remove', guildId: HARBOR });
     await pipeline.watch(TREASURY, WHALES);
     await pipeline.payAndWait(2);
     await expectShown(['1'], [], ['unreachable', 'unreachable']);
-    pipeline.discord.act({ do: 'guild.remove', guildId: HARBOR });
     await pipeline.pass(2 * DAY, 6 * HOUR);
     await pipeline.restart();
     await pipeline.pass(20 * DAY, 6 * HOUR);

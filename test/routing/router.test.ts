@@ -22,7 +22,7 @@ async function start() {
   const state = { isBusy: false, isLocked: false, commit: 'works' as 'works' | 'refused' | 'response lost' };
   let reads = 0;
   const tried: RoutingResult[] = [];
-  /** The channels that the router named, `unnamed` for those that it did not know, and `stored` for each commit. */
+  /** The channels that the router named, and `stored` for each commit. */
   const reported: string[] = [];
   const observed: Store = {
     ...store,
@@ -46,12 +46,7 @@ async function start() {
   const router = startRouter({
     store: observed,
     receiver: { isBusy: () => state.isBusy },
-    outbox: {
-      wake: (targets) => void reported.push(...targets.map(({ channelId }) => channelId)),
-      async rescan() {
-        reported.push('unnamed');
-      },
-    },
+    outbox: { wake: (targets) => void reported.push(...targets.map(({ channelId }) => channelId)) },
     clock,
     log: testLog(),
     networks: new Map([[0, { chainId: null, operatorProject: null, catalog: null, nativeSymbol: undefined }]]),
@@ -138,7 +133,7 @@ describe('the router', () => {
 });
 
 describe('a commit that failed', () => {
-  it('is not repeated if it was stored, and the deliverer looks for its alerts', async () => {
+  it('is not repeated if it was stored', async () => {
     const { store, router, state, reported, deliver, routed, paused, retry } = await start();
     const { channelId } = await subscribe(store, { address: TREASURY });
     state.commit = 'response lost';
@@ -152,23 +147,8 @@ describe('a commit that failed', () => {
     await until('the second delivery is routed', () => reported.includes(channelId));
     expect([routed(), reported]).toEqual([
       [first, second],
-      ['unnamed', 'stored', channelId],
+      ['stored', channelId],
     ]);
-  });
-
-  it('makes the deliverer look for alerts only once, though nothing else arrives', async () => {
-    const { router, state, reported, deliver, paused, retry } = await start();
-    state.commit = 'response lost';
-    await deliver();
-    router.wake();
-    await paused();
-    state.commit = 'works';
-    retry();
-    await until('the retry finds the inbox empty', () => reported.length > 0);
-    router.wake();
-    // Resolves once the inbox was read again.
-    await router.close();
-    expect(reported).toEqual(['unnamed']);
   });
 
   it('is repeated if it was not stored', async () => {

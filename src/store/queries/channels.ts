@@ -65,10 +65,6 @@ export const channels: QueriesOf<Channels> = {
     await guildsReturned(sql, back);
     return { gone, back };
   }),
-
-  postponeErasure: write(async (sql, guildId, now) => {
-    await update(sql, 'guild_removals', { guildId }, { removedAt: now });
-  }),
 };
 
 /** A repeated report is about the same removal. It also corrects a time from a clock that was ahead. */

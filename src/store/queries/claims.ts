@@ -14,10 +14,8 @@ import {
   MAX_SHOWN,
   type NextMessage,
   nextDueAt,
-  type OldestFrozen,
   type Original,
   type ShownDeliveries,
-  sendingOrder,
   shownDeliveries,
 } from '../../domain/batch.ts';
 import type { ChannelHead } from '../../domain/guild.ts';
@@ -56,7 +54,7 @@ async function nextDue(
   channelId: string,
   options: ClaimOptions,
   now: number,
-): Promise<DueAlerts | { until: number | null; burst: boolean }> {
+): Promise<DueAlerts | { until: number | null }> {
   // Held alerts come before what is not significant: they are older than later ones that were not held (due_at 0).
   const lanes = await sql.all<Group>`
     SELECT hold, CASE WHEN hold IS NULL THEN significant ELSE 0 END AS is_significant_flag, count(*) AS waiting,
@@ -73,7 +71,7 @@ async function nextDue(
   }
   const heldUntil = await sql.value<number>`
     SELECT min(due_at) FROM alerts WHERE channel_id = ${channelId} AND state = 'waiting' AND hold IS NOT NULL`;
-  return { until: nextDueAt(until, heldUntil), burst: until !== null };
+  return { until: nextDueAt(until, heldUntil) };
 }
 
 async function takeLane(
@@ -142,7 +140,8 @@ export async function collectingUntil(
   return burstUntil({ alerts, digests: digests!, lastAt }, now);
 }
 
-const HEAD_COLUMNS = raw('c.channel_id, c.guild_id, c.state, c.due_at, c.attempts, c.since');
+const HEAD_COLUMNS = raw(`c.channel_id, c.guild_id, c.state, c.due_at, c.attempts, c.since,
+  EXISTS (SELECT 1 FROM guild_removals r WHERE r.guild_id = c.guild_id) AS removed_flag`);
 
 export const channelsWithWork = (sql: Sql) =>
   sql.all<ChannelHead & { sleepUntil: number }>`
@@ -154,16 +153,16 @@ export const channelsWithWork = (sql: Sql) =>
 
 export async function claim(sql: Sql, channelId: string, options: ClaimOptions, now: number) {
   const head = await sql.get<ChannelHead>`SELECT ${HEAD_COLUMNS} FROM channels c WHERE c.channel_id = ${channelId}`;
-  return { head: head ?? null, next: await nextOf(sql, channelId, options, now) };
+  return head ? { head, next: await nextOf(sql, channelId, options, now) } : null;
 }
 
 async function nextOf(sql: Sql, channelId: string, options: ClaimOptions, now: number): Promise<NextMessage> {
-  const oldest = await sql.get<OldestFrozen>`
+  const oldest = await sql.get<{ message: number | null; edit: number | null }>`
     SELECT min(id) FILTER (WHERE edit_kind IS NULL OR edit_kind = 'join') AS message,
-      min(id) FILTER (WHERE edit_kind = 'change') AS change, min(id) FILTER (WHERE edit_kind = 'label') AS label
+      min(id) FILTER (WHERE edit_kind <> 'join') AS edit
     FROM batches WHERE state = 'frozen' AND channel_id = ${channelId}`;
-  const order = sendingOrder(oldest!, options.mayChange);
-  if (order.beforeAlerts !== null) return takeUp(sql, order.beforeAlerts, now);
+  const { message, edit } = oldest!;
+  if (message !== null) return takeUp(sql, message, now);
   const found = await nextDue(sql, channelId, options, now);
   if ('alerts' in found) {
     // In its own message, each alert would show half of a swap.
@@ -171,8 +170,8 @@ async function nextOf(sql: Sql, channelId: string, options: ClaimOptions, now: n
     const joins = isSingle ? await joinable(sql, channelId, found.alerts, found.lane.isSignificant, now) : [];
     return { status: 'alerts', joins, ...found };
   }
-  if (order.afterAlerts !== null) return takeUp(sql, order.afterAlerts, now);
-  return { status: 'nothing', until: found.until, change: order.waits, burst: found.burst };
+  if (edit !== null && options.mayEdit) return takeUp(sql, edit, now);
+  return { status: 'nothing', until: found.until, edit: edit !== null };
 }
 
 async function takeUp(sql: Sql, id: number, now: number): Promise<NextMessage> {

@@ -1,4 +1,4 @@
-import { type Alert, type RenderedAlert, transactionOf } from '../../domain/alert.ts';
+import { type Alert, type AlertTarget, type RenderedAlert, transactionOf } from '../../domain/alert.ts';
 import { covers, type EditKind, JOIN_MS, type Joinable, type MessageRef } from '../../domain/batch.ts';
 import { insert, isIn, part, type Sql } from '../sql.ts';
 import { alertsOfBatch, areAsRendered, ofSameTransactions } from './alerts.ts';
@@ -20,12 +20,13 @@ export async function assign(sql: Sql, batchId: number, alerts: readonly Rendere
     UPDATE alerts SET state = 'frozen', batch_id = ${batchId} WHERE id ${isIn(alerts.map(({ id }) => id))}`;
 }
 
+/** Returns where the messages are. */
 async function requestEdits(
   sql: Sql,
-  messages: readonly MessageRef[],
+  messages: readonly (MessageRef & AlertTarget)[],
   editKind: 'change' | 'label',
   now: number,
-): Promise<string[]> {
+): Promise<AlertTarget[]> {
   const references = messages.map(({ reference }) => reference);
   // Requested and not started: an edit in progress may have been rendered earlier.
   const requested = await sql.all<{ reference: string; kind: EditKind }>`
@@ -33,21 +34,18 @@ async function requestEdits(
     WHERE reference ${isIn(references)} AND kind = 'edit' AND state = 'frozen' AND attempts = 0`;
   const known = new Set(requested.filter(({ kind }) => covers(kind, editKind)).map(({ reference }) => reference));
   for (const { channelId, reference } of messages) {
-    if (known.has(reference)) continue;
-    known.add(reference);
-    await addEdit(sql, { channelId, reference, editKind, payload: null, attempts: 0, now });
+    if (!known.has(reference)) await addEdit(sql, { channelId, reference, editKind, payload: null, attempts: 0, now });
   }
-  return [...new Set(messages.map(({ channelId }) => channelId))];
+  return messages.map(({ channelId, guildId }) => ({ channelId, guildId }));
 }
 
 /** Messages that were deleted since they were looked up are left out. */
-export async function requestRerender(sql: Sql, messages: readonly MessageRef[], now: number): Promise<string[]> {
-  const references = messages.map(({ reference }) => reference);
-  const rendered = await sql.list<string>`
-    SELECT reference FROM batches
-    WHERE reference ${isIn(references)} AND kind = 'create' AND state IN ('frozen', 'sent')`;
-  const left = messages.filter(({ reference }) => rendered.includes(reference));
-  return requestEdits(sql, left, 'label', now);
+export async function requestRerender(sql: Sql, messages: readonly MessageRef[], now: number): Promise<AlertTarget[]> {
+  const found = await sql.all<MessageRef & AlertTarget>`
+    SELECT b.channel_id, c.guild_id, b.reference FROM batches b JOIN channels c ON c.channel_id = b.channel_id
+    WHERE b.reference ${isIn(messages.map(({ reference }) => reference))} AND b.kind = 'create'
+      AND b.state IN ('frozen', 'sent')`;
+  return requestEdits(sql, found, 'label', now);
 }
 
 /** Waiting alerts need nothing, because they are rendered late. */
@@ -56,10 +54,11 @@ export async function requestChanges(
   transferIds: readonly number[],
   now: number,
   kinds = ['create', 'digest'],
-): Promise<string[]> {
+): Promise<AlertTarget[]> {
   if (transferIds.length === 0) return [];
-  const messages = await sql.all<MessageRef>`
-    SELECT DISTINCT b.channel_id, b.reference FROM alerts a JOIN batches b ON b.id = a.batch_id
+  const messages = await sql.all<MessageRef & AlertTarget>`
+    SELECT DISTINCT b.channel_id, c.guild_id, b.reference
+    FROM alerts a JOIN batches b ON b.id = a.batch_id JOIN channels c ON c.channel_id = b.channel_id
     WHERE a.transfer_id ${isIn(transferIds)} AND b.kind ${isIn(kinds)} AND b.state IN ('frozen', 'sent')`;
   return requestEdits(sql, messages, 'change', now);
 }

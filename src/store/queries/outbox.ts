@@ -44,11 +44,6 @@ export const outbox: QueriesOf<Outbox> = {
         attachment = NULL
       WHERE id = ${batchId}`;
     await update(sql, 'alerts', { batchId }, { state: 'sent' });
-    const hasMore = await sql.value<boolean>`
-      SELECT EXISTS (SELECT 1 FROM alerts WHERE channel_id = b.channel_id AND state = 'waiting')
-        OR EXISTS (SELECT 1 FROM batches WHERE channel_id = b.channel_id AND state = 'frozen') AS more_flag
-      FROM batches b WHERE id = ${batchId}`;
-    return hasMore ?? false;
   }),
 
   markEdited: unsynced(edited),

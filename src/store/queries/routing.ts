@@ -1,4 +1,4 @@
-import { mayHold } from '../../domain/alert.ts';
+import { type AlertTarget, mayHold } from '../../domain/alert.ts';
 import { isSameMovement } from '../../domain/completeness.ts';
 import { distinct } from '../../domain/distinct.ts';
 import type { SeenDelivery, SeenTransfer } from '../../domain/identity.ts';
@@ -208,7 +208,7 @@ async function watchersOf(sql: Sql, asked: readonly object[]): Promise<Map<strin
   return new Map([...byPlace].map(([place, all]) => [place, all.map(({ scope: _, ...row }) => parsed(row))]));
 }
 
-async function storeRouted(sql: Sql, result: RoutingResult): Promise<string[]> {
+async function storeRouted(sql: Sql, result: RoutingResult): Promise<AlertTarget[]> {
   await takeFromInbox(sql, result);
   const routed = withoutRemoved(result, await putStats(sql, result));
   const { now } = routed;

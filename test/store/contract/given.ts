@@ -225,9 +225,8 @@ export const newBatch = (alerts: Alert[], changed: Partial<NewBatch> = {}): NewB
 /** Freezes a channel's due alerts into a message, as the deliverer does; returns the batch's id. */
 export async function freeze(store: Store, changed: Partial<NewBatch> = {}, now = NOW): Promise<number> {
   const { channelId = CHANNEL } = changed;
-  const { next } = await store.outbox.claim(channelId, TAKE, now);
-  if (next.status !== 'alerts') throw new Error(`There are no alerts to freeze, but: ${JSON.stringify(next)}.`);
-  const batch = newBatch(next.alerts, { channelId, reference: `reference-${now}`, ...changed });
+  const { alerts } = await dueAlerts(store, now, channelId);
+  const batch = newBatch(alerts, { channelId, reference: `reference-${now}`, ...changed });
   const id = await store.outbox.freeze(batch, now);
   if (id === null) throw new Error('The alerts changed before they were frozen.');
   return id;
@@ -246,10 +245,10 @@ export async function refuse(store: Store, changed: Partial<NewBatch> = {}): Pro
   return (await store.deadLetters.list(99)).at(-1)!;
 }
 
-export const TAKE: ClaimOptions = { limit: 1_000, alone: false, mayChange: true };
+export const TAKE: ClaimOptions = { limit: 1_000, alone: false, mayEdit: true };
 
 export const next = async ({ outbox }: Store, now = NOW, channelId = CHANNEL): Promise<NextMessage> =>
-  (await outbox.claim(channelId, TAKE, now)).next;
+  (await outbox.claim(channelId, TAKE, now))!.next;
 
 /** The transaction numbers of the alerts that a channel is sent next; empty when that is something else. */
 export async function due(store: Store, now = NOW, channelId = CHANNEL): Promise<number[]> {
@@ -257,8 +256,12 @@ export async function due(store: Store, now = NOW, channelId = CHANNEL): Promise
   return found.status === 'alerts' ? found.alerts.map((alert) => Number(alert.transfer.txHash)) : [];
 }
 
-export async function dueAlerts(store: Store, now = NOW): Promise<Extract<NextMessage, { status: 'alerts' }>> {
-  const found = await next(store, now);
+export async function dueAlerts(
+  store: Store,
+  now = NOW,
+  channelId = CHANNEL,
+): Promise<Extract<NextMessage, { status: 'alerts' }>> {
+  const found = await next(store, now, channelId);
   if (found.status !== 'alerts') throw new Error(`There are no alerts to send, but: ${JSON.stringify(found)}.`);
   return found;
 }
@@ -270,8 +273,8 @@ export async function frozen(store: Store, now = NOW, channelId = CHANNEL): Prom
   return found.batch;
 }
 
-/** Counts another transfer equal to the nth, which sent messages must show; returns their channels. */
-export async function countAgain(store: Store, n: number, now = NOW, given: Partial<Transfer> = {}): Promise<string[]> {
+/** Counts another transfer equal to the nth, which sent messages must show; returns where they are. */
+export async function countAgain(store: Store, n: number, now = NOW, given: Partial<Transfer> = {}) {
   const [seen] = (await contextOf(store, n, { transfer: transfer(n, given) }, now)).transfers;
   const changed = { ...seen!, count: seen!.count + 1 };
   return (await store.routing.commit(routed({ transfers: [changed], changed: [keyOf(n)], now }))).edited;

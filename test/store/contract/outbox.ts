@@ -58,11 +58,11 @@ export function outboxContract(it: StoreTest): void {
       await post(store, numbers(BURST_ALERTS + 1));
       await send(store);
       await post(store, [100]);
-      expect(await next(store, NOW + 1)).toMatchObject({ status: 'nothing', burst: true });
+      expect(await next(store, NOW + 1)).toMatchObject({ status: 'nothing', until: expect.any(Number) });
       await post(store, [101], { isSignificant: true });
       expect(await next(store, NOW + 1)).toMatchObject({ status: 'alerts', reason: null, waiting: 1 });
       await send(store, { isSignificant: true }, NOW + 1);
-      expect(await next(store, NOW + 2)).toMatchObject({ status: 'nothing', burst: true });
+      expect(await next(store, NOW + 2)).toMatchObject({ status: 'nothing', until: expect.any(Number) });
     });
 
     it('counts neither held alerts nor each transfer of one transaction as a burst', async ({ store }) => {
@@ -92,7 +92,7 @@ export function outboxContract(it: StoreTest): void {
       await store.outbox.markNotSent(id);
       const again = { id, attempts: 2, unconfirmed: false, firstSentAt: NOW };
       expect(await next(store)).toMatchObject({ status: 'batch', batch: again });
-      expect(await store.outbox.markSent(id, 'm1', NOW + 2)).toBe(true);
+      await store.outbox.markSent(id, 'm1', NOW + 2);
       expect(await due(store)).toEqual([2]);
     });
 
@@ -140,9 +140,9 @@ export function outboxContract(it: StoreTest): void {
     it('has no work left in a channel whose last message was sent', async ({ store }) => {
       await post(store, [1]);
       const id = await freeze(store);
-      expect(await store.outbox.markSent(id, 'm1', NOW)).toBe(false);
+      await store.outbox.markSent(id, 'm1', NOW);
       expect(await store.outbox.channelsWithWork()).toEqual([]);
-      expect(await next(store)).toMatchObject({ status: 'nothing', until: null, change: false });
+      expect(await next(store)).toMatchObject({ status: 'nothing', until: null });
     });
 
     it('returns alerts in the order of the requested ids, without deleted ones', async ({ store }) => {
