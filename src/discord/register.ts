@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   type APIApplicationCommand,
   ApplicationCommandOptionType,
@@ -18,6 +19,7 @@ import { type Command, MAX_CONTENT, MAX_DESCRIPTION, MAX_FIELD, type MessageComm
 
 const REGISTRATION_BACK_OFF: BackOff = { base: 4 * SECOND, max: MINUTE, jitter: 0.5 };
 
+type Named = Pick<Command['data'], 'name'>;
 type Registrable = Pick<Command | MessageCommand, 'data'> & Pick<Command, 'anywhere'>;
 
 const IN_GUILDS = {
@@ -43,7 +45,7 @@ export async function registerCommands(
   const route = Routes.applicationCommands(applicationId);
   const query = new URLSearchParams({ with_localizations: 'true' });
   const current = await rest.get(route, { query }).catch(() => null);
-  if (Array.isArray(current) && fingerprint(current) === fingerprint(wanted))
+  if (Array.isArray(current) && isDeepStrictEqual(comparable(current), comparable(wanted)))
     return { outcome: 'unchanged', registered: current as APIApplicationCommand[] };
   const registered = await rest.put(route, { body: wanted }).catch((error: unknown) => {
     // An app that people cannot install for themselves may have such commands refused.
@@ -54,6 +56,24 @@ export async function registerCommands(
     outcome: 'registered',
     registered: Array.isArray(registered) ? (registered as APIApplicationCommand[]) : [],
   };
+}
+
+/** Whatever else Discord adds only registers the commands again. */
+const ADDED = new Set(['id', 'application_id', 'version', 'default_permission', 'dm_permission']);
+
+/** What a definition's author decides: without what Discord adds, and without defaults. */
+function authored(key: string, value: unknown): unknown {
+  if (ADDED.has(key) || value === null || value === false || value === '') return undefined;
+  if (!Array.isArray(value)) return value;
+  // Options and choices are in the author's order; lists of numbers (channel types, contexts) are sets.
+  if (typeof value[0] === 'number') return value.toSorted();
+  return value.length === 0 ? undefined : value;
+}
+
+function comparable(definitions: object[]): unknown[] {
+  return definitions
+    .map((one) => JSON.parse(JSON.stringify({ type: ApplicationCommandType.ChatInput, ...one }, authored)) as Named)
+    .sort((a, b) => a.name.localeCompare(b.name));
 }
 
 /** Retries for as long as this client is in use: Discord may be busy just after a start. */
@@ -79,55 +99,6 @@ export async function keepRegistering(
     const again = () => void keepRegistering(client, interactions, options, attempt + 1);
     after(backOff(attempt, REGISTRATION_BACK_OFF, random()), again);
   }
-}
-
-/** Discord adds IDs, versions and its own defaults. */
-const COMPARED = [
-  'type',
-  'name',
-  'name_localizations',
-  'description',
-  'description_localizations',
-  'default_member_permissions',
-  'contexts',
-  'integration_types',
-  'nsfw',
-  'options',
-  'required',
-  'choices',
-  'value',
-  'channel_types',
-  'min_value',
-  'max_value',
-  'min_length',
-  'max_length',
-  'autocomplete',
-];
-
-function fingerprint(definitions: readonly object[]): string {
-  const texts = definitions.map((definition) => JSON.stringify(comparable({ type: 1, ...definition })));
-  return texts.sort().join('\n');
-}
-
-function comparable(value: unknown): unknown {
-  if (Array.isArray(value)) {
-    // Options and choices are in the author's order; plain lists (channel types, contexts) are sets.
-    return value.some((entry) => typeof entry === 'object') ? value.map(comparable) : value.toSorted();
-  }
-  if (typeof value !== 'object' || value === null) return value;
-  const fields = value as Record<string, unknown>;
-  return COMPARED.flatMap((key) => {
-    const field = key.endsWith('_localizations') ? sorted(fields[key]) : comparable(fields[key]);
-    // Discord returns an empty description for commands of a message's menu.
-    const empty = field === undefined || field === null || field === false || field === '' || isEmptyList(field);
-    return empty ? [] : [[key, field]];
-  });
-}
-
-const isEmptyList = (field: unknown): boolean => Array.isArray(field) && field.length === 0;
-
-function sorted(localizations: unknown): unknown {
-  return Object.entries(localizations ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1));
 }
 
 /**
