@@ -1,6 +1,6 @@
+import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
-import { systemClock } from '../domain/clock.ts';
 import type { Language } from '../languages/index.ts';
 
 /** `up` and `other` are above the zero line, `down` is below it. */
@@ -29,14 +29,11 @@ export function createCharts(log: Pick<Logger, 'warn'>): (bars: Bars) => Promise
 }
 
 async function draw(bars: Bars): Promise<Buffer> {
-  await using stack = new AsyncDisposableStack();
   const worker = new Worker(new URL('./chart-thread.ts', import.meta.url), { workerData: bars });
-  stack.defer(async () => void (await worker.terminate()));
-  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
-  // The real time, because the work is real.
-  stack.defer(systemClock.after(TIMEOUT_MS, () => reject(new Error('Drawing the chart timed out.'))));
-  worker.on('message', (png: Uint8Array) => resolve(Buffer.from(png)));
-  worker.on('error', (error) => reject(error as Error));
-  worker.on('exit', () => reject(new Error('The chart was not drawn.')));
-  return await promise;
+  try {
+    const [png] = (await once(worker, 'message', { signal: AbortSignal.timeout(TIMEOUT_MS) })) as [Uint8Array];
+    return Buffer.from(png);
+  } finally {
+    await worker.terminate();
+  }
 }
