@@ -211,16 +211,8 @@ export const hash = ({ txHash }: Transfer): string => txHash.replace(/[^0-9a-z]/
 /** A time in its two largest units: `2 hr, 5 min`. */
 export function duration(ms: number, { language }: Pick<RenderContext, 'language'>): string {
   const rounded = Math.max(1, Math.round(ms / MINUTE)) * MINUTE;
-  const parts: [amount: number, unit: string][] = [
-    [Math.floor(rounded / DAY), 'day'],
-    [Math.floor((rounded % DAY) / HOUR), 'hour'],
-    [(rounded % HOUR) / MINUTE, 'minute'],
-  ];
-  const units = parts
-    .filter(([amount]) => amount > 0)
-    .slice(0, 2)
-    .map(([amount, unit]) =>
-      new Intl.NumberFormat(language, { style: 'unit', unit, unitDisplay: 'short' }).format(amount),
-    );
-  return new Intl.ListFormat(language, { type: 'unit', style: 'short' }).format(units);
+  const days = Math.floor(rounded / DAY);
+  const hours = Math.floor((rounded % DAY) / HOUR);
+  const minutes = days > 0 && hours > 0 ? 0 : (rounded % HOUR) / MINUTE;
+  return new Intl.DurationFormat(language, { style: 'short' }).format({ days, hours, minutes });
 }
