@@ -71,13 +71,12 @@ describe('a digest', () => {
     expect(embed.fields).toBeUndefined();
   });
 
-  it('sums up what it is worth as far as prices are known, and names the largest by worth', async () => {
+  it('sums up what it is worth as far as prices are known', async () => {
     const eth = alertOf({ ...COIN, from: TREASURY, to: BOB, value: '2000000000000000000', price: '2500' });
     const some = [...Array.from({ length: 12 }, () => alertOf({ price: '1' })), eth, alertOf({ price: null })];
     const embed = await embedOf(summed(some));
     expect(embed.description).toContain('\n📥 ≈\u00a0$60.00 · 📤 ≈\u00a0$5,000\n');
     expect(embed.description).toMatch(/2 ETH in 1 transfer · ≈\u00a0\$5,000\n/);
-    expect(embed.fields![0]!.value).toMatch(/^📤 2 ETH · ≈\u00a0\$5,000 · .*\n📥 5 `USDC` · ≈\u00a0\$5\.00 · /);
     const known = await embedOf(some);
     expect(known.description).toContain('· 1 transfer without a known price\n');
   });
@@ -115,7 +114,7 @@ describe('a digest', () => {
     expect(embed.description).toMatch(/<t:100:f>.*<t:500:f>/);
   });
 
-  it('sums each token of a digest by direction, exactly, with its address once, and lists the largest of each', async () => {
+  it('sums each token of a digest by direction, exactly, with its address once', async () => {
     const embed = await embedOf(summed(list));
     expect(read(embed).split('\n').slice(5)).toEqual([
       expect.stringContaining('`FILL`'),
@@ -127,11 +126,6 @@ describe('a digest', () => {
       `\`${checksumAddress(KEYS)}\``,
       '🔁 0.01 ETH in 1 transfer',
       '-# ⚠️ Unknown tokens can claim payments that the wallet never made.',
-      'Largest transfers',
-      expect.stringContaining('`FILL`'),
-      expect.stringMatching(/^📥 7 `USDC` · Alice → Treasury · <t:1750000000:t> · `0x0{8}`$/),
-      expect.stringMatching(/^📤 0\.25 `USDC` · Treasury · /),
-      expect.stringMatching(/^🔁 0\.01 ETH · Treasury → Payroll · /),
     ]);
   });
 
@@ -141,7 +135,6 @@ describe('a digest', () => {
     const text = read(payload.embeds![0]!);
     expect(payload.embeds![0]!.title).toContain(' 1.001 ');
     expect(text).toContain('📥 1.235.734,5 `USDC` in 1.001 ');
-    expect(text).toContain('📥 1.234,5 `USDC` · ');
     expect(csv!.split('\r\n')[1]).toContain(',1234,erc20,');
     expect(csv!.split('\r\n')[1]).toContain(',USDC,1234.5,,1,');
   });
@@ -318,7 +311,6 @@ describe('a digest', () => {
     ])
       expect(text).toContain(part);
     expect(text).toContain('📥 18.5 `USDC` in 5 transfers');
-    expect(embed.fields![0]!.value.split('\n')).toHaveLength(4);
   });
 
   it('warns once of each other project that a digest’s events name, suspicious or not', async () => {

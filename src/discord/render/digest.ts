@@ -5,7 +5,7 @@ import { leaves, mentionsOf } from '../../domain/significance.ts';
 import { isForgeable, isKnown, isSuspect, isWorthless } from '../../domain/transaction-parts.ts';
 import { amountOf, byWorth, inDollars, isItem, isZero, worthOf } from '../../domain/transfer.ts';
 import { writeWorth } from '../../languages/languages.ts';
-import { MAX_DESCRIPTION, MAX_FIELD } from '../command.ts';
+import { MAX_DESCRIPTION } from '../command.ts';
 import { cardMessage, MAX_HEADLINES } from './alert.ts';
 import { compactLines, headlineAbove, titleOnly } from './compact.ts';
 import { alertsCsv } from './csv.ts';
@@ -17,20 +17,16 @@ import {
   counted,
   duration,
   fitting,
-  hash,
   linked,
   MAX_SUM,
-  nameOf,
   number,
   onNetwork,
   type RenderContext,
   type RenderSettings,
   renderContext,
-  transactionUrl,
   transferCount,
   whatMoved,
   worthLine,
-  worthOfAll,
 } from './wording.ts';
 
 /** A digest of more transfers has a CSV file, unless it lists all. */
@@ -44,7 +40,6 @@ const INTRO_ROOM = 500;
 const MAX_TOKENS = 12;
 /** Of one token: one per direction, and as many for suspicious alerts. */
 const MAX_TOTALS = 6;
-const MAX_LARGEST = 6;
 const COLOR = 0x6e7681;
 
 /** `used`: how many alerts the message counts, from the first one. */
@@ -61,7 +56,7 @@ interface Total {
   amount: bigint;
   worth: bigint | null;
   direction: Direction;
-  largest: Alert;
+  example: Alert;
   suspect: boolean;
 }
 
@@ -87,12 +82,10 @@ export async function renderDigest(
   const intro = introOf(alerts, reason, file !== null, context);
   const room = MAX_DESCRIPTION - intro.join('\n').length - 1;
   const all = areFew(alerts) ? listOf(alerts, room, context) : null;
-  const { body, largest } = all === null ? summary(alerts, room, context) : { body: all, largest: '' };
   const embed: APIEmbed = {
     title: t('digest.title', counted(transferCount(alerts), context)),
     color: alerts.some(isSuspect) ? WARNING_COLOR : COLOR,
-    description: [...intro, ...body].join('\n'),
-    ...(largest === '' ? {} : { fields: [{ name: t('digest.largest'), value: largest }] }),
+    description: [...intro, ...(all ?? summary(alerts, room, context))].join('\n'),
   };
   const matters =
     roles.length === 0
@@ -171,7 +164,7 @@ function lineOf(together: Alerts, context: RenderContext): string {
   return `${together.some(isSuspect) ? '⚠️ ' : ''}${isThere(together[0]) ? line : `~~${line}~~`}`;
 }
 
-function summary(alerts: Alert[], room: number, context: RenderContext): { body: string[]; largest: string } {
+function summary(alerts: Alert[], room: number, context: RenderContext): string[] {
   const { t } = context;
   const full = listedLines(alerts, room, context);
   const shown = full.alerts.size === alerts.length ? full : listedLines(alerts, room - TOTALS_ROOM, context);
@@ -194,14 +187,11 @@ function summary(alerts: Alert[], room: number, context: RenderContext): { body:
   if (summed.some(isForgeable)) lines.unshift(t('digest.claimable'));
   const totals = totalsOf(summed).sort(
     (a, b) =>
-      Number(isKnown(b.largest)) - Number(isKnown(a.largest)) || byWorth(a.worth, b.worth) || b.transfers - a.transfers,
+      Number(isKnown(b.example)) - Number(isKnown(a.example)) || byWorth(a.worth, b.worth) || b.transfers - a.transfers,
   );
   const listed = shown.lines.length > 0 && totals.length > 0 ? [...shown.lines, t('digest.rest')] : shown.lines;
   const used = [...listed, ...lines].join('\n').length;
-  return {
-    body: [...listed, ...totalLines(totals, room - used - 2, context), ...lines],
-    largest: largestOf(totals, context),
-  };
+  return [...listed, ...totalLines(totals, room - used - 2, context), ...lines];
 }
 
 /** Listed as long as there is room: significant, or an amount of an asset that nobody made up. */
@@ -279,12 +269,11 @@ function totalsOf(alerts: Alert[]): Total[] {
     // Transfers without an amount are in no sum.
     const isSummed = isItem(transfer) || transfer.value !== null;
     const key = `${alert.network} ${direction} ${assetKey(transfer)} ${suspect} ${isSummed}`;
-    const total = totals.get(key) ?? { transfers: 0, amount: 0n, worth: 0n, direction, largest: alert, suspect };
+    const total = totals.get(key) ?? { transfers: 0, amount: 0n, worth: 0n, direction, example: alert, suspect };
     const worth = worthOf(transfer, count);
     total.worth = total.worth === null || worth === null ? null : total.worth + worth;
     total.transfers += count;
     total.amount += amountOf(transfer) * BigInt(count);
-    if (amountOf(transfer) > amountOf(total.largest.transfer)) total.largest = alert;
     totals.set(key, total);
   }
   return [...totals.values()];
@@ -303,10 +292,10 @@ function totalLines(totals: Total[], room: number, context: RenderContext): stri
   let heading: string | undefined;
   for (const all of byNetworkAndToken(totals).slice(0, MAX_TOKENS)) {
     const shown = all.slice(0, MAX_TOTALS);
-    const { largest } = all[0]!;
-    const own = onNetwork([largest], context);
-    const block = shown.map((total) => totalLine(total, onNetwork([total.largest], context)));
-    const { token } = largest.transfer;
+    const { example } = all[0]!;
+    const own = onNetwork([example], context);
+    const block = shown.map((total) => totalLine(total, onNetwork([total.example], context)));
+    const { token } = example.transfer;
     if (token !== null) block.push(`-# ${linked(token, 'token', own)}`);
     if (own.network !== undefined && own.network !== heading) block.unshift(`**${own.network}**`);
     heading = own.network;
@@ -320,13 +309,13 @@ function totalLines(totals: Total[], room: number, context: RenderContext): stri
 }
 
 const byNetworkAndToken = (totals: Total[]): Total[][] =>
-  [...Map.groupBy(totals, ({ largest }) => largest.network).values()].flatMap((ofNetwork) => [
-    ...Map.groupBy(ofNetwork, ({ largest }) => largest.transfer.token).values(),
+  [...Map.groupBy(totals, ({ example }) => example.network).values()].flatMap((ofNetwork) => [
+    ...Map.groupBy(ofNetwork, ({ example }) => example.transfer.token).values(),
   ]);
 const transfersOf = (totals: Total[]): number => totals.reduce((sum, { transfers }) => sum + transfers, 0);
 
-function totalLine({ transfers, amount, worth, direction, largest, suspect }: Total, context: RenderContext): string {
-  const { transfer } = largest;
+function totalLine({ transfers, amount, worth, direction, example, suspect }: Total, context: RenderContext): string {
+  const { transfer } = example;
   const name = assetName(transfer, context);
   const exact = isItem(transfer)
     ? `${number(amount, context)} × ${name}`
@@ -335,31 +324,4 @@ function totalLine({ transfers, amount, worth, direction, largest, suspect }: To
       : name;
   const what = exact.length <= MAX_SUM ? exact : name;
   return `${suspect ? '⚠️ ' : ''}${VIEW_STYLES[direction].icon} ${context.t('digest.total', { ...counted(transfers, context), what })}${worth ? ` · ${writeWorth(inDollars(worth), context.language)}` : ''}`;
-}
-
-function largestOf(totals: Total[], context: RenderContext): string {
-  const lines = totals
-    .filter(({ amount, suspect, largest }) => amount > 0n && !suspect && !isItem(largest.transfer))
-    .sort((a, b) => byWorth(worthOf(a.largest.transfer), worthOf(b.largest.transfer)))
-    .slice(0, MAX_LARGEST)
-    .map((total) => largestLine(total, context));
-  return fitting(lines, MAX_FIELD + 1).join('\n');
-}
-
-function largestLine({ largest, direction }: Total, given: RenderContext): string {
-  const context = onNetwork([largest], given);
-  const { transfer, createdAt } = largest;
-  const short = `\`${hash(transfer).slice(0, 10)}\``;
-  const url = transactionUrl(transfer, context);
-  const names = [transfer.from, transfer.to].flatMap(
-    (address) => (address && nameOf(address, [largest], context)) || [],
-  );
-  return [
-    `${VIEW_STYLES[direction].icon} ${whatMoved(transfer, context)}`,
-    ...worthOfAll([{ ...largest, count: 1 }], context),
-    ...(names.length > 0 ? [names.join(' → ')] : []),
-    ...(context.network === undefined ? [] : [context.network]),
-    time(new Date(createdAt), TimestampStyles.ShortTime),
-    url ? `[${short}](${url})` : short,
-  ].join(' · ');
 }
