@@ -35,7 +35,6 @@ import {
 import {
   AGAIN,
   accessOf,
-  acknowledge,
   createRefusals,
   inPrivate,
   installedHere,
@@ -176,8 +175,8 @@ export function createInteractions<Services extends object>(options: Interaction
    */
   async function publicly(used: CommandUse, work: Promise<Outcome>): Promise<void> {
     const early = await inTime(work, DEFER_AFTER_MS, { after });
-    if (early?.isError) return acknowledge(used, () => used.reply(inPrivate(early.reply)));
-    await acknowledge(used, () => used.deferReply());
+    if (early?.isError) return void (await used.reply(inPrivate(early.reply)));
+    await used.deferReply();
     const { isError, reply } = early ?? (await work);
     const deleted = () => used.deleteReply().then(() => true);
     const isTakenBack = isError && (await deleted().catch(() => false));
@@ -242,7 +241,7 @@ export function createInteractions<Services extends object>(options: Interaction
 
   async function again(used: ButtonUse, refused: NonNullable<ReturnType<typeof refusals.find>>): Promise<void> {
     if ('form' in refused) return openForm(used, 'all', async () => refused.form);
-    await acknowledge(used, () => used.deferUpdate());
+    await used.deferUpdate();
     await show(used, (await refused.work(used)).reply);
   }
 
@@ -251,8 +250,7 @@ export function createInteractions<Services extends object>(options: Interaction
    * private instead.
    */
   async function respond(used: Use, updates: boolean, work: () => Promise<Outcome>): Promise<void> {
-    const deferUpdate = () => (used as ButtonUse).deferUpdate();
-    await acknowledge(used, updates ? deferUpdate : () => used.deferReply({ flags: MessageFlags.Ephemeral }));
+    await (updates ? (used as ButtonUse).deferUpdate() : used.deferReply({ flags: MessageFlags.Ephemeral }));
     const { isError, reply } = await work();
     const followUp = (shown: Reply) => used.followUp(inPrivate(shown));
     if (updates && isError) await followUp(reply);

@@ -7,10 +7,8 @@ import {
   type CommandInteractionOption,
   CommandInteractionOptionResolver,
   ComponentType,
-  DiscordAPIError,
   MessageFlags,
   PermissionFlagsBits,
-  RESTJSONErrorCodes,
   type RepliableInteraction,
   SelectMenuDefaultValueType,
 } from 'discord.js';
@@ -28,19 +26,6 @@ import type {
   Reply,
   Use,
 } from './command.ts';
-
-/**
- * After a broken connection it tries once more; "already acknowledged" then means that Discord accepted the first try.
- */
-export async function acknowledge(interaction: Use, defer: () => Promise<unknown>): Promise<void> {
-  try {
-    await defer().catch((error: unknown) => (error instanceof DiscordAPIError ? Promise.reject(error) : defer()));
-  } catch (error) {
-    const code = error instanceof DiscordAPIError ? error.code : null;
-    if (code !== RESTJSONErrorCodes.InteractionHasAlreadyBeenAcknowledged) throw error;
-    interaction.deferred = true;
-  }
-}
 
 export async function replyWith(
   interaction: RepliableInteraction,

@@ -171,11 +171,6 @@ describe('errors', () => {
     behave = async () => ({ content: 'Still here.' });
     expect(textOf(await world.use('probe'))).toBe('Still here.');
   });
-
-  it('continues when Discord accepted the acknowledgment but the response was lost', async () => {
-    world.discord.fault({ fault: { kind: 'lost' }, path: '/interactions/**', times: 1 });
-    expect(textOf(await world.use('probe'))).toBe('Done.');
-  });
 });
 
 describe('choices', () => {
