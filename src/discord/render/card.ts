@@ -1,7 +1,6 @@
 import type { APIEmbed, APIEmbedField } from 'discord.js';
 import { type AddressText, shortAddress, ZERO_ADDRESS } from '../../domain/address.ts';
 import type { Alert } from '../../domain/alert.ts';
-import type { Perspective } from '../../domain/subscription.ts';
 import { asName, inCode } from '../../domain/text.ts';
 import { MAX_TITLE } from '../command.ts';
 import { compactLines } from './compact.ts';
@@ -10,7 +9,6 @@ import {
   type Alerts,
   counterpartyOf,
   countOf,
-  idsOf,
   legsOf,
   partiesOn,
   partWords,
@@ -30,7 +28,6 @@ import {
   feeText,
   hash,
   linked,
-  MAX_TOKEN_ID,
   named,
   nameOf,
   number,
@@ -127,10 +124,7 @@ function partTitle(part: AlertPart, context: RenderContext): string[] {
 
 function contentOf(part: AlertPart, sides: readonly Side[], context: RenderContext): string[] {
   if (part.kind === 'swap') return swapLines(part, context);
-  return [
-    ...(part.kind === 'sweep' ? [idsOf(part.alerts, context)] : []),
-    ...sides.flatMap((side) => sideLines(side, part.alerts, context)),
-  ];
+  return sides.flatMap((side) => sideLines(side, part.alerts, context));
 }
 
 function swapLines(part: Swap, context: RenderContext): string[] {
@@ -213,11 +207,6 @@ function details({ alerts, parts, context }: Shown): APIEmbedField[] {
     const name = labels[token] ? `${named(labels[token], context)} · ${own}` : own;
     fields.push({ name: t('alert.tokenField'), value: `${name}\n-# ${linked(token, 'token', context)}` });
   }
-  if (alerts.length === 1) {
-    const { tokenId, tokenIdExact } = alerts[0].transfer;
-    if (tokenId !== null && tokenIdExact && tokenId.length > MAX_TOKEN_ID)
-      fields.push({ name: t('alert.tokenIdField'), value: `\`${tokenId}\`` });
-  }
   return [...fields, transactionField(alerts, context)];
 }
 
@@ -242,24 +231,13 @@ function transactionField(alerts: Alerts, context: RenderContext): APIEmbedField
 
 function footer(alerts: Alerts, context: RenderContext): string {
   const { t } = context;
-  // Grouped by address: several subscriptions may have the same name, and a transfer between two of them is neither
-  // incoming nor outgoing.
-  const seen = new Map<AddressText, { name: string; perspectives: Set<Perspective> }>();
-  for (const { matches, labels } of alerts) {
-    for (const { address, label, perspective } of matches) {
+  const seen = alerts.flatMap(({ matches, labels }) =>
+    matches.map(({ address, label, perspective }) => {
       const name = code(label ?? labels[address], shortAddress(address), context).replaceAll('`', '');
-      const perspectives = seen.get(address)?.perspectives ?? new Set();
-      seen.set(address, { name, perspectives: perspectives.add(perspective) });
-    }
-  }
-  const names = [...seen.values()].flatMap(({ name, perspectives }) => {
-    const both = perspectives.has('incoming') && perspectives.has('outgoing');
-    const alone = [...perspectives].filter((one) => !both || (one !== 'incoming' && one !== 'outgoing'));
-    return [
-      ...(both ? [t('alert.watchedBoth', { name })] : []),
-      ...alone.map((one) => t(`alert.watched.${one}`, { name })),
-    ];
-  });
+      return t(`alert.watched.${perspective}`, { name });
+    }),
+  );
+  const names = [...new Set(seen)];
   const rest = names.length - MAX_WATCHED;
   const shown = { names: names.slice(0, MAX_WATCHED).join(t('reply.comma')) };
   return rest > 0 ? t('alert.watchingMore', { ...shown, number: number(rest, context) }) : t('alert.watching', shown);

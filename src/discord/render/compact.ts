@@ -11,7 +11,6 @@ import {
   type Alerts,
   counterpartyOf,
   countOf,
-  idsOf,
   inTransfers,
   type Line,
   legsOf,
@@ -83,12 +82,14 @@ export function compactLines(all: Alerts, given: RenderContext): string[] {
   ];
 }
 
-function worthlessLine({ alerts, parts, context }: Shown): string {
+function worthlessLine(shown: Shown): string {
+  const { alerts, parts, context } = shown;
   const [first] = alerts;
   const isUnchecked = first.warnings.some(({ kind }) => kind === 'unchecked');
   // One that anybody may have sent for nothing is no part of a swap.
   const part = parts[0] as Line;
-  const more = transferCount(alerts) - transferCount(part.alerts);
+  const isSum = parts.length > 1 && onlySum(shown) !== null;
+  const more = isSum ? 0 : transferCount(alerts) - transferCount(part.alerts);
   const facts = [
     context.t(isUnchecked ? 'alert.uncheckedToken' : 'alert.uncatalogedToken'),
     ...worthOfAll(part.alerts, context),
@@ -96,7 +97,8 @@ function worthlessLine({ alerts, parts, context }: Shown): string {
     transactionFact(first, context),
     ...chainRemarks(first, context),
   ];
-  return `-# ${VIEW_STYLES[part.view].icon} ${lineTitle(part, context)} · ${facts.join(' · ')}`;
+  const title = isSum ? severalTitle(shown) : `${VIEW_STYLES[part.view].icon} ${lineTitle(part, context)}`;
+  return `-# ${title} · ${facts.join(' · ')}`;
 }
 
 /** A transaction fits into one message whatever its size. */
@@ -256,7 +258,7 @@ function factsOf(shown: Shown): string[] {
   const [part] = parts;
   if (parts.length > MAX_LEGS) return [...own, ...sums(shown)];
   if (parts.length > 1) return [...own, ...parts.flatMap((one) => legs(one, context))];
-  if (part.kind !== 'swap') return [...own, ...worthOfAll(part.alerts, context), ...lineFacts(part, context)];
+  if (part.kind !== 'swap') return [...own, ...worthOfAll(part.alerts, context), ...wayFacts(part, context)];
   const other = counterpartyOf(part, context);
   if (other === undefined) return [...own, ...(part.alerts.length > MAX_LEGS ? sums(shown) : legs(part, context))];
   const worth = worthOfAll(part.gave, context);
@@ -273,11 +275,6 @@ function ownFacts(alerts: readonly Alert[], context: RenderContext): string[] {
 }
 
 const isLinked = (context: RenderContext): boolean => context.explorerUrl !== undefined && context.unlinked !== true;
-
-function lineFacts(part: Line, context: RenderContext): string[] {
-  const ids = part.kind === 'sweep' ? [idsOf(part.alerts, context)] : [];
-  return [...ids, ...wayFacts(part, context)];
-}
 
 function wayFacts({ view, alerts }: Way, context: RenderContext): string[] {
   const { t } = context;
@@ -299,7 +296,7 @@ function legs(part: AlertPart, context: RenderContext): string[] {
     part.view === 'internal'
       ? `${partiesOf(part.alerts, 'from', context)} → ${partiesOf(part.alerts, 'to', context)} `
       : '';
-  const facts = [...worthOfAll(part.alerts, context), ...lineFacts(part, context)];
+  const facts = [...worthOfAll(part.alerts, context), ...wayFacts(part, context)];
   return [`${names}**${signedWords(part, context)}** ${facts.join(' ')}`];
 }
 
