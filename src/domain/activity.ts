@@ -1,9 +1,9 @@
 import { Temporal } from 'temporal-polyfill';
 import type { AddressText } from './address.ts';
 import type { Alert } from './alert.ts';
-import { DAY, HOUR } from './clock.ts';
+import { DAY } from './clock.ts';
 import { type HiddenReason, REASONS } from './match.ts';
-import { amountOf, byWorth, isItem, type Transfer, worthOf } from './transfer.ts';
+import { amountOf, byWorth, isItem, sumOfWorth, type Transfer, worthOf } from './transfer.ts';
 
 export interface ActivityQuery {
   guildId: string;
@@ -190,8 +190,7 @@ function add(total: AssetTotal, seen: SeenMovement): void {
   total.movements++;
   total[direction].transfers += count;
   total[direction].value += amountOf(transfer) * BigInt(count);
-  const [before, own] = [total[direction].worth, worthOf(transfer, count)];
-  total[direction].worth = before === null || own === null ? null : before + own;
+  total[direction].worth = sumOfWorth([total[direction].worth, worthOf(transfer, count)]);
   total.imitation ||= seen.imitation;
   if (isItem(transfer)) return;
   const smallest = total.largest.at(-1);
@@ -221,19 +220,14 @@ function largestOf(ranked: readonly AssetTotal[]): SeenMovement[] {
 }
 
 function bucketsOf({ since, now, timezone }: Period) {
-  const hours = now - since <= DAY;
-  const startOf = (at: number): Temporal.ZonedDateTime => {
-    const local = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timezone);
-    return hours ? local.round({ smallestUnit: 'hour', roundingMode: 'floor' }) : local.startOfDay();
-  };
+  const isHourly = now - since <= DAY;
+  const first = Temporal.Instant.fromEpochMilliseconds(since).toZonedDateTimeISO(timezone);
   const buckets: { start: number; bucket: Activity['buckets'][number] }[] = [];
-  // No hour and no day is shorter than this, even where clocks change.
-  const step = hours ? HOUR / 2 : DAY / 2;
-  for (let at = since; at < now + step; at += step) {
-    const local = startOf(Math.min(at, now));
-    const start = local.epochMilliseconds;
-    const label = String(hours ? local.hour : local.day).padStart(2, '0');
-    if (start !== buckets.at(-1)?.start) buckets.push({ start, bucket: { label, incoming: 0, outgoing: 0, other: 0 } });
+  let start = isHourly ? first.round({ smallestUnit: 'hour', roundingMode: 'floor' }) : first.startOfDay();
+  while (start.epochMilliseconds <= now) {
+    const label = String(isHourly ? start.hour : start.day).padStart(2, '0');
+    buckets.push({ start: start.epochMilliseconds, bucket: { label, incoming: 0, outgoing: 0, other: 0 } });
+    start = isHourly ? start.add({ hours: 1 }) : start.add({ days: 1 }).startOfDay();
   }
   return {
     buckets: buckets.map(({ bucket }) => bucket),

@@ -135,6 +135,10 @@ export function worthOf(transfer: Priced, count = 1): bigint | null {
   return places > PLACES ? product / 10n ** BigInt(places - PLACES) : product * 10n ** BigInt(PLACES - places);
 }
 
+/** null: one of them is not known. */
+export const sumOfWorth = (worths: readonly (bigint | null)[]): bigint | null =>
+  worths.reduce((sum, worth) => (sum === null || worth === null ? null : sum + worth), 0n as bigint | null);
+
 /** What has no price comes last. */
 export const byWorth = (a: bigint | null, b: bigint | null): number =>
   a === b ? 0 : b === null || (a !== null && a > b) ? -1 : 1;

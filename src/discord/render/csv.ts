@@ -49,7 +49,6 @@ function rowOf(alert: Alert, networks: RenderSettings['networks']): string {
   ]);
 }
 
-const MAX_ROWS = 20_000;
 const ACTIVITY_HEAD =
   'received,transaction,block,direction,kind,from,from name,to,to name,token,symbol,amount,token id,times,posted';
 
@@ -70,15 +69,10 @@ export async function activityCsv(
   let bytes = head.length;
   let left = 0;
   for await (const movement of movements) {
-    if (left === 0 && rows.length < MAX_ROWS) {
-      const row = activityRow(movement, address, names, called);
-      bytes += Buffer.byteLength(row) + 2;
-      if (bytes <= MAX_FILE_BYTES) {
-        rows.push(row);
-        continue;
-      }
-    }
-    left++;
+    const row = left > 0 ? '' : activityRow(movement, address, names, called);
+    bytes += Buffer.byteLength(row) + 2;
+    if (bytes > MAX_FILE_BYTES) left++;
+    else rows.push(row);
   }
   return { csv: [head, ...above, ...rows.reverse(), ...below].join('\r\n'), left };
 }

@@ -3,7 +3,7 @@ import { type Alert, type DigestReason, transactionOf } from '../../domain/alert
 import { MINUTE } from '../../domain/clock.ts';
 import { leaves, mentionsOf } from '../../domain/significance.ts';
 import { isForgeable, isKnown, isSuspect, isWorthless } from '../../domain/transaction-parts.ts';
-import { amountOf, byWorth, inDollars, isItem, isZero, worthOf } from '../../domain/transfer.ts';
+import { amountOf, byWorth, inDollars, isItem, isZero, sumOfWorth, worthOf } from '../../domain/transfer.ts';
 import { writeWorth } from '../../languages/languages.ts';
 import { MAX_DESCRIPTION } from '../command.ts';
 import { cardMessage, MAX_HEADLINES } from './alert.ts';
@@ -51,14 +51,7 @@ export interface Digest {
 
 type Direction = 'incoming' | 'outgoing' | 'internal';
 
-interface Total {
-  transfers: number;
-  amount: bigint;
-  worth: bigint | null;
-  direction: Direction;
-  example: Alert;
-  suspect: boolean;
-}
+type Total = ReturnType<typeof totalOf>;
 
 /**
  * Renders as many alerts as fit into a message and its file, from the first one. What is significant is listed first,
@@ -260,23 +253,25 @@ function worthLines(alerts: readonly Alert[], context: RenderContext): string[] 
   return worthLine(icons, unpriced, context);
 }
 
-function totalsOf(alerts: Alert[]): Total[] {
-  const totals = new Map<string, Total>();
-  for (const alert of alerts) {
-    const { transfer, count } = alert;
-    const direction = directionOf(alert);
-    const suspect = isSuspect(alert);
-    // Transfers without an amount are in no sum.
-    const isSummed = isItem(transfer) || transfer.value !== null;
-    const key = `${alert.network} ${direction} ${assetKey(transfer)} ${suspect} ${isSummed}`;
-    const total = totals.get(key) ?? { transfers: 0, amount: 0n, worth: 0n, direction, example: alert, suspect };
-    const worth = worthOf(transfer, count);
-    total.worth = total.worth === null || worth === null ? null : total.worth + worth;
-    total.transfers += count;
-    total.amount += amountOf(transfer) * BigInt(count);
-    totals.set(key, total);
-  }
-  return [...totals.values()];
+const totalsOf = (alerts: Alert[]): Total[] => [...Map.groupBy(alerts, totalKey).values()].map(totalOf);
+
+/** Transfers without an amount are in no sum. */
+function totalKey(alert: Alert): string {
+  const { network, transfer } = alert;
+  const isSummed = isItem(transfer) || transfer.value !== null;
+  return `${network} ${directionOf(alert)} ${assetKey(transfer)} ${isSuspect(alert)} ${isSummed}`;
+}
+
+function totalOf(alerts: Alert[]) {
+  const [example] = alerts as Alerts;
+  return {
+    example,
+    direction: directionOf(example),
+    isTrap: isSuspect(example),
+    transfers: transferCount(alerts),
+    amount: alerts.reduce((sum, { transfer, count }) => sum + amountOf(transfer) * BigInt(count), 0n),
+    worth: sumOfWorth(alerts.map(({ transfer, count }) => worthOf(transfer, count))),
+  };
 }
 
 function directionOf(alert: Alert): Direction {
@@ -314,7 +309,7 @@ const byNetworkAndToken = (totals: Total[]): Total[][] =>
   ]);
 const transfersOf = (totals: Total[]): number => totals.reduce((sum, { transfers }) => sum + transfers, 0);
 
-function totalLine({ transfers, amount, worth, direction, example, suspect }: Total, context: RenderContext): string {
+function totalLine({ transfers, amount, worth, direction, example, isTrap }: Total, context: RenderContext): string {
   const { transfer } = example;
   const name = assetName(transfer, context);
   const exact = isItem(transfer)
@@ -323,5 +318,5 @@ function totalLine({ transfers, amount, worth, direction, example, suspect }: To
       ? whatMoved({ ...transfer, value: amount.toString() }, context)
       : name;
   const what = exact.length <= MAX_SUM ? exact : name;
-  return `${suspect ? '⚠️ ' : ''}${VIEW_STYLES[direction].icon} ${context.t('digest.total', { ...counted(transfers, context), what })}${worth ? ` · ${writeWorth(inDollars(worth), context.language)}` : ''}`;
+  return `${isTrap ? '⚠️ ' : ''}${VIEW_STYLES[direction].icon} ${context.t('digest.total', { ...counted(transfers, context), what })}${worth ? ` · ${writeWorth(inDollars(worth), context.language)}` : ''}`;
 }

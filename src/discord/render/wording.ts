@@ -6,7 +6,7 @@ import { DAY, HOUR, MINUTE } from '../../domain/clock.ts';
 import { addressPage, type ExplorerRoot, transactionPage } from '../../domain/explorer.ts';
 import type { Network } from '../../domain/network.ts';
 import { asLabel, asName, asSymbol, inCode, linkText } from '../../domain/text.ts';
-import { amountOf, inDollars, isItem, mergedKind, type Transfer, worthOf } from '../../domain/transfer.ts';
+import { amountOf, inDollars, isItem, mergedKind, sumOfWorth, type Transfer, worthOf } from '../../domain/transfer.ts';
 import { type Language, languageOf, type Translate, translator } from '../../languages/index.ts';
 import { writeNumber, writeWorth } from '../../languages/languages.ts';
 
@@ -122,12 +122,8 @@ export function assetName(transfer: AssetWords, context: RenderContext): string 
 
 /** `≈ $18,400`; an unknown price is shown if a subscription asks for it. */
 export function worthOfAll(alerts: readonly Alert[], { t, language }: RenderContext): string[] {
-  const worths = alerts.map(({ transfer, count }) => worthOf(transfer, count));
-  const known = worths.filter((worth) => worth !== null);
-  if (known.length === worths.length) {
-    const sum = known.reduce((one, other) => one + other, 0n);
-    return sum === 0n ? [] : [writeWorth(inDollars(sum), language)];
-  }
+  const sum = sumOfWorth(alerts.map(({ transfer, count }) => worthOf(transfer, count)));
+  if (sum !== null) return sum === 0n ? [] : [writeWorth(inDollars(sum), language)];
   const isAsked = ({ transfer, matches }: Alert) =>
     transfer.price === null &&
     matches.some((one) => (one.minimumUsd ?? (one.mention === null ? null : one.mentionMinimumUsd)) !== null);
