@@ -170,13 +170,12 @@ export async function report(
 }
 
 /** null if it cannot be drawn: the text contains everything. */
-async function drawn({ buckets }: Activity, { chart, language }: ReportContext): Promise<Buffer | null> {
+async function drawn({ buckets }: Activity, { chart }: ReportContext): Promise<Buffer | null> {
   const bars = {
     labels: buckets.map(({ label }) => label),
     up: buckets.map(({ incoming }) => incoming),
     down: buckets.map(({ outgoing }) => outgoing),
     other: buckets.map(({ other }) => other),
-    language,
   };
   try {
     return await chart(bars);

@@ -2,8 +2,6 @@ import { fileURLToPath } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
 import { createCanvas, GlobalFonts, type SKRSContext2D } from '@napi-rs/canvas';
 import { BarController, BarElement, CategoryScale, Chart, LinearScale, type Plugin } from 'chart.js';
-import type { Language } from '../languages/index.ts';
-import { writeUngrouped } from '../languages/languages.ts';
 import type { Bars } from './chart.ts';
 
 /**
@@ -23,11 +21,6 @@ const INK = '#d7dae0';
 const COLORS = { up: '#3fb950', down: '#f4705f', other: '#a986f0' };
 const MAX_LABELS = 9;
 
-function shortCount(count: number, language: Language): string {
-  const size = Math.abs(count);
-  return size >= 1_000 ? `${writeUngrouped(String(Math.round(size / 100) / 10), language)}k` : String(size);
-}
-
 const card: Plugin = {
   id: 'card',
   beforeDraw({ ctx }) {
@@ -39,7 +32,7 @@ const card: Plugin = {
   },
 };
 
-function draw({ labels, up, down, other, language }: Bars): Buffer {
+function draw({ labels, up, down, other }: Bars): Buffer {
   Chart.register(BarController, BarElement, CategoryScale, LinearScale);
   GlobalFonts.registerFromPath(FONT_FILE, FONT.family);
   const every = Math.ceil(labels.length / MAX_LABELS);
@@ -94,7 +87,7 @@ function draw({ labels, up, down, other, language }: Bars): Buffer {
             padding: 14,
             maxTicksLimit: 6,
             precision: 0,
-            callback: (count) => shortCount(Number(count), language),
+            callback: (count) => String(Math.abs(Number(count))),
           },
           border: { display: false },
           grid: {

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
-import type { Language } from '../languages/index.ts';
 
 /** `up` and `other` are above the zero line, `down` is below it. */
 export interface Bars {
@@ -10,7 +9,6 @@ export interface Bars {
   up: number[];
   down: number[];
   other: number[];
-  language: Language;
 }
 
 const TIMEOUT_MS = 10_000;
