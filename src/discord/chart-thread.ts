@@ -19,23 +19,19 @@ const LINES = '#3a3e46';
 const ZERO = '#8b929e';
 const INK = '#d7dae0';
 const COLORS = { up: '#3fb950', down: '#f4705f', other: '#a986f0' };
-const MAX_LABELS = 9;
 
 const card: Plugin = {
   id: 'card',
   beforeDraw({ ctx }) {
     const context = ctx as unknown as SKRSContext2D;
     context.fillStyle = BACK;
-    context.beginPath();
-    context.roundRect(0, 0, WIDTH, HEIGHT, 24);
-    context.fill();
+    context.fillRect(0, 0, WIDTH, HEIGHT);
   },
 };
 
 function draw({ labels, up, down, other }: Bars): Buffer {
   Chart.register(BarController, BarElement, CategoryScale, LinearScale);
   GlobalFonts.registerFromPath(FONT_FILE, FONT.family);
-  const every = Math.ceil(labels.length / MAX_LABELS);
   const canvas = createCanvas(WIDTH, HEIGHT);
   const bars = (data: number[], color: string) => ({
     data,
@@ -72,9 +68,7 @@ function draw({ labels, up, down, other }: Bars): Buffer {
             font: FONT,
             padding: 12,
             maxRotation: 0,
-            autoSkip: false,
-            // Counted from the right, because readers look for the latest value.
-            callback: (_, index) => ((labels.length - 1 - index) % every === 0 ? labels[index] : ''),
+            maxTicksLimit: 9,
           },
           grid: { display: false },
           border: { display: false },

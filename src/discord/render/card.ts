@@ -238,7 +238,6 @@ function footer(alerts: Alerts, context: RenderContext): string {
     }),
   );
   const names = [...new Set(seen)];
-  const rest = names.length - MAX_WATCHED;
-  const shown = { names: names.slice(0, MAX_WATCHED).join(t('reply.comma')) };
-  return rest > 0 ? t('alert.watchingMore', { ...shown, number: number(rest, context) }) : t('alert.watching', shown);
+  const shown = [...names.slice(0, MAX_WATCHED), ...andMore(names.length - MAX_WATCHED, context)];
+  return t('alert.watching', { names: shown.join(t('reply.comma')) });
 }

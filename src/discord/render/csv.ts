@@ -11,22 +11,34 @@ import type { RenderSettings } from './wording.ts';
 /** Rows that are made before the event loop handles other events. */
 const ROWS_PER_TURN = 500;
 
+/** The first rows that fit into a file below its head; `left`: how many do not. */
+async function fittingRows<Item>(
+  head: string,
+  items: Iterable<Item> | AsyncIterable<Item>,
+  rowOf: (item: Item) => string,
+): Promise<{ rows: string[]; left: number }> {
+  const rows: string[] = [];
+  let bytes = head.length;
+  let left = 0;
+  for await (const item of items) {
+    const row = left > 0 ? '' : rowOf(item);
+    bytes += Buffer.byteLength(row) + 2;
+    if (bytes > MAX_FILE_BYTES) left++;
+    else if (rows.push(row) % ROWS_PER_TURN === 0) await turnOfTheLoop();
+  }
+  return { rows, left };
+}
+
+const ALERTS_HEAD = 'received,transaction,block,kind,from,to,token,symbol,amount,token id,times,direction,warnings';
+
 /** `used`: how many alerts fit, from the first one. */
 export async function alertsCsv(
   alerts: readonly Alert[],
   networks?: RenderSettings['networks'],
 ): Promise<{ text: string; used: number }> {
-  const rows = ['received,transaction,block,kind,from,to,token,symbol,amount,token id,times,direction,warnings'];
-  if (networks) rows[0] += ',network';
-  let bytes = rows[0]!.length;
-  for (const [index, alert] of alerts.entries()) {
-    if (index % ROWS_PER_TURN === ROWS_PER_TURN - 1) await turnOfTheLoop();
-    const row = rowOf(alert, networks);
-    bytes += Buffer.byteLength(row) + 2;
-    if (bytes > MAX_FILE_BYTES) break;
-    rows.push(row);
-  }
-  return { text: rows.join('\r\n'), used: rows.length - 1 };
+  const head = networks ? `${ALERTS_HEAD},network` : ALERTS_HEAD;
+  const { rows } = await fittingRows(head, alerts, (alert) => rowOf(alert, networks));
+  return { text: [head, ...rows].join('\r\n'), used: rows.length };
 }
 
 function rowOf(alert: Alert, networks: RenderSettings['networks']): string {
@@ -65,15 +77,7 @@ export async function activityCsv(
 ): Promise<{ csv: string; left: number }> {
   const called = new Map(networks.map(({ id, name }) => [id, name]));
   const head = called.size > 1 ? `${ACTIVITY_HEAD},network` : ACTIVITY_HEAD;
-  const rows: string[] = [];
-  let bytes = head.length;
-  let left = 0;
-  for await (const movement of movements) {
-    const row = left > 0 ? '' : activityRow(movement, address, names, called);
-    bytes += Buffer.byteLength(row) + 2;
-    if (bytes > MAX_FILE_BYTES) left++;
-    else rows.push(row);
-  }
+  const { rows, left } = await fittingRows(head, movements, (one) => activityRow(one, address, names, called));
   return { csv: [head, ...above, ...rows.reverse(), ...below].join('\r\n'), left };
 }
 
