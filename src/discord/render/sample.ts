@@ -2,13 +2,7 @@ import { ComponentType, MessageFlags, type RESTPostAPIChannelMessageJSONBody } f
 import { type AddressText, ZERO_ADDRESS } from '../../domain/address.ts';
 import type { Alert } from '../../domain/alert.ts';
 import { FIRST_NETWORK } from '../../domain/network.ts';
-import {
-  type AlertStyle,
-  DEFAULT_CHOICES,
-  type Perspective,
-  type Subscription,
-  styleOf,
-} from '../../domain/subscription.ts';
+import { type AlertStyle, type Perspective, type Subscription, styleOf } from '../../domain/subscription.ts';
 import type { Transfer, TransferKind } from '../../domain/transfer.ts';
 import { transactionEmbed } from './card.ts';
 import { compactLines } from './compact.ts';
@@ -25,7 +19,6 @@ export function sampleMessage(
   { language, style }: { language: string | null; style: AlertStyle | null },
 ): RESTPostAPIChannelMessageJSONBody {
   const perspective: Perspective = subscription.direction === 'outgoing' ? 'outgoing' : 'incoming';
-  const { address, label } = subscription;
   const alert: Alert = {
     id: 0,
     guildId: subscription.guildId,
@@ -39,11 +32,9 @@ export function sampleMessage(
     transfer: sampleTransfer(subscription, perspective),
     matches: [
       {
-        ...DEFAULT_CHOICES,
+        ...subscription,
         subscription: subscription.id,
         perspective,
-        address,
-        label,
         isKnown: true,
         mayMention: false,
         mentionedAt: null,
