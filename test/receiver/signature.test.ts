@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { signatureOf } from '../../src/domain/project.ts';
-import { OTHER_TOKEN, startReceiver, TOKEN } from './harness.ts';
+import { forFile } from '../for-file.ts';
+import { OTHER_TOKEN, openReceiver, startReceiver, TOKEN } from './harness.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`;
@@ -18,6 +19,8 @@ function signed(body: string | Buffer, { secrets = [NEW], id = 'msg_1', at = NOW
 }
 
 const start = (secrets = [NEW]) => startReceiver({ environment: { NOTIFICATION_SIGNING_SECRET: secrets.join(',') } });
+
+const shared = await forFile(openReceiver({ environment: { NOTIFICATION_SIGNING_SECRET: NEW } }));
 
 describe('a URL with a signing secret', () => {
   it.each(['webhook', 'svix'])(
@@ -44,7 +47,7 @@ describe('a URL with a signing secret', () => {
     ['five minutes ago', BODY, signed(BODY, { at: NOW - 300_000 })],
     ['after seven others', BODY, signed(BODY, { secrets: lastOfEight })],
   ])('accepts a right signature %s', async (_which, body, given) => {
-    expect(await (await start()).post(URL, body, given)).toMatchObject({ status: 200 });
+    expect(await shared.post(URL, body, given)).toMatchObject({ status: 200 });
   });
 
   const headers = signed(BODY).headers;
@@ -68,11 +71,12 @@ describe('a URL with a signing secret', () => {
     ['a signature of more than 5 minutes ago', signed(BODY, { at: NOW - 301_000 }).headers, 'stale'],
     ['a signature of more than 5 minutes ahead', signed(BODY, { at: NOW + 301_000 }).headers, 'stale'],
   ])('returns 401 to %s, counts it and stores nothing', async (_name, given, fault) => {
-    const receiver = await start();
-    expect(await receiver.post(URL, BODY, { headers: given })).toEqual({ status: 401, text: '{"ok":false}' });
-    expect(await receiver.refused()).toEqual(['signature']);
-    expect(receiver.services.lastBadSignature(0)).toEqual({ fault, at: NOW, count: 1 });
-    expect(await receiver.stored()).toEqual([]);
+    const { length: refused } = await shared.refused();
+    const stored = await shared.stored();
+    expect(await shared.post(URL, BODY, { headers: given })).toEqual({ status: 401, text: '{"ok":false}' });
+    expect((await shared.refused()).slice(refused)).toEqual(['signature']);
+    expect(shared.services.lastBadSignature(0)).toEqual({ fault, at: NOW, count: refused + 1 });
+    expect(await shared.stored()).toEqual(stored);
   });
 
   it('accepts either of two secrets, and a delivery that is signed with both, during a rotation', async () => {
