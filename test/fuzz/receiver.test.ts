@@ -1,42 +1,30 @@
 import { connect } from 'node:net';
 import fc from 'fast-check';
 import { Pool } from 'undici';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { parseEvent } from '../../src/domain/event.ts';
+import { forFile } from '../for-file.ts';
 import { openReceiver, TOKEN } from '../receiver/harness.ts';
 import { routed } from '../store/contract/given.ts';
 import { bodies } from './bodies.ts';
 import { NAUGHTY } from './naughty.ts';
 
-let url: URL;
-let client: Pool;
-let stored: () => Promise<number>;
-let last: () => Promise<Uint8Array>;
-let close: () => Promise<void>;
-
-beforeAll(async () => {
-  const receiver = await openReceiver({
-    environment: { RECEIVER_SOURCE_CHECK: 'enforce', RECEIVER_SOURCES: '127.0.0.1' },
-  });
-  url = new URL(receiver.url);
-  client = new Pool(url.origin);
-  stored = async () => (await receiver.store.metrics.backlog(Date.now())).inbox.waiting;
-  const { store } = receiver;
-  // The quarantine returns bytes as they came. The inbox returns them as text.
-  last = async () => {
-    const quarantined = (await store.inbox.next(100)).map(({ id }) => ({ id, reason: 'read' }));
-    await store.routing.commit(routed({ quarantined }));
-    const newest = (await store.quarantine.list()).at(-1)!;
-    const { body } = (await store.quarantine.get(newest.id))!;
-    await store.quarantine.discard((await store.quarantine.list()).map(({ id }) => id));
-    return body!;
-  };
-  close = async () => {
-    await client.close();
-    await receiver.close();
-  };
-});
-afterAll(() => close());
+const receiver = await forFile(
+  openReceiver({ environment: { RECEIVER_SOURCE_CHECK: 'enforce', RECEIVER_SOURCES: '127.0.0.1' } }),
+);
+const { store } = receiver;
+const url = new URL(receiver.url);
+const client = await forFile(Promise.resolve(new Pool(url.origin)));
+const stored = async () => (await store.metrics.backlog(Date.now())).inbox.waiting;
+/** The newest body. The quarantine returns bytes as they came; the inbox returns them as text. */
+async function last(): Promise<Uint8Array> {
+  const quarantined = (await store.inbox.next(100)).map(({ id }) => ({ id, reason: 'read' }));
+  await store.routing.commit(routed({ quarantined }));
+  const newest = (await store.quarantine.list()).at(-1)!;
+  const { body } = (await store.quarantine.get(newest.id))!;
+  await store.quarantine.discard((await store.quarantine.list()).map(({ id }) => id));
+  return body!;
+}
 
 async function post(path: string, body: Buffer, headers: Record<string, string> = {}, method = 'POST') {
   // The path is sent as it is: undici does not normalize it.

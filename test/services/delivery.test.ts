@@ -1,8 +1,6 @@
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
-import { createManualClock } from '../../sandbox/discord/clock.ts';
-import { connect } from '../../services/chain/nodes.ts';
-import { openNotification } from '../../services/notification/service.ts';
+import type { RunningNotification } from '../../services/notification/service.ts';
 import { openStore } from '../../services/notification/store/index.ts';
 import type { DeliveryProgress, Faults } from '../../services/notification/types.ts';
 import { limitedSurroundings, startHarness } from './harness.ts';
@@ -286,27 +284,13 @@ it('waits for the current attempt when it stops, and starts no other', async () 
   store.close();
 });
 
-it('survives a database that fails while due deliveries are read', () => {
+it('survives a database that fails while due deliveries are read', async () => {
   const lines: string[] = [];
-  const log = pino({ level: 'error' }, { write: (line) => lines.push(line) });
-  const clock = createManualClock();
-  const node = connect(here.chain.rpcUrl);
-  const notification = openNotification({
-    node,
-    dir: `${here.dir}/failing`,
-    clock,
-    log,
-    style: { nativeSymbol: 'NATIVE', strict: false },
-    pollMs: 1000,
-    webhookAllow: ['127.0.0.1'],
-    secretsOf: () => [],
-    isServed: () => true,
-    onAttempt: () => undefined,
-  });
+  await here.restart({ log: pino({ level: 'error' }, { write: (line) => lines.push(line) }), pollMs: 600_000 });
+  const notification = here.services.notification as RunningNotification;
   notification.store.close();
   expect(() => notification.setFaults({})).not.toThrow();
-  clock.advance(5_000);
+  here.advance(5_000);
   expect(lines).toHaveLength(2);
   expect(lines[0]).toContain('cannot read or store deliveries');
-  node.close();
 });

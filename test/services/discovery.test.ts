@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { writeDirectory } from '../../sandbox/directory.ts';
 import { readCategories } from '../../services/discovery/providers.ts';
-import { type Services, startServices } from '../../services/start.ts';
+import { startServices } from '../../services/start.ts';
 import { folderOfFile } from '../folder.ts';
+import { forFile } from '../for-file.ts';
 
 const KEYS = [
   'mcpservers',
@@ -19,15 +20,10 @@ const KEYS = [
   'storages',
 ];
 
-let services: Services;
-const folder = folderOfFile();
-
-beforeAll(async () => {
-  const providersFile = writeDirectory(folder);
-  const nowhere = { rpcUrl: 'http://127.0.0.1:1', dir: '', projects: [] };
-  services = await startServices({ ...nowhere, only: 'discovery', providersFile });
-});
-afterAll(() => services.close());
+const providersFile = writeDirectory(folderOfFile());
+const services = await forFile(
+  startServices({ rpcUrl: 'http://127.0.0.1:1', dir: '', projects: [], only: 'discovery', providersFile }),
+);
 
 interface Page {
   rows: Record<string, unknown>[];

@@ -3,22 +3,18 @@ import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Chain, startChain } from '../../sandbox/chain/index.ts';
+import { expect, it } from 'vitest';
+import { startChain } from '../../sandbox/chain/index.ts';
 import { openStore } from '../../services/notification/store/index.ts';
 import { folderOfFile } from '../folder.ts';
+import { forFile } from '../for-file.ts';
 import { inTime } from '../until.ts';
 import { HARBOR } from './harness.ts';
 import { launchServices, startProcess } from './process.ts';
 import { startReceiver } from './receiver.ts';
 
-let chain: Chain;
 const folder = folderOfFile();
-
-beforeAll(async () => {
-  chain = await startChain();
-});
-afterAll(() => chain.close());
+const chain = await forFile(startChain());
 
 /** How services end that do not start. */
 const ended = (environment: Record<string, string>, ...args: string[]) =>

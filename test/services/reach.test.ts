@@ -7,24 +7,17 @@ import { createReach, isRange } from '../../services/notification/reach.ts';
 import { limitedSurroundings } from './harness.ts';
 
 describe('private addresses', () => {
-  it.each(
-    [
+  it('permits public addresses, and no private or invalid ones', () => {
+    const forbidden = [
       ['127.0.0.1', '10.1.2.3', '172.31.255.255', '192.168.0.1', '169.254.169.254', '100.64.0.1', '0.0.0.0'],
       ['224.0.0.1', '255.255.255.255'],
       ['::1', '::', 'fe80::1', 'fd00::1', 'ff02::1'],
       ['::ffff:127.0.0.1', '::ffff:7f00:1', '::7f00:1', '64:ff9b::7f00:1', '2002:7f00:1::'],
       ['not an address'],
-    ].flat(),
-  )('refuses to connect to the private or invalid address %s', (ip) => {
-    expect(createReach([]).permits(ip)).toBe(false);
+    ].flat();
+    const open = ['1.1.1.1', '172.32.0.1', '2606:4700:4700::1111', '::ffff:1.1.1.1'];
+    expect([...forbidden, ...open].filter(createReach([]).permits)).toEqual(open);
   });
-
-  it.each(['1.1.1.1', '172.32.0.1', '2606:4700:4700::1111', '::ffff:1.1.1.1'])(
-    'permits connections to the public address %s',
-    (ip) => {
-      expect(createReach([]).permits(ip)).toBe(true);
-    },
-  );
 
   it('permits the private addresses and ranges that are allowed, and no others', () => {
     const allowed = createReach(['127.0.0.1', '10.0.0.0/24', 'fd00::/64']);

@@ -1,10 +1,10 @@
 import { concat, type Hex, keccak256, numberToHex, slice, stringToHex } from 'viem';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import type { NodeBlock, NodeReceipt } from '../../services/chain/node.ts';
 import { temporaryFolder } from '../folder.ts';
-import { type FakeNode, startFakeNode } from './fake-node.ts';
-import { type Harness, startHarness } from './harness.ts';
-import { type Receiver, startReceiver } from './receiver.ts';
+import { startFakeNode } from './fake-node.ts';
+import { startHarness } from './harness.ts';
+import { startReceiver } from './receiver.ts';
 import {
   ARBITRUM_DEPOSIT,
   BASE_DEPOSIT,
@@ -18,20 +18,6 @@ import {
 const ZERO: Hex = '0x0000000000000000000000000000000000000000';
 const HASH: Hex = `0x${'a'.repeat(64)}`;
 
-let folder: string;
-let receiver: Receiver;
-let services: Harness;
-let node: FakeNode;
-beforeEach(async () => {
-  folder = temporaryFolder();
-  receiver = await startReceiver();
-});
-afterEach(async () => {
-  await services.close();
-  node.close();
-  await receiver.close();
-});
-
 interface RecordedChain {
   chainId: number;
   block: NodeBlock;
@@ -40,8 +26,8 @@ interface RecordedChain {
   traces?: readonly object[];
 }
 
-/** What the services post about a block to a webhook that watches an address: direction, from, to, value, internal. */
-async function postedOf({ chainId, block, receipts, traces }: RecordedChain, watched: Hex): Promise<unknown[]> {
+/** What a webhook for an address gets of a block (direction, from, to, value, internal), and what the node is asked. */
+async function postedOf({ chainId, block, receipts, traces }: RecordedChain, watched: Hex) {
   const number = Number(block.number);
   const parent = { number: numberToHex(number - 1), hash: block.parentHash, parentHash: HASH, timestamp: '0x1' };
   let height = number - 1;
@@ -51,7 +37,7 @@ async function postedOf({ chainId, block, receipts, traces }: RecordedChain, wat
     if (wanted > height) return null;
     return wanted === number ? block : { ...parent, number: numberToHex(wanted), transactions: [] };
   };
-  node = await startFakeNode(({ method, params: [first] }) => {
+  const node = await startFakeNode(({ method, params: [first] }) => {
     if (method === 'eth_chainId') return { result: numberToHex(chainId) };
     if (method === 'eth_blockNumber') return { result: numberToHex(height) };
     if (method === 'eth_getBlockByNumber') return { result: blockAt(first) };
@@ -62,14 +48,18 @@ async function postedOf({ chainId, block, receipts, traces }: RecordedChain, wat
     if (method === 'debug_traceBlockByNumber' && traces) return { result: traces };
     return { error: { code: -32601, message: 'the method is not available' } } as never;
   });
-  services = await startHarness({ rpcUrl: node.url, dir: folder });
+  onTestFinished(node.close);
+  const receiver = await startReceiver();
+  onTestFinished(receiver.close);
+  const services = await startHarness({ rpcUrl: node.url, dir: temporaryFolder() });
+  onTestFinished(services.close);
   await services.watch(receiver.url, [watched]);
   await services.notification.scan();
   height = number;
   await services.notification.scan();
   await services.sent();
   expect((await services.ready()).gaps).toEqual([]);
-  return receiver
+  const posted = receiver
     .events()
     .map(({ direction, from, to, value, isInternalTransaction = false, txHash, blockHash }) => {
       expect(blockHash).toBe(block.hash);
@@ -77,6 +67,7 @@ async function postedOf({ chainId, block, receipts, traces }: RecordedChain, wat
       return [direction, String(from).toLowerCase(), String(to).toLowerCase(), value, isInternalTransaction];
     })
     .sort();
+  return { posted, asked: node.asked.map(({ method }) => method) };
 }
 
 const untraced = (block: NodeBlock) =>
@@ -161,7 +152,7 @@ it.each<[what: string, chain: RecordedChain, watched: Hex, posted: unknown[][]]>
     [['incoming', '0x0000000000000000000000000000000000001010', polygonUser, '1772043931424358792936', true]],
   ],
 ])('posts %s', async (_what, chain, watched, posted) => {
-  expect(await postedOf(chain, watched)).toEqual(posted);
+  expect((await postedOf(chain, watched)).posted).toEqual(posted);
 });
 
 it('posts a payment on zkSync, although its Bloom filter is empty, and asks for no traces', async () => {
@@ -169,9 +160,10 @@ it('posts a payment on zkSync, although its Bloom filter is empty, and asks for 
   const none: Hex = `0x${'0'.repeat(64)}`;
   const block = blockOf([transaction], { number: '0xfdb944', transactionsRoot: none, receiptsRoot: none, logsBloom });
   const passing = '0x9b896c0e23220469c7ae69cb4bbae391eaa4c8da';
-  expect(await postedOf({ chainId: 324, block, receipts: [ZKSYNC_PAYMENT] }, passing)).toEqual([
+  const { posted, asked } = await postedOf({ chainId: 324, block, receipts: [ZKSYNC_PAYMENT] }, passing);
+  expect(posted).toEqual([
     ['incoming', transaction.to, passing, '319464906174152', false],
     ['outgoing', passing, '0x042b8289c97896529ec2fe49ba1a8b9c956a86cc', '319464906174152', false],
   ]);
-  expect(node.asked.filter(({ method }) => /trace/.test(method))).toEqual([]);
+  expect(asked.filter((method) => /trace/.test(method))).toEqual([]);
 });
