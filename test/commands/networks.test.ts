@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { operatorScope } from '../../src/domain/project.ts';
 import { forFile } from '../for-file.ts';
 import { networksEnvironment } from '../networks-file.ts';
@@ -249,6 +249,22 @@ describe('one network of several', () => {
     world.clock.advance(86_400_000);
     expect(await world.read('token', { address: TOKEN })).toMatch(/\*\*FUSE\*\*: .*\n\*\*BASE\*\*: /);
     expect(await world.read('token', { address: TOKEN, network: 'gnosis' })).toContain('off');
+  });
+
+  it('asks three of four explorers for a token, and names the network that it did not ask', async () => {
+    const titles = ['fuse', 'base', 'gnosis', 'celo'];
+    const four = await startWorld({
+      environment: networksEnvironment(
+        titles.map((name, n) => ({ name, title: name, chainId: n + 1, explorerApiUrl: `${explorer.url}/${name}` })),
+      ),
+    });
+    onTestFinished(four.close);
+    knowing = '/celo';
+    const before = explorer.requests.length;
+    const refused = textOf(await four.use('token', { address: TOKEN }));
+    expect(explorer.requests.slice(before).map(({ url }) => url.split('/')[1])).toEqual(['fuse', 'base', 'gnosis']);
+    expect(refused).toContain('Not asked: celo');
+    expect(textOf(await four.use('token', { address: TOKEN, network: 'celo' }))).toMatch(/^celo\n/);
   });
 
   it('explains and sums up equal transfers of two networks apart', async () => {

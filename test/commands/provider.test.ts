@@ -130,6 +130,23 @@ describe('/provider search', () => {
     expect(await world.choices('provider search', 'category', { category: 'bra' }, here)).toHaveLength(1);
   });
 
+  it('offers providers with long names, and filters by them on each page', async () => {
+    const long = `Endpoints of a very long name ${'x'.repeat(20)}`;
+    directory([...providers(12), { provider: long }, { provider: 'Acme, Inc.' }]);
+    const filters = () => new URL(upstream.requests.at(-1)!.url, upstream.url).searchParams.get('filters')!;
+    const offered = (provider: string) => world.choices('provider search', 'provider', { category: 'apis', provider });
+    await expect
+      .poll(() => offered('acme'), { message: 'the choices for “acme”', timeout: 120_000 })
+      .toEqual([{ name: 'Acme, Inc.', value: 'Acme, Inc.' }]);
+    expect(await offered('Provider 1, endp')).toMatchObject([{ value: `Provider 1, ${long}` }]);
+    const answer = await world.use('provider search', { category: 'apis', provider: long });
+    expect(JSON.parse(filters())).toEqual([{ id: 'provider', value: [long] }]);
+    upstream.requests.length = 0;
+    world.clock.advance(3_600_000);
+    await world.press(answer, 'provider:page:apis:1');
+    expect(JSON.parse(filters())).toEqual([{ id: 'provider', value: [long] }]);
+  });
+
   it('offers names without invisible characters and links, and finds them by what the directory calls them', async () => {
     const bidi = '\u202eemcA\u200b';
     directory([{ provider: bidi }, { provider: 'Free at evil.example' }, { provider: 'x'.repeat(90) }]);
@@ -196,13 +213,17 @@ describe('/provider search', () => {
     expect(await world.read('provider search', { category: 'apis' })).toMatch(/ is off.*`DISCOVERY_URL`/);
   });
 
-  it('offers the active categories', async () => {
+  it('offers the active categories, and the known ones when the service hangs', async () => {
     directory([]);
     // The service may take longer than choices may wait; then its response is used by the next try.
     const offered = () => world.choices('provider search', 'category', { category: 'bra' });
     await expect
       .poll(offered, { message: 'the choices for “bra”', timeout: 120_000 })
       .toEqual([{ name: 'brandnew', value: 'brandnew' }]);
+    await world.restart({ upstreamTimeoutMs: 50 });
+    upstream.set(() => null);
+    expect(await world.choices('provider search', 'category')).toHaveLength(12);
+    expect(await search({})).toContain('did not respond in time');
   });
 });
 

@@ -213,6 +213,7 @@ describe('/webhook remove', () => {
 
   it.each<[string, Given, RegExp]>([
     ['403', { status: 403, body: {} }, /Not removed[\s\S]*unknown webhook/],
+    ['408', { status: 408, body: {} }, /Not removed[\s\S]*did not respond in time[\s\S]*may have worked/],
     ['500', { status: 500, body: {} }, /Not removed[\s\S]*error 500[\s\S]*may have worked/],
   ])('explains what went wrong with a removal when the service responds with %s', async (_, given, sentence) => {
     const asked = await remove(A);

@@ -150,6 +150,18 @@ describe('compact alerts of a transaction', () => {
     expect(read(...alerts)).toBe(`${text} · transaction`);
   });
 
+  it.each([
+    ['en-US', 'to 0xcc95E8…cf6430', 'from the zero address', 'with the zero address'],
+    ['de', 'an 0xcc95E8…cf6430', 'von der Nulladresse', 'mit der Nulladresse'],
+    ['pt-BR', 'para 0xcc95E8…cf6430', 'do endereço zero', 'com o endereço zero'],
+  ])('inflects the zero address after a preposition in %s', (language, to, from, withIt) => {
+    const leg = (transfer: Partial<Transfer>) => compact({ txHash: HASH, ...transfer }, { language });
+    const minted = leg({ ...COIN, from: ZERO_ADDRESS, to: TREASURY });
+    const paid = read(leg({ from: TREASURY, to: ALICE }), minted);
+    for (const words of [to, from]) expect(paid).toContain(words);
+    expect(read(leg({ from: TREASURY, to: ZERO_ADDRESS }), minted)).toContain(withIt);
+  });
+
   it('shows up to ten transfers of a transaction one by one, and sums up eleven or two hundred', () => {
     const paid = (count: number) =>
       render(Array.from({ length: count }, (_, n) => compact({ txHash: HASH, from: TREASURY, to: address(n + 1) })));

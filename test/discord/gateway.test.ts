@@ -69,8 +69,9 @@ describe('connecting', () => {
     await untilReady({ gateway });
   });
 
-  it('uses as many connections as Discord recommends', async () => {
-    const discord = await standIn({ sessionStarts: { shards: 3 } });
+  it('uses as many connections as Discord recommends for many servers', async () => {
+    const discord = await standIn();
+    for (let n = 0; n < 2_501; n++) discord.act({ do: 'guild.create', name: `Server ${n}`, ownerId: seed.ada });
     const { gateway, logged } = await start(discord);
     await until('the log says “connected to Discord”', () => has(logged, 'connected to Discord'));
     expect(gateway.state()).toBe('ready');
@@ -79,7 +80,7 @@ describe('connecting', () => {
       '1 of 3',
       '2 of 3',
     ]);
-    expect(logged.find(({ msg }) => msg === 'connected to Discord')).toMatchObject({ guilds: 2, shards: 3 });
+    expect(logged.find(({ msg }) => msg === 'connected to Discord')).toMatchObject({ guilds: 2_503, shards: 3 });
     // Not even the first connection is refused.
     expect(logged.filter(({ level }) => level > 30)).toEqual([]);
   });
