@@ -144,14 +144,8 @@ add(
 )
   .argument('<ids...>', 'IDs such as d12 or q3, or: all')
   .action((ids: string[]) => onDeadLetters('replay', ids));
-add(
-  deadLetters,
-  'discard',
-  'delete these permanently',
-  'deadletters -- discard d12 q3',
-  'deadletters -- discard channel 123456789012345678',
-)
-  .argument('<ids...>', 'IDs; or: all (every delivery that could not be read); or: channel <channel ID>')
+add(deadLetters, 'discard', 'delete these permanently', 'deadletters -- discard d12 q3')
+  .argument('<ids...>', 'IDs; or: all (every delivery that could not be read)')
   .action((ids: string[]) => onDeadLetters('discard', ids));
 
 // The database contains receiver tokens, so only this user may read the files that are created.

@@ -11,22 +11,11 @@ type DeadLetterStore = Pick<Store, 'deadLetters' | 'quarantine'>;
 
 const ALL = Number.MAX_SAFE_INTEGER;
 
-/** Escapes what a terminal would not show unchanged: control characters, direction marks and broken UTF-8. */
-function safe(bytes: Uint8Array | string): string {
-  const text = typeof bytes === 'string' ? bytes : decode(Buffer.from(bytes));
-  return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (character) =>
+/** Escapes what a terminal would not show unchanged: control characters and direction marks. */
+const safe = (text: string): string =>
+  text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (character) =>
     character === '\n' ? '\n' : `\\u{${character.codePointAt(0)!.toString(16)}}`,
   );
-}
-
-/** Decodes UTF-8; if the bytes are not UTF-8, writes each byte beyond ASCII as `\xNN`. */
-function decode(bytes: Buffer): string {
-  const text = bytes.toString('utf8');
-  if (Buffer.from(text).equals(bytes)) return text;
-  const isAscii = (byte: number) => byte === 10 || (byte >= 32 && byte < 127);
-  const hex = (byte: number) => `\\x${byte.toString(16).padStart(2, '0')}`;
-  return [...bytes].map((byte) => (isAscii(byte) ? String.fromCharCode(byte) : hex(byte))).join('');
-}
 
 const at = (time: number) => new Date(time).toISOString();
 const oneLine = (text: string) => safe(text).replaceAll('\n', ' ').slice(0, 200);
@@ -77,7 +66,7 @@ async function show({ deadLetters, quarantine }: DeadLetterStore, [id = '']: str
     `url      ${urlOf(delivery)}`,
     `reason   ${oneLine(delivery.reason)}`,
     ...(delivery.body
-      ? [`body     ${delivery.bytes} bytes:`, safe(delivery.body)]
+      ? [`body     ${delivery.bytes} bytes:`, safe(Buffer.from(delivery.body).toString())]
       : [`body     ${delivery.bytes} bytes, deleted because the quarantine was full; SHA-256 ${delivery.hash}`]),
   ].join('\n');
 }
@@ -86,10 +75,10 @@ async function replay(store: DeadLetterStore, ids: string[]): Promise<string> {
   const { deadLetters, quarantine } = store;
   const now = systemClock.now();
   if (ids.join() !== 'all') {
-    const queued = await each(store, ids, ({ isLetter, number }) =>
+    const queued = await each(ids, 'queued again', ({ isLetter, number }) =>
       isLetter ? deadLetters.replay(number, now) : quarantine.replay([number]).then((done) => done === 1),
     );
-    return `${queued} queued again; a running bot retries within a minute.`;
+    return `${queued} A running bot retries within a minute.`;
   }
   let letters = 0;
   for (const { id } of await deadLetters.list(ALL)) if (await deadLetters.replay(id, now)) letters++;
@@ -105,47 +94,23 @@ async function discard(store: DeadLetterStore, ids: string[]): Promise<string> {
     const deleted = counted(await inSteps(await idsOf(quarantine), quarantine.discard), 'delivery', 'deliveries');
     return `Deleted ${deleted}. A running bot notices within a minute.`;
   }
-  if (ids[0] === 'channel') {
-    const [, channel = '', ...more] = ids;
-    if (!/^\d{1,20}$/.test(channel) || more.length > 0)
-      throw new UserError('Specify one channel ID: npm run deadletters -- discard channel 123456789012345678');
-    const letters = (await deadLetters.list(ALL)).filter(({ channelId }) => channelId === channel);
-    const discarded = await inSteps(
-      letters.map((letter) => letter.id),
-      (some) => deadLetters.discard(some, now),
-    );
-    const deleted = counted(discarded, 'dead letter', 'dead letters');
-    return `Deleted ${deleted} of channel ${channel}.`;
-  }
-  const deleted = await each(store, ids, ({ isLetter, number }) =>
+  return each(ids, 'deleted', ({ isLetter, number }) =>
     (isLetter ? deadLetters.discard([number], now) : quarantine.discard([number])).then((done) => done === 1),
   );
-  return `${deleted} deleted.`;
 }
 
-/** Does nothing if one is not an ID or does not exist. */
-async function each(
-  { deadLetters, quarantine }: DeadLetterStore,
-  ids: string[],
-  act: (id: Id) => Promise<boolean>,
-): Promise<string> {
-  const all = [...new Set(ids)].map(parse);
-  const known = new Set((await deadLetters.list(ALL)).map((letter) => letter.id));
-  const absent: Id[] = [];
-  for (const id of all) if (!(id.isLetter ? known.has(id.number) : await quarantine.get(id.number))) absent.push(id);
-  if (absent.length > 0) throw missing(namesOf(absent));
-  const done: Id[] = [];
-  for (const id of all) if (await act(id)) done.push(id);
-  const failed = all.filter((id) => !done.includes(id));
-  const did = `${namesOf(done)} ${done.length === 1 ? 'is' : 'are'}`;
-  if (failed.length === 0) return did;
-  const reason = failed.some(({ isLetter }) => isLetter)
-    ? `${namesOf(failed)} was replayed or discarded meanwhile.`
-    : `The bytes of ${namesOf(failed)} were deleted, so it cannot be read again: discard it.`;
-  throw new UserError(`${done.length > 0 ? `${did} done. ` : ''}${reason}`);
+/** `done`: what `act` does to each of them. */
+async function each(ids: string[], done: string, act: (id: Id) => Promise<boolean>): Promise<string> {
+  const acted: string[] = [];
+  const failed: string[] = [];
+  for (const id of [...new Set(ids)].map(parse)) ((await act(id)) ? acted : failed).push(id.name);
+  const report = acted.length === 0 ? '' : `${acted.join(', ')}: ${done}.`;
+  if (failed.length === 0) return report;
+  const names = failed.join(', ');
+  throw new UserError(`${report} ${names}: not ${done}. It is not in the list, or its bytes were deleted.`.trim());
 }
 
-/** How many deliveries or dead letters one step handles: a running bot writes between steps. */
+/** How many deliveries one step handles: a running bot writes between steps. */
 const STEP = 200;
 
 const idsOf = async ({ list }: Pick<Store['quarantine'], 'list'>): Promise<number[]> =>
@@ -163,8 +128,6 @@ interface Id {
   isLetter: boolean;
   number: number;
 }
-
-const namesOf = (ids: readonly Id[]) => ids.map(({ name }) => name).join(', ');
 
 function parse(id: string): Id {
   const found = /^([dq])(\d{1,15})$/.exec(id);
