@@ -25,23 +25,17 @@ export function createInterfaceHealth({
 }) {
   const outages = new Map<Interface, Outage>();
   const probes = new Map<Interface, Probe>();
-  let stopProbes = () => {};
-  let isClosed = false;
-
-  function probeWhatIsDown(): void {
+  const stopProbes = repeat(clock, PROBE_MS, () => {
     for (const name of outages.keys()) void probes.get(name)?.();
-  }
+  });
 
   function began(name: Interface, failure: UpstreamFailure): void {
     log.warn({ interface: name, reason: failure.status }, 'interface unavailable');
     outages.set(name, { since: clock.now(), failure });
-    // An interface that fails again and again must not delay the probes of the others.
-    if (outages.size === 1 && !isClosed) stopProbes = repeat(clock, PROBE_MS, probeWhatIsDown);
   }
 
   function ended(name: Interface, { since }: Outage): void {
     outages.delete(name);
-    if (outages.size === 0) stopProbes();
     log.info({ interface: name, forMs: Math.max(0, clock.now() - since) }, 'interface available again');
   }
 
@@ -64,9 +58,6 @@ export function createInterfaceHealth({
     },
     outages: (): ReadonlyMap<Interface, Readonly<Outage>> => outages,
     /** Records results, but probes no more. */
-    close(): void {
-      isClosed = true;
-      stopProbes();
-    },
+    close: stopProbes,
   };
 }
