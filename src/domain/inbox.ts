@@ -119,25 +119,14 @@ export interface ScopeQuota {
   limits: QuotaLimits;
 }
 
-/** `no-sender`: there were only trusted proxies; `source` is the last of them. */
-export type RefusedSource =
-  | { reason: 'unlisted' | 'no-sender'; source: string }
-  | { reason: 'unreadable'; source: null };
+/** `no-sender`: there were only trusted proxies; `source` is the last of them. Otherwise it may be no IP address. */
+export interface RefusedSource {
+  reason: 'unlisted' | 'no-sender';
+  source: string;
+}
 
-/** `untrusted`, `expired`, `wrong-name`: the certificate. `no-tls`: no support for TLS. `away`: any other reason. */
-export const UNREACHABLE = [
-  'dns',
-  'refused',
-  'timeout',
-  'untrusted',
-  'expired',
-  'wrong-name',
-  'no-tls',
-  'away',
-] as const;
-
-/** `other`: something else responds there, with this status code. */
+/** `other`: something else responds there, with this status code. `reason`: `timeout` or an error's code. */
 export type Reachability =
   | { status: 'reachable' }
   | { status: 'other'; code: number }
-  | { status: (typeof UNREACHABLE)[number] };
+  | { status: 'unreachable'; reason: string };

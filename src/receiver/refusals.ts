@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { type Clock, MINUTE } from '../domain/clock.ts';
 import type { QuotaReason, RefusedSource } from '../domain/inbox.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import type { SignatureFault } from './signature.ts';
 
 /** The reasons are also the metrics' labels. */
@@ -29,6 +30,11 @@ const STATUS = {
 export type RefusalReason = keyof typeof STATUS;
 export const REFUSAL_REASONS = Object.keys(STATUS) as RefusalReason[];
 
+const SOURCE_WARNINGS: Record<RefusedSource['reason'], string> = {
+  unlisted: 'delivery from an address that is not in RECEIVER_SOURCES',
+  'no-sender': 'delivery without a sender’s address behind the trusted proxy',
+};
+
 export interface Refusal {
   reason: RefusalReason;
   scope: number | null;
@@ -39,29 +45,15 @@ export interface Refusal {
 export type Refusals = ReturnType<typeof createRefusals>;
 
 export function createRefusals(options: {
-  count(reason: RefusalReason): void;
+  metrics: Pick<Metrics, 'refused'>;
   clock: Pick<Clock, 'now' | 'elapsed'>;
   log: Logger;
 }) {
-  const { count, log } = options;
+  const { metrics, log } = options;
   const { now, elapsed } = options.clock;
   const sources = new Map<number | 'any', RefusedSource & { at: number }>();
   const signatures = new Map<number, { fault: SignatureFault; at: number; count: number }>();
   let connectionsLoggedAt = Number.NEGATIVE_INFINITY;
-
-  function logSource({ reason, source }: RefusedSource): void {
-    switch (reason) {
-      case 'unlisted':
-        log.warn({ source }, 'delivery from an address that is not in RECEIVER_SOURCES');
-        break;
-      case 'no-sender':
-        log.warn({ proxy: source }, 'delivery without a sender’s address behind the trusted proxy');
-        break;
-      case 'unreadable':
-        log.warn('delivery with an X-Forwarded-For that is not a list of IP addresses');
-        break;
-    }
-  }
 
   function logConnections(): void {
     if (elapsed() - connectionsLoggedAt < MINUTE) return;
@@ -71,12 +63,12 @@ export function createRefusals(options: {
 
   return {
     record({ reason, scope, source, fault }: Refusal): number {
-      count(reason);
+      metrics.refused.inc({ reason });
       log.debug({ reason, source, scope }, 'request rejected');
       if (reason === 'connections') logConnections();
       if (source) {
         for (const key of [scope, 'any'] as const) if (key !== null) sources.set(key, { ...source, at: now() });
-        logSource(source);
+        log.warn({ source: source.source }, SOURCE_WARNINGS[source.reason]);
       }
       if (fault && scope !== null) {
         signatures.set(scope, { fault, at: now(), count: (signatures.get(scope)?.count ?? 0) + 1 });
