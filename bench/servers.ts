@@ -5,7 +5,9 @@ import fastify from 'fastify';
 import pino from 'pino';
 import { quotaLimits, readConfig } from '../src/config.ts';
 import { systemClock } from '../src/domain/clock.ts';
+import { createMetrics } from '../src/metrics/metrics.ts';
 import { indexTokens } from '../src/receiver/path-tokens.ts';
+import { REFUSAL_REASONS } from '../src/receiver/refusals.ts';
 import { startReceiver } from '../src/receiver/server.ts';
 import { openSqlite } from '../src/store/sqlite/open.ts';
 import { serve, TOKEN } from './processes.ts';
@@ -28,7 +30,7 @@ async function receiver(folder: string): Promise<string> {
     limits: quotaLimits(config),
     maxConnections: 10_000,
     syncMs: () => 0,
-    count: { received: () => undefined, refused: () => undefined },
+    metrics: createMetrics(REFUSAL_REASONS),
     clock: systemClock,
     log: pino({ level: 'silent' }),
   });

@@ -143,10 +143,7 @@ async function startReceiving(
     maxConnections: maxConnections(limits),
     ...(headers && { headers }),
     syncMs: database.syncMs,
-    count: {
-      received: () => metrics.received.inc(),
-      refused: (reason) => metrics.refused.inc({ reason }),
-    },
+    metrics,
     clock,
     log,
   });

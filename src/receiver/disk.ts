@@ -1,12 +1,10 @@
 import type { Logger } from 'pino';
-import { type Clock, MINUTE, SECOND } from '../domain/clock.ts';
+import { type Clock, MINUTE, repeat, SECOND } from '../domain/clock.ts';
 import { freeBytes as freeBytesOf } from '../limits.ts';
 
 const EVERY_MS = 10 * SECOND;
 /** After the disk was full, free space is reserved for the operator for this long. */
 const FULL_MS = MINUTE;
-/** Bytes that a byte of a body takes on the disk, at most: in the log, in the database, and in what is routed from it. */
-const BYTES_PER_BYTE = 4;
 
 export type Disk = ReturnType<typeof watchDisk>;
 
@@ -20,47 +18,29 @@ export function watchDisk(options: {
   /** Bytes in the database file that new rows reuse: they count as free. */
   reusableBytes(): Promise<number>;
 }) {
-  const { file, reserveBytes, log, freeBytes = freeBytesOf, reusableBytes } = options;
-  const { after, elapsed } = options.clock;
-  /** Free bytes at the last check, less what may have been written since. */
-  let free = Number.POSITIVE_INFINITY;
+  const { file, reserveBytes, clock, log, freeBytes = freeBytesOf, reusableBytes } = options;
+  let isLow = false;
   let fullAt = Number.NEGATIVE_INFINITY;
-  let wasLow = false;
-  let isStopped = false;
-  let cancel = (): void => undefined;
 
   async function check(path: string): Promise<void> {
     // A file system that does not report its size keeps no reserve.
-    const [onDisk, inFile] = await Promise.all([
-      freeBytes(path).catch(() => Number.POSITIVE_INFINITY),
-      reusableBytes().catch(() => 0),
-    ]);
-    const found = onDisk + inFile;
-    if (isStopped) return;
-    free = found;
-    const isLow = found < reserveBytes;
-    if (isLow && !wasLow)
-      log.error(
-        { freeBytes: found, reserveBytes },
-        'disk almost full: rejecting deliveries to servers’ own URLs, deleting transfers of uncataloged tokens',
-      );
-    wasLow = isLow;
-    cancel = after(EVERY_MS, () => void check(path));
+    const onDisk = await freeBytes(path).catch(() => Number.POSITIVE_INFINITY);
+    const free = onDisk + (await reusableBytes().catch(() => 0));
+    const wasLow = isLow;
+    isLow = free < reserveBytes;
+    if (!isLow || wasLow) return;
+    log.error(
+      { freeBytes: free, reserveBytes },
+      'disk almost full: rejecting deliveries to servers’ own URLs, deleting transfers of uncataloged tokens',
+    );
   }
 
-  if (file !== null) void check(file);
   return {
-    isLow: (): boolean => free < reserveBytes || elapsed() - fullAt < FULL_MS,
-    wrote(bytes: number): void {
-      free -= bytes * BYTES_PER_BYTE;
-    },
+    isLow: (): boolean => isLow || clock.elapsed() - fullAt < FULL_MS,
     wasFull(): void {
-      fullAt = elapsed();
+      fullAt = clock.elapsed();
     },
-    close(): void {
-      isStopped = true;
-      cancel();
-    },
+    close: file === null ? () => {} : repeat(clock, EVERY_MS, () => check(file), 0),
   };
 }
 
@@ -71,24 +51,25 @@ const SLOW_MS = 10 * SECOND;
 
 export type StorageFault = ReturnType<typeof createStorageFault>;
 
+const SLOW = 'slow';
+
 /** `syncMs`: how long the last commit took, or the current one has taken. */
 export function createStorageFault(options: { clock: Pick<Clock, 'elapsed'>; syncMs(): number; log: Logger }) {
   const { syncMs, log } = options;
   const { elapsed } = options.clock;
-  let fault: { reason: string; isSlow: boolean; at: number } | null = null;
+  let fault: { kind: string; reason: string; at: number } | null = null;
 
-  function record(reason: string, isSlow: boolean): void {
-    const isChange = isSlow ? !fault?.isSlow : fault?.reason !== reason;
-    fault = { reason, isSlow, at: elapsed() };
-    if (isChange) log.error({ reason }, 'cannot store deliveries: returning 503, the sender will retry');
+  function failed(reason: string, kind = reason): void {
+    if (kind !== fault?.kind) log.error({ reason }, 'cannot store deliveries: returning 503, the sender will retry');
+    fault = { kind, reason, at: elapsed() };
   }
 
   return {
-    failed: (reason: string): void => record(reason, false),
-    slow: (): void => record(`storing takes too long: the disk took ${Math.round(syncMs())} ms to sync`, true),
+    failed: (reason: string): void => failed(reason),
+    slow: (): void => failed(`storing takes too long: the disk took ${Math.round(syncMs())} ms to sync`, SLOW),
     /** On a slow disk the next deliveries may still fail. */
     stored(): void {
-      if (fault === null || (fault.isSlow && elapsed() - fault.at < SLOW_MS)) return;
+      if (fault === null || (fault.kind === SLOW && elapsed() - fault.at < SLOW_MS)) return;
       fault = null;
       log.info('deliveries can be stored again');
     },

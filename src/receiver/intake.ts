@@ -22,7 +22,7 @@ interface IntakeOptions {
   store: { inbox: Pick<Store['inbox'], 'append'> };
   inbox: Inbox;
   admission: Pick<Admission, 'complete' | 'release'>;
-  disk: Pick<Disk, 'wrote' | 'wasFull'>;
+  disk: Pick<Disk, 'wasFull'>;
   quotas: Pick<Quotas, 'stored'>;
   storage: StorageFault;
   clock: Pick<Clock, 'elapsed'>;
@@ -37,18 +37,14 @@ export function createIntake(options: IntakeOptions) {
   const { elapsed } = options.clock;
   const queue: WaitingBody[] = [];
   let isRunning = false;
-  let commits = 0;
 
-  /** Each commit begins before the previous one's responses are written: they take as long. */
   async function run(): Promise<void> {
-    let stored: WaitingBody[] = [];
     while (queue.length > 0) {
-      const committing = commit(queue.splice(0, MAX_IN_COMMIT));
-      answer(stored);
-      stored = await committing;
+      const stored = await commit(queue.splice(0, MAX_IN_COMMIT));
+      // After the next commit began: writing the responses takes as long.
+      setImmediate(answer, stored);
     }
     isRunning = false;
-    answer(stored);
   }
 
   function refuse(group: WaitingBody[], reason: RefusalReason): void {
@@ -63,7 +59,6 @@ export function createIntake(options: IntakeOptions) {
     const isLate = ({ ticket }: WaitingBody) => began - ticket.arrivedMs > LATE_MS;
     const late = bodies.filter(isLate);
     refuse(late, 'late');
-    if (late.length > 0) storage.slow();
     const group = bodies.filter((waiting) => !isLate(waiting));
     if (group.length === 0) return [];
     try {
@@ -72,7 +67,6 @@ export function createIntake(options: IntakeOptions) {
           return { scope, receivedAt, run, runMs, identity, body };
         }),
       );
-      commits++;
       storage.stored();
       for (const { ticket } of group) admission.release(ticket);
       log.debug({ inbox: ids, ms: Math.round(elapsed() - began) }, 'deliveries stored');
@@ -87,13 +81,11 @@ export function createIntake(options: IntakeOptions) {
   }
 
   function answer(stored: WaitingBody[]): void {
-    if (stored.length === 0) return;
     for (const { ticket, body, answer } of stored) {
       answer('stored');
       quotas.stored(ticket.scope, body.length);
-      disk.wrote(body.length);
     }
-    inbox.wake();
+    if (stored.length > 0) inbox.wake();
   }
 
   return {
@@ -105,6 +97,5 @@ export function createIntake(options: IntakeOptions) {
       // Once the events of this moment are handled: their bodies share the commit.
       setImmediate(() => void run());
     },
-    commits: (): number => commits,
   };
 }

@@ -20,7 +20,6 @@ export function createOps({
   const app = fastify({
     ...NO_SCHEMAS,
     logger: false,
-    exposeHeadRoutes: true,
     http: HEADERS,
     requestTimeout: 10_000,
     // The rest of the shutdown does not wait for a scrape that hangs.
@@ -38,8 +37,5 @@ export function createOps({
     const { contentType, text } = await scrape();
     return reply.type(contentType).send(text);
   });
-  app.setNotFoundHandler((_request, reply) =>
-    reply.code(404).send({ ok: false, error: 'Here are /healthz, /readyz and /metrics.' }),
-  );
   return app;
 }

@@ -62,6 +62,12 @@ export async function openPathTokens(options: {
   for (const scope of missing) await store.projects.addToken(makePathToken(), scope);
   if (missing.length > 0) await refresh();
 
+  async function applied(change: Promise<boolean>): Promise<boolean> {
+    const isDone = await change;
+    await refresh();
+    return isDone;
+  }
+
   return {
     scopeOf: (given: string): number | null => scopeOf(given),
     networkOf: (scope: number): number => networks.get(scope) ?? FIRST_NETWORK,
@@ -74,16 +80,8 @@ export async function openPathTokens(options: {
     },
     refresh,
     /** false while an older token still has to be revoked. */
-    async rotate(scope: number): Promise<boolean> {
-      const isDone = await store.projects.rotateToken(scope, makePathToken());
-      await refresh();
-      return isDone;
-    },
-    async revoke(scope: number): Promise<boolean> {
-      const isDone = await store.projects.revokeToken(scope);
-      await refresh();
-      return isDone;
-    },
+    rotate: (scope: number) => applied(store.projects.rotateToken(scope, makePathToken())),
+    revoke: (scope: number) => applied(store.projects.revokeToken(scope)),
   };
 }
 

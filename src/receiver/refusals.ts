@@ -30,11 +30,6 @@ const STATUS = {
 export type RefusalReason = keyof typeof STATUS;
 export const REFUSAL_REASONS = Object.keys(STATUS) as RefusalReason[];
 
-const SOURCE_WARNINGS: Record<RefusedSource['reason'], string> = {
-  unlisted: 'delivery from an address that is not in RECEIVER_SOURCES',
-  'no-sender': 'delivery without a sender’s address behind the trusted proxy',
-};
-
 export interface Refusal {
   reason: RefusalReason;
   scope: number | null;
@@ -55,6 +50,11 @@ export function createRefusals(options: {
   const signatures = new Map<number, { fault: SignatureFault; at: number; count: number }>();
   let connectionsLoggedAt = Number.NEGATIVE_INFINITY;
 
+  function logSource({ reason, source }: RefusedSource): void {
+    if (reason === 'unlisted') log.warn({ source }, 'delivery from an address that is not in RECEIVER_SOURCES');
+    else log.warn({ proxy: source }, 'delivery without a sender’s address behind the trusted proxy');
+  }
+
   function logConnections(): void {
     if (elapsed() - connectionsLoggedAt < MINUTE) return;
     connectionsLoggedAt = elapsed();
@@ -68,7 +68,7 @@ export function createRefusals(options: {
       if (reason === 'connections') logConnections();
       if (source) {
         for (const key of [scope, 'any'] as const) if (key !== null) sources.set(key, { ...source, at: now() });
-        log.warn({ source: source.source }, SOURCE_WARNINGS[source.reason]);
+        logSource(source);
       }
       if (fault && scope !== null) {
         signatures.set(scope, { fault, at: now(), count: (signatures.get(scope)?.count ?? 0) + 1 });

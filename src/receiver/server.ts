@@ -1,5 +1,5 @@
 import { METHODS } from 'node:http';
-import type { AddressInfo, Server, Socket } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { IpRanges } from '../config/values.ts';
@@ -8,21 +8,19 @@ import { type Clock, repeat, SECOND } from '../domain/clock.ts';
 import type { Inbox, QuotaLimits } from '../domain/inbox.ts';
 import { MIB } from '../domain/units.ts';
 import { startError } from '../errors.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import type { Store } from '../store/store.ts';
 import { type Admission, createAdmission, createQuotas, plainIp, type Ticket } from './admission.ts';
 import { createStorageFault, type StorageFault, watchDisk } from './disk.ts';
 import { createIntake, type Intake } from './intake.ts';
 import type { ScopeOf } from './path-tokens.ts';
-import { createRefusals, type Refusal, type RefusalReason, type Refusals } from './refusals.ts';
+import { createRefusals, type Refusal, type Refusals } from './refusals.ts';
 import { startRun } from './run.ts';
 import type { CheckSignature } from './signature.ts';
 
-const MAX_BODY_BYTES = MIB;
 const DEADLINE_MS = 2 * SECOND;
 const SHUTDOWN_GRACE_MS = 2 * SECOND;
 const USAGE_MS = 10 * SECOND;
-/** Connections from addresses that may not deliver, at most. Beyond this the oldest of them is closed. */
-const MAX_STRANGERS = 128;
 
 export const HEADERS = { headersTimeout: 5_000, connectionsCheckingInterval: 1_000 };
 
@@ -42,10 +40,7 @@ declare module 'fastify' {
 }
 
 export interface ReceiverOptions {
-  config: Pick<
-    Config,
-    'HOST' | 'PORT' | 'ROLES' | 'networks' | 'RECEIVER_SOURCE_CHECK' | 'TRUSTED_PROXIES' | 'DISK_RESERVE_MB'
-  >;
+  config: Config;
   store: Pick<Store, 'inbox' | 'retention'>;
   /** null: the database is on a server. */
   file: string | null;
@@ -58,7 +53,7 @@ export interface ReceiverOptions {
   /** Tests shorten these. */
   headers?: typeof HEADERS;
   syncMs(): number;
-  count: { received(): void; refused(reason: RefusalReason): void };
+  metrics: Pick<Metrics, 'received' | 'refused'>;
   clock: Clock;
   log: Logger;
 }
@@ -73,7 +68,7 @@ export async function startReceiver(options: ReceiverOptions) {
   const disk = closing(watchDisk({ file: options.file, reserveBytes, clock, log, reusableBytes }));
   const run = closing(startRun(clock));
   const quotas = createQuotas({ ...options, isDiskLow: disk.isLow });
-  const refusals = createRefusals({ ...options, count: options.count.refused });
+  const refusals = createRefusals(options);
   const storage = createStorageFault(options);
   const admission = createAdmission({ ...options, run, quotas, refusals, storage });
   const intake = createIntake({ ...options, admission, disk, quotas, storage });
@@ -88,7 +83,6 @@ export async function startReceiver(options: ReceiverOptions) {
   stack.defer(async () => {
     admission.stop();
     const cancelGrace = clock.after(SHUTDOWN_GRACE_MS, () => app.server.closeAllConnections());
-    app.server.closeIdleConnections();
     await app.close();
     cancelGrace();
   });
@@ -125,13 +119,10 @@ function createServer(options: ReceiverOptions, { admission, intake, refusals, s
     ...NO_SCHEMAS,
     logger: false,
     http: options.headers ?? HEADERS,
-    bodyLimit: MAX_BODY_BYTES,
+    bodyLimit: MIB,
     trustProxy: (address: string) => config.TRUSTED_PROXIES.has(plainIp(address) ?? ''),
     // A body that stops half-way must not keep its connection; the sender itself times out after 3 s.
     requestTimeout: 10_000,
-    connectionTimeout: 0,
-    keepAliveTimeout: 72_000,
-    routerOptions: { maxParamLength: 200 },
     return503OnClosing: false,
     exposeHeadRoutes: false,
     frameworkErrors: (_error, _request, reply: FastifyReply) => void reply.code(404).send({ ok: false }),
@@ -143,8 +134,6 @@ function createServer(options: ReceiverOptions, { admission, intake, refusals, s
   // Whatever its content type, a body is stored as bytes.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-  // Node would ask for the body before the token is checked, and refuse every other expectation.
-  for (const event of ['checkContinue', 'checkExpectation']) app.server.on(event, app.routing);
   // Every method is routed, so that a wrong one gets 405 and not 404.
   for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
 
@@ -178,8 +167,6 @@ function createServer(options: ReceiverOptions, { admission, intake, refusals, s
       request.ticket = admitted;
       request.headers['content-type'] = 'application/octet-stream';
       startDeadline(admitted, reply);
-      // An HTTP/1.0 sender would read this as the response.
-      if (request.headers.expect !== undefined && request.raw.httpVersion !== '1.0') reply.raw.writeContinue();
       done();
     },
     handler(request, reply) {
@@ -194,7 +181,7 @@ function createServer(options: ReceiverOptions, { admission, intake, refusals, s
       intake.store(ticket, body, (result) => {
         if (reply.sent) return;
         if (result !== 'stored') return void refuse(reply, { reason: result, scope });
-        options.count.received();
+        options.metrics.received.inc();
         reply.code(200).header('content-type', 'application/json; charset=utf-8').send('{"ok":true}');
       });
     },
@@ -216,24 +203,23 @@ function createServer(options: ReceiverOptions, { admission, intake, refusals, s
   return app;
 }
 
-/** Idle connections leave file descriptors for the database and Discord. Strangers' connections close each other. */
+/** Connections leave file descriptors for the database and Discord, and those of strangers leave half for the others. */
 function capConnections(server: Server, maxConnections: number, admission: Admission, refusals: Refusals): void {
-  const maxStrangers = Math.min(MAX_STRANGERS, Math.ceil(maxConnections / 2));
-  /** In the order of arrival. */
-  const strangers = new Set<Socket>();
+  const refuse = () => refusals.record({ reason: 'connections', scope: null });
+  let strangers = 0;
   server.maxConnections = maxConnections;
-  server.on('drop', () => refusals.record({ reason: 'connections', scope: null }));
+  server.on('drop', refuse);
   server.on('connection', (socket) => {
     if (!admission.isStranger(socket.remoteAddress)) return;
-    strangers.add(socket);
-    socket.once('close', () => strangers.delete(socket));
-    if (strangers.size <= maxStrangers) return;
-    const [oldest] = strangers;
-    oldest?.destroy();
+    strangers++;
+    socket.once('close', () => strangers--);
+    if (strangers <= maxConnections / 2) return;
+    refuse();
+    socket.destroy();
   });
 }
 
-/** `name`: the variable that sets the port. The error that it throws names a fix. */
+/** `name`: the variable that sets the port. */
 export async function listen(
   app: Pick<FastifyInstance, 'listen' | 'server'>,
   host: string,
@@ -244,7 +230,8 @@ export async function listen(
     await app.listen({ host, port });
   } catch (error) {
     const fault = error as NodeJS.ErrnoException;
-    throw startError(`Ledgerbell cannot start: ${listenFault(fault, host, port, name)}`, fault);
+    const todo = `Set another ${name} or ${name.replace('PORT', 'HOST')}.`;
+    throw startError(`Ledgerbell cannot start: ${fault.message}. ${todo}`, fault);
   }
   const shown = host.includes(':') ? `[${host}]` : host;
   return `http://${shown}:${(app.server.address() as AddressInfo).port}`;
@@ -254,19 +241,4 @@ export async function assertListenable(host: string, port: number, name: string)
   const app = fastify(NO_SCHEMAS);
   await listen(app, host, port, name);
   await app.close();
-}
-
-function listenFault({ code, message }: NodeJS.ErrnoException, host: string, port: number, name: string): string {
-  const hostName = name.replace('PORT', 'HOST');
-  switch (code) {
-    case 'EADDRINUSE':
-      return `port ${port} on ${host} is in use. Stop what uses it, or set another ${name}.`;
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-      return `${host} is not an address of this machine. Set ${hostName} to one that is, like 127.0.0.1.`;
-    case 'EACCES':
-      return `this user may not listen on port ${port}. Set ${name} to one above 1023.`;
-    default:
-      return `${message}. Set another ${name} or ${hostName}.`;
-  }
 }

@@ -24,7 +24,7 @@ it.each(['PORT', 'OPS_PORT'])('exits with 1 and makes no database when %s is in 
   const file = temporaryFile();
   const { code, stderr } = await startInVain(file, { [name]: port });
   expect([code, existsSync(file)]).toEqual([1, false]);
-  expect(stderr).toContain(`port ${port} on 127.0.0.1 is in use`);
+  expect(stderr).toContain(`address already in use 127.0.0.1:${port}. Set another ${name} or `);
 });
 
 it('exits with 78 and the limit to raise when it may open too few files, and makes no database', async () => {

@@ -155,9 +155,4 @@ describe('the figures', () => {
     await deliver(payment());
     await reaches('dead_letters', 1);
   });
-
-  it('names its three routes in a 404 for any other path', async () => {
-    const { status, text } = await (await startWhole()).get('/');
-    expect([status, text]).toEqual([404, '{"ok":false,"error":"Here are /healthz, /readyz and /metrics."}']);
-  });
 });

@@ -49,15 +49,6 @@ it('counts the receiver as busy while 64 requests are open, and for 25 ms after 
 });
 
 describe('the verdict', () => {
-  it('refuses requests once 128 complete ones have waited a second for the disk', () => {
-    const { admission, state, verdict, ticket } = open();
-    for (let n = 0; n < 128; n++) admission.complete(ticket(OPERATOR), 1);
-    state.time = 999;
-    expect(verdict(OPERATOR)).toBeNull();
-    state.time = 1_000;
-    expect(verdict(OPERATOR)).toBe('overload');
-  });
-
   it('refuses requests just after the process was suspended: their senders gave up and come again', () => {
     const { state, verdict } = open();
     state.wasSuspended = true;
@@ -78,7 +69,7 @@ describe('the verdict', () => {
       store: { inbox: { append } } as unknown as Store,
       inbox: { wake: () => undefined },
       admission,
-      disk: { wrote: () => undefined, wasFull: () => undefined },
+      disk: { wasFull: () => undefined },
       quotas: { stored: () => undefined },
       storage,
       clock: { elapsed: () => state.time },

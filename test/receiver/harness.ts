@@ -77,7 +77,7 @@ export async function openReceiver({
   stack.defer(routing.giveUp);
   const { store, receiver, working } = app.internals;
   const { services } = working();
-  const { admission, intake } = receiver;
+  const { admission } = receiver;
   const url = new URL(app.receiver);
   const { get, ...client } = createClient(url, app.ops);
   const ends = stack.move();
@@ -87,7 +87,6 @@ export async function openReceiver({
     store,
     services,
     admission,
-    intake,
     stopAdmitting: receiver.stopAdmitting,
     close: () => ends.disposeAsync(),
     logged,
@@ -156,7 +155,7 @@ interface PostOptions {
 
 interface Refusal {
   reason: string;
-  source: { source: string | null; reason: string } | null;
+  source: { source: string; reason: string } | null;
 }
 
 /** Stores projects, each of another server, as an earlier process of the bot would have. */

@@ -41,11 +41,10 @@ describe('a URL with a signing secret', () => {
   );
 
   const bytes = Buffer.from([0xff, 0x00, 0xfe]);
-  const lastOfEight = [...Array<string>(7).fill(FOREIGN), NEW];
   it.each([
     ['over bytes that are not text', bytes, signed(bytes)],
     ['five minutes ago', BODY, signed(BODY, { at: NOW - 300_000 })],
-    ['after seven others', BODY, signed(BODY, { secrets: lastOfEight })],
+    ['after another one', BODY, signed(BODY, { secrets: [FOREIGN, NEW] })],
   ])('accepts a right signature %s', async (_which, body, given) => {
     expect(await shared.post(URL, body, given)).toMatchObject({ status: 200 });
   });
@@ -63,11 +62,6 @@ describe('a URL with a signing secret', () => {
     ['the signature of another id', { ...headers, 'webhook-id': 'msg_2' }, 'wrong'],
     ['a signature of another version', { ...headers, 'webhook-signature': 'v2,AAAA' }, 'wrong'],
     ['a signature that is not base64', { ...headers, 'webhook-signature': 'v1,%%%' }, 'wrong'],
-    [
-      'a right signature after eight others',
-      signed(BODY, { secrets: [...Array<string>(8).fill(FOREIGN), NEW] }).headers,
-      'wrong',
-    ],
     ['a signature of more than 5 minutes ago', signed(BODY, { at: NOW - 301_000 }).headers, 'stale'],
     ['a signature of more than 5 minutes ahead', signed(BODY, { at: NOW + 301_000 }).headers, 'stale'],
   ])('returns 401 to %s, counts it and stores nothing', async (_name, given, fault) => {
