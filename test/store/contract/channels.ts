@@ -9,6 +9,7 @@ import {
   GUILD,
   NOW,
   name,
+  next,
   notice,
   OTHER_CHANNEL,
   OTHER_GUILD,
@@ -54,6 +55,15 @@ export function channelsContract(it: StoreTest): void {
       expect(await head(store)).toMatchObject({ state: 'parked', dueAt: NOW + 5, attempts: 1, since: NOW });
       expect(await store.channels.blocked(GUILD)).toEqual([{ channelId: CHANNEL, state: 'parked', reason: '50001' }]);
       expect(await store.channels.blocked(OTHER_GUILD)).toEqual([]);
+    });
+
+    it('freezes the notice about a blocked channel elsewhere, and withdraws it when that opens', async ({ store }) => {
+      await post(store, [1]);
+      const elsewhere = notice({ channelId: OTHER_CHANNEL, aboutChannelId: CHANNEL });
+      await store.channels.setState(PARKED, elsewhere);
+      expect(await next(store, NOW, OTHER_CHANNEL)).toMatchObject({ status: 'batch', batch: { kind: 'notice' } });
+      await store.channels.setState({ ...PARKED, state: 'ready', reason: null });
+      expect(await next(store, NOW, OTHER_CHANNEL)).toMatchObject({ status: 'nothing' });
     });
 
     it('keeps a notice that Discord may have when the channel that it is about opens', async ({ store }) => {
