@@ -117,17 +117,6 @@ describe('the figures', () => {
     },
   );
 
-  it('shows how long a channel’s only alert has waited for Discord', async () => {
-    const { deliver, discord, reaches, metrics } = await startWhole();
-    discord.fault({ fault: { kind: 'error', status: 503 }, path: MESSAGES });
-    await deliver(payment());
-    await reaches('outbox_frozen', 1);
-    await until(
-      'the metrics show how long an alert waits',
-      async () => (await metrics()).get('outbox_oldest_seconds') !== 0,
-    );
-  });
-
   it('shows that the gateway is down from the start, while alerts are posted and commands are not', async () => {
     const prepare = (discord: Discord) => void discord.fault({ fault: { kind: 'gateway-down' } });
     const { deliver, posted, get } = await startWhole({ prepare });

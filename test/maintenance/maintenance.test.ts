@@ -2,7 +2,7 @@ import { request } from 'undici';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { seed } from '../../sandbox/discord/index.ts';
 import { DAY, HOUR, MINUTE } from '../../src/domain/clock.ts';
-import { noGateway, readLog } from '../app.ts';
+import { readLog } from '../app.ts';
 import {
   ALERTS,
   HARBOR,
@@ -97,35 +97,6 @@ it('deletes entries of the audit log after a year', async () => {
   await pipeline.pass(HOUR, MINUTE);
   await until('the older entry is deleted', async () => (await audit.page(HARBOR, 0, 9)).total === 1);
   expect((await audit.page(HARBOR, 0, 9)).entries).toMatchObject([{ at: now - 364 * DAY }]);
-});
-
-it('deletes nothing after it was stopped during a deletion', async () => {
-  const held = Promise.withResolvers<void>();
-  const deletions: string[] = [];
-  const { close, pass, clock } = await openPipeline({
-    // The gateway closes after maintenance was stopped.
-    connect: (options) => ({ ...noGateway(options), close: async () => held.resolve() }),
-    store: ({ retention, audit, ...store }) => ({
-      ...store,
-      retention: {
-        ...retention,
-        async pruneTransfers() {
-          deletions.push('some transfers');
-          await held.promise;
-          // There are more.
-          return 1;
-        },
-        setPrunedBefore: async () => void deletions.push('all transfers'),
-      },
-      audit: { ...audit, prune: async () => deletions.push('audit entries') },
-    }),
-  });
-  await pass(HOUR, MINUTE);
-  await until('a deletion is under way', () => deletions.length > 0);
-  await close();
-  await new Promise((resolve) => setImmediate(resolve));
-  // No timer is left that would delete again.
-  expect([deletions, clock.untilNext()]).toEqual([['some transfers'], Number.POSITIVE_INFINITY]);
 });
 
 it('logs that an erasure failed, unless it was stopped', async () => {

@@ -77,20 +77,6 @@ it('keeps the configured number of compressed daily backups in the configured fo
   expect(backups.last()).toBeGreaterThan(0);
 });
 
-it('makes the next backup at the same time of the next day, even if the last one took long', async () => {
-  const { open, clock, write, names, hour } = start();
-  open();
-  for (const [hours, made] of [
-    [23, 1],
-    [24, 2],
-  ] as const) {
-    // The look is ten minutes from here.
-    write('daily-2026.sqlite', clock.now() + HOUR / 6 - hours * HOUR + 20_000);
-    await hour();
-    expect(names()).toHaveLength(made);
-  }
-});
-
 it('retries a daily backup that fails', async () => {
   const { open, backups, hour } = start();
   await hour();
