@@ -108,7 +108,6 @@ const BY_GUILD = [
   'subscriptions',
   'labels',
   'token_mutes',
-  'webhook_names',
   'chosen_webhooks',
   'guilds',
   'statements',

@@ -46,7 +46,6 @@ function fill(db: Database, guild: string, number: number): void {
     'guilds',
     'confirmations',
     'audit',
-    'webhook_names',
     'chosen_webhooks',
     'labels',
     'token_mutes',
