@@ -3,16 +3,7 @@ import { isLinkable } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
 import type { Translate } from '../src/languages/index.ts';
 import type { Discovery, ProviderQuery } from '../src/upstream/discovery.ts';
-import {
-  closestProvider,
-  decodeNames,
-  encodeNames,
-  groupProviders,
-  linksOf,
-  namesIn,
-  offerProviders,
-  sectionOf,
-} from './provider/show.ts';
+import { closestProvider, groupProviders, linksOf, namesIn, offerProviders, sectionOf } from './provider/show.ts';
 import { linkButton, pager, rows } from './shared/components.ts';
 import { integer, same, text, withSubcommands } from './shared/define.ts';
 import { explain, notConfigured } from './shared/failure.ts';
@@ -27,10 +18,7 @@ const NETWORK_OPTION = networkOption('The network whose directory is searched (d
 const PER_PAGE = 5;
 /** After this, the last known or the specified categories are offered. */
 const CHOICES_MS = 1_000;
-const KEYS_PER_LINE = 20;
 const CATEGORY = /^[\w-]{1,50}$/;
-/** Characters in a custom ID, which has at most 100. */
-const MAX_NAME = 24;
 
 const keyOf = (typed: string | null, keys: readonly string[]): string =>
   keys.find((key) => key.toLowerCase() === typed?.trim().toLowerCase()) ?? typed?.trim() ?? '';
@@ -79,9 +67,7 @@ export const provider = perNetwork<Command<Context>>({
       async press(_: ButtonUse, [category = '', page = '0', words = '', only = ''], context) {
         if (!CATEGORY.test(category)) throw new UserError(context.own('provider.oldPage'));
         const discovery = discoveryOf(context);
-        const providers = await decodeNames(namesIn(decode(only)), category, discovery);
-        if (providers === null) throw new UserError(context.own('provider.oldPage'));
-        const query = { category, search: decode(words), providers };
+        const query = { category, search: decode(words), providers: namesIn(decode(only)) };
         return results(query, Number(page), discovery, context);
       },
     },
@@ -101,20 +87,11 @@ function discoveryOf({ own, ...context }: Context): Discovery {
 async function categories(discovery: Discovery, t: Translate): Promise<Reply> {
   const { keys, live } = await discovery.categories();
   return embedReply('info', t('provider.categories', { count: keys.length }), [
-    ...keyLines(keys),
+    ...keys.map((key) => `\`${key}\``),
     live ? null : t('provider.notLive'),
     `-# ${t('provider.useSearch')}`,
   ]);
 }
-
-/** Several in a line, because a reply that is too long loses whole lines. */
-const keyLines = (keys: readonly string[]): string[] =>
-  Array.from({ length: Math.ceil(keys.length / KEYS_PER_LINE) }, (_, line) =>
-    keys
-      .slice(line * KEYS_PER_LINE, (line + 1) * KEYS_PER_LINE)
-      .map((key) => `\`${key}\``)
-      .join(' · '),
-  );
 
 async function search(interaction: CommandUse, context: Context): Promise<Reply> {
   const { options } = interaction;
@@ -127,9 +104,7 @@ async function search(interaction: CommandUse, context: Context): Promise<Reply>
     const reason = own('provider.noCategory', { typed: quoted(typed), categories: listInCode(keys, own) });
     throw suggestionError(reason, typed, keys, own);
   }
-  const named = namesIn(options.getString('provider'));
-  const providers = await decodeNames(named, category, discovery);
-  if (providers === null) throw withInput(new UserError(own('provider.none')), named[0] ?? '', own);
+  const providers = namesIn(options.getString('provider'));
   const query = { category, search: options.getString('search')?.trim() || null, providers };
   const count = () => countLookUp('discovery', context);
   return results(query, (options.getInteger('page') ?? 1) - 1, discovery, context, count);
@@ -164,7 +139,7 @@ async function results(
   const { page, pages, shown } = pageOf(found, PER_PAGE, wanted);
   const beyond = wanted > page ? [t('provider.beyond', { page: wanted + 1, pages })] : [];
   const numbered = shown.map((one, index) => ({ one, number: page * PER_PAGE + index + 1 }));
-  const rest = `${encode(query.search)}:${encode(encodeNames(query.providers, MAX_NAME))}`;
+  const rest = `${encode(query.search)}:${encode(query.providers[0] ?? null)}`;
   const turn = pager(t, page, pages, (to) => `provider:page:${query.category}:${to}:${rest}`);
   // One row of links: a phone shows each on its own line.
   const links = numbered.flatMap(({ one, number }) => linksOf(t, one, number, Math.floor(PER_PAGE / shown.length)));

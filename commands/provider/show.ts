@@ -4,7 +4,7 @@ import { type Clock, inTime } from '../../src/domain/clock.ts';
 import { isLinkable, isolate, looksLikeLink, plainText } from '../../src/domain/text.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import type { Discovery, ProviderQuery, ProviderRow } from '../../src/upstream/discovery.ts';
-import { fingerprint, linkButton } from '../shared/components.ts';
+import { linkButton } from '../shared/components.ts';
 import { thirdPartyName, thirdPartyText } from '../shared/reply.ts';
 import { choicesWith, closestMatch } from '../shared/suggestions.ts';
 
@@ -117,37 +117,14 @@ export function linksOf(t: Translate, { rows }: Provider, number: number, max: n
   return [...found].slice(0, max).map(([url, label]) => linkButton(label, url));
 }
 
+/** Discord's limit of a choice, in characters. */
 const MAX_VALUE = 100;
-const DIGITS = 8;
-
-/** Stands for a name where the name itself is too long. */
-const marked = (name: string): string => `#${fingerprint(name).slice(0, DIGITS)}`;
-const isMarked = (text: string): boolean => new RegExp(`^#[0-9a-f]{${DIGITS}}$`).test(text);
 
 /** The names in a text, separated by commas. A name may contain commas, so the whole text is one of them, and the first. */
 export function namesIn(text: string | null): string[] {
   const names = (text ?? '').split(',').map((name) => name.trim());
   const whole = text?.trim() ?? '';
   return [...new Set([whole, ...names])].filter((name) => name !== '');
-}
-
-/** The names of {@link namesIn} for a custom ID: as they were typed if they fit, otherwise as fingerprints. */
-export function encodeNames(names: readonly string[], max: number): string {
-  const whole = names[0] ?? '';
-  if (whole.length <= max && !whole.includes('#')) return whole;
-  return names.map(marked).join(',');
-}
-
-/** The names that fingerprints stand for; null if the category no longer has them. */
-export async function decodeNames(
-  names: readonly string[],
-  category: string,
-  discovery: Discovery,
-): Promise<readonly string[] | null> {
-  if (!names.some(isMarked)) return names;
-  const known = new Map((await providerNames(category, discovery)).map((name) => [marked(name), name]));
-  const found = names.flatMap((name) => (isMarked(name) ? (known.get(name) ?? []) : [name]));
-  return found.length > 0 ? found : null;
 }
 
 export async function closestProvider(query: ProviderQuery, discovery: Discovery): Promise<string | null> {
@@ -167,7 +144,7 @@ function choiceName(names: string, t: Translate): string {
   return isolate(plainText(names, MAX_VALUE) ?? t('provider.unnamed'));
 }
 
-/** Each choice repeats the names that were typed before it. */
+/** Each choice repeats the names that were typed before it. What is too long for a choice can still be typed. */
 export async function offerProviders(
   interaction: AutocompleteUse,
   category: string,
@@ -179,9 +156,9 @@ export async function offerProviders(
   const last = typed.slice(typed.lastIndexOf(',') + 1);
   const names = (await inTime(providerNames(category, discovery), withinMs, { after })) ?? [];
   const prefix = before === '' ? '' : `${before} `;
-  const choices = names.map((name) => {
-    const value = `${prefix}${name}`;
-    return { name: choiceName(value, t), value: value.length <= MAX_VALUE ? value : `${prefix}${marked(name)}` };
-  });
-  return choicesWith(last, choices);
+  const values = names.map((name) => `${prefix}${name}`).filter(({ length }) => length <= MAX_VALUE);
+  return choicesWith(
+    last,
+    values.map((value) => ({ name: choiceName(value, t), value })),
+  );
 }

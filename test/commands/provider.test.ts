@@ -233,7 +233,7 @@ it('lists the active categories, as many as fit into a reply, or marks them as t
     Array.from({ length: 400 }, (_, n) => `category-${n}`),
   );
   const text = await world.read('provider categories');
-  expect(text).toContain('`category-0` · `category-1`');
+  expect(text).toContain('`category-0`\n`category-1`');
   expect(text).toMatch(/… \+\d+/);
   await world.restart();
   upstream.set(() => HTML);
