@@ -1,7 +1,7 @@
 import type { AddressText, Asset } from '../../src/domain/address.ts';
 import { amountOfToken, isAmount, typedAmount } from '../../src/domain/amount.ts';
 import { type Filters, FOREVER, type KindFilter, thresholdOf } from '../../src/domain/subscription.ts';
-import { ifRefused, type OtherText, UserError } from '../../src/errors.ts';
+import { type OtherText, UserError } from '../../src/errors.ts';
 import type { Language, Translate } from '../../src/languages/index.ts';
 import { mayBeThousands, writeNumber } from '../../src/languages/languages.ts';
 import { entriesOf, faultText, type Names, readAddresses } from '../shared/names.ts';
@@ -25,13 +25,6 @@ export interface Reading {
 
 /** Returns the text of an option or a column; undefined: it was not given. */
 export type Input = (option: string) => string | undefined;
-
-/** Reads a cell of a file; a refusal carries the text as its cause, so that equal refusals are shown once. */
-export function withCause<Value>(text: string, read: () => Value): Value {
-  return ifRefused(read, ({ message, readings }) => {
-    throw new UserError(message, { cause: text, readings });
-  });
-}
 
 /** The text is not empty; `name` is what it is called. Throws a {@link UserError}. */
 type Read<Value> = (text: string, reading: Reading, name: string) => Value;

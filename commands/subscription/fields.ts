@@ -38,7 +38,6 @@ import {
   readRole,
   readThreshold,
   readToken,
-  withCause,
   withoutDollar,
   writeMinimums,
   writeMoment,
@@ -244,10 +243,8 @@ function readField<Key extends keyof Flat>(key: Key, input: Input, reading: Read
 }
 
 function withTyped<Value>(option: string, typed: string, { t, language, called }: Reading, read: () => Value): Value {
-  // For a file, each fault is shown once with its line numbers.
-  if (language === null) return withCause(typed, read);
-  // Nobody types a role.
-  if (option === 'mention') return read();
+  // Nobody types a role, except in a file.
+  if (option === 'mention' && language !== null) return read();
   return ifRefused(read, (error) => {
     throw withInput(error, typed, t, called(option));
   });

@@ -21,9 +21,7 @@ import { type CurrentState, type Plan, planImport } from './plan.ts';
 
 const MAX_ROWS = 6;
 const MAX_FAULTS = 12;
-const MAX_RUNS = 8;
-const MAX_INPUTS = 3;
-const MAX_INPUT = 60;
+const MAX_LINES = 8;
 
 const IMPORT = 'subscription.import';
 
@@ -156,38 +154,11 @@ async function readCurrent(context: Context): Promise<CurrentState> {
 }
 
 function faults(errors: Plan['errors'], t: Translate): string[] {
-  const kinds = [...Map.groupBy(errors, ({ text }) => text)].slice(0, MAX_FAULTS);
-  const rest = errors.length - kinds.reduce((sum, [, those]) => sum + those.length, 0);
-  return [
-    ...kinds.map(([reason, those]) => {
-      const lines = runsOf(those.map(({ line }) => line)).join(t('reply.comma'));
-      const line = t('subscription.import.line', { count: those.length, lines, reason });
-      return [line, ...typedIn(reason, those, t)].join(' ');
-    }),
-    ...(rest > 0 ? [t('subscription.import.moreErrors', { count: rest })] : []),
-  ];
-}
-
-/** What was entered in the lines of one fault, unless its reason shows that. */
-function typedIn(reason: string, errors: Plan['errors'], t: Translate): string[] {
-  const texts = [
-    ...new Set(errors.flatMap(({ typed }) => (typed === undefined ? [] : quoted(typed.slice(0, MAX_INPUT))))),
-  ];
-  if (texts.every((text) => reason.includes(text))) return [];
-  const shown = [...texts.slice(0, MAX_INPUTS), ...(texts.length > MAX_INPUTS ? ['…'] : [])];
-  return [t('reply.typed', { text: shown.join(t('reply.comma')) })];
-}
-
-/** Ascending numbers as runs, such as `3`, `7–46`, `50`; only the first ones if there are many. */
-function runsOf(numbers: readonly number[]): string[] {
-  const runs: { first: number; last: number }[] = [];
-  for (const number of numbers) {
-    const run = runs.at(-1);
-    if (run && number === run.last + 1) run.last = number;
-    else runs.push({ first: number, last: number });
-  }
-  const shown = runs.slice(0, MAX_RUNS).map(({ first, last }) => (first === last ? `${first}` : `${first}–${last}`));
-  return [...shown, ...(runs.length > MAX_RUNS ? ['…'] : [])];
+  const kinds = [...Map.groupBy(errors, ({ text }) => text)];
+  return firstOf(t, kinds, MAX_FAULTS, ([reason, those]) => {
+    const lines = firstOf(t, those, MAX_LINES, ({ line }) => String(line)).join(t('reply.comma'));
+    return t('subscription.import.line', { count: those.length, lines, reason });
+  });
 }
 
 function preview(

@@ -1,5 +1,4 @@
-import { type GuildBasedChannel, GuildMember, PermissionFlagsBits } from 'discord.js';
-import type { Use } from '../../src/discord/command.ts';
+import type { GuildBasedChannel } from 'discord.js';
 import type { AddressText } from '../../src/domain/address.ts';
 import { type Label, MAX_LABELS, nameKey } from '../../src/domain/guild.ts';
 import type { ImportedSubscription } from '../../src/domain/subscription.ts';
@@ -7,15 +6,13 @@ import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { TARGET_TYPES } from '../shared/channels.ts';
 import { boldName, notNamed } from '../shared/names.ts';
-import { quoted } from '../shared/reply.ts';
+import { quoted, withInput } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
-import { withSuggestion } from '../shared/suggestions.ts';
 
-/** A fault of a file. Lines are counted from 1; `typed` is the text at fault. */
+/** A fault of a file. Lines are counted from 1. */
 export interface Fault {
   line: number;
   text: string;
-  typed?: string;
 }
 
 export type FileNames = Map<AddressText, { name: string; line: number }>;
@@ -61,17 +58,12 @@ export function findNameFaults(
   return faults;
 }
 
-/** Only this many rows with an unknown channel get a suggestion: a file may have thousands. */
-const MAX_SUGGESTIONS = 10;
-
 /** Reads the channel of a row: `<#id>`, an ID or a name; an empty text means the default channel. */
 type ReadChannel = (text: string) => { channelId: string; picked: GuildBasedChannel | null };
 
-/** Suggests no channel that is `hidden` from the person. */
-export function channelReader(hidden: ReadonlySet<string>, { interaction, server, t }: Context): ReadChannel {
+export function channelReader({ interaction, server, t }: Context): ReadChannel {
   const { guild, channelId: here } = interaction;
   const channels = guild?.channels.cache;
-  let unknown = 0;
   return (text) => {
     const id = text === '' ? (server.defaultChannel ?? here) : /^(?:<#)?(\d{5,20})>?$/.exec(text)?.[1];
     if (id !== undefined) return { channelId: id, picked: channels?.get(id) ?? null };
@@ -79,21 +71,10 @@ export function channelReader(hidden: ReadonlySet<string>, { interaction, server
     const [first, ...others] = (
       channels?.filter((one) => one.name.toLowerCase() === name && isTarget(one)) ?? []
     ).values();
-    if (!first) {
-      const known = ++unknown > MAX_SUGGESTIONS ? [] : visibleNames(interaction, hidden);
-      const reason = withSuggestion(t('subscription.import.channel'), `#${name}`, known, t);
-      throw new UserError(reason, { cause: text });
-    }
+    if (!first) throw withInput(new UserError(t('subscription.import.channel')), text, t);
     if (others.length > 0) throw new UserError(t('subscription.import.channels', { name: quoted(text) }));
     return { channelId: first.id, picked: first };
   };
 }
 
 const isTarget = ({ type }: GuildBasedChannel): boolean => (TARGET_TYPES as readonly number[]).includes(type);
-
-function visibleNames({ guild, member }: Use, hidden: ReadonlySet<string>): string[] {
-  if (!guild || !(member instanceof GuildMember)) return [];
-  const isSeen = (one: GuildBasedChannel) =>
-    !hidden.has(one.id) && one.permissionsFor(member)?.has(PermissionFlagsBits.ViewChannel) === true;
-  return [...guild.channels.cache.values()].filter((one) => isTarget(one) && isSeen(one)).map(({ name }) => `#${name}`);
-}

@@ -9,10 +9,10 @@ import type { Translate } from '../../src/languages/index.ts';
 import { checkKnown, refuseUnseen } from '../shared/channels.ts';
 import { addressesNamed, faultText, type Names, nameOrNull, readName } from '../shared/names.ts';
 import { hasSeveral, isElsewhere, NETWORK, typedNetwork } from '../shared/networks.ts';
-import { fullAddress } from '../shared/reply.ts';
+import { fullAddress, readTyped, withInput } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
 import type { TokenBook } from '../shared/tokens.ts';
-import { type Input, withCause } from './field-values.ts';
+import type { Input } from './field-values.ts';
 import { DEFAULT_KEPT, type Kept, readChoices } from './fields.ts';
 import { columnsFor } from './file.ts';
 import { addName, channelReader, type Fault, type FileNames, findNameFaults, keepNames } from './plan-names.ts';
@@ -60,7 +60,7 @@ export async function planImport(text: string, current: CurrentState, context: C
   const [ours, offered] = [columnsFor(context.settings, true), columnsFor(context.settings)];
   const read = plain ? { columns: PLAIN_COLUMNS, foreign: [] } : readColumns(head?.cells ?? [], ours, offered, rows, t);
   if (typeof read === 'string') return onlyFault(head?.line ?? 1, read);
-  const readChannel = channelReader(current.hidden, context);
+  const readChannel = channelReader(context);
   // Another program's list is taken as far as it can be.
   const isOurs = read.columns.some((name) => name !== null && !['address', 'label', 'chain', NETWORK].includes(name));
   const baseline = { readChannel, current, context, isOurs };
@@ -149,8 +149,7 @@ async function planRows(
       add(record);
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
-      const typed = typeof error.cause === 'string' && error.cause !== '' ? { typed: error.cause } : {};
-      plan.errors.push({ line: record.line, text: error.message, ...typed });
+      plan.errors.push({ line: record.line, text: error.message });
     }
   }
   return { plan, names };
@@ -170,7 +169,7 @@ function networkIn(input: Input, chain: number | null, context: Context): number
   const { settings } = context;
   if (!hasSeveral(settings)) return null;
   const typed = input(NETWORK) ?? '';
-  if (typed !== '' && !isOtherChain(typed, context)) return withCause(typed, () => typedNetwork(typed, context));
+  if (typed !== '' && !isOtherChain(typed, context)) return typedNetwork(typed, context);
   const prefix = /(?<![\p{L}\d-])([a-z\d-]+):0x/iu.exec(input('address') ?? '')?.[1]?.toLowerCase();
   const named = [input('chain')?.toLowerCase(), prefix];
   const found = settings.networks.find(
@@ -216,14 +215,14 @@ type Subject =
 function readSubject(input: Input, { readChannel, current, context: { t } }: Baseline): Subject {
   const type = input('type')?.toLowerCase() || 'subscription';
   if (type !== 'label' && type !== 'subscription') {
-    throw new UserError(t('subscription.import.type'), { cause: type });
+    throw withInput(new UserError(t('subscription.import.type')), type, t);
   }
   const parse = type === 'label' ? parseAddress : parseWatchable;
   const typed = input('address') ?? '';
   const [named, ...others] = addressesNamed(typed, current.names);
   const isNamed = named !== undefined && others.length === 0 && !parse(typed).ok;
   const parsed = parse(isNamed ? named : typed);
-  if (!parsed.ok) throw new UserError(faultText(parsed.fault, typed, t), { cause: typed });
+  if (!parsed.ok) throw withInput(new UserError(faultText(parsed.fault, typed, t)), typed, t);
   const { address } = parsed;
   return type === 'label' ? { type, address } : { type, address, ...readChannel(input('channel') ?? '') };
 }
@@ -236,7 +235,8 @@ interface Row {
 }
 
 function readLabel({ address }: Subject, input: Input, { current, context: { t } }: Baseline): Row {
-  const name = withCause(input('label') ?? '', () => readName(input('label') ?? '', t));
+  const called = input('label') ?? '';
+  const name = readTyped(() => readName(called, t), called, t);
   return current.names.get(address) === name ? { name } : { name, label: { address, name } };
 }
 
@@ -253,7 +253,8 @@ function readSubscription(
   // A file omits mutes that have ended, so their absence is not a change.
   const before = found && !isMuted(found, context.now()) ? { ...found, mutedUntil: null } : found;
   // Channels that already get alerts are accepted; all others are checked like typed ones.
-  if (!before && !picked) throw new UserError(t('subscription.import.channel'), { cause: input('channel') });
+  if (!before && !picked)
+    throw withInput(new UserError(t('subscription.import.channel')), input('channel') || `<#${channelId}>`, t);
   if (!before) checkKnown(channelId, picked, context);
   const { hasPrices } = context.settings;
   const { guildId } = interaction;
@@ -261,7 +262,7 @@ function readSubscription(
   const reading = { t, guildId, tokens, names, hasPrices, ...AS_IN_FILE };
   const kept = readChoices<Kept>(input, before ?? DEFAULT_KEPT, reading);
   if (kept.mention !== null && kept.mention !== before?.mention && !interaction.guild?.roles.cache.has(kept.mention)) {
-    throw new UserError(t('subscription.filter.role'), { cause: input('mention') });
+    throw withInput(new UserError(t('subscription.filter.role')), input('mention')!, t);
   }
   const isOtherPing = PINGS.some((key) => kept[key] !== before?.[key]);
   if (isOtherPing) requireMention(interaction, kept.mention, channelId, t);

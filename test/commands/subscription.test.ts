@@ -127,7 +127,7 @@ describe('/subscription add', () => {
     await world.store.guilds.changeSettings(harbor.id, { defaultChannel: id });
     const imported = textOf(await world.bring(`address,channel\n${A},\n${B},<#${id}>`, { as: seed.noa }));
     expect(await add({ address: A }, { as: seed.noa })).toContain(`I can’t check whether you can see <#${id}>`);
-    expect(imported).toContain(`**Lines 2–3**: I can’t check whether you can see <#${id}>`);
+    expect(imported).toContain(`**Lines 2, 3**: I can’t check whether you can see <#${id}>`);
     expect(await all()).toEqual([]);
     expect(await add({ address: A }, { as: seed.noa, in: id })).toContain('Watching');
     expect(await add({ address: B })).toContain('Watching');
