@@ -219,8 +219,7 @@ export function createQuotas(options: {
       for (const { scope, ...usage } of found) Object.assign(today(scope), usage);
     },
     usage(scope: number): ScopeQuota {
-      const { waiting, dayBytes, refused } = today(scope);
-      return { waiting, storedToday: dayBytes, refused, limits };
+      return { refused: today(scope).refused, limits };
     },
   };
 }
