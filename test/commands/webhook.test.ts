@@ -109,16 +109,16 @@ describe('/webhook remove', () => {
 
   it('accepts a removal’s confirmation after a restart, but only once and from the same person', async () => {
     const asked = await remove(A);
+    const idIn = (question: typeof asked) => Number(buttonsOf(question)[0]!.split(':').at(-1));
+    const first = idIn(asked);
     await world.restart();
     await world.press(asked, 'webhook:confirm');
     expect(deletions()).toHaveLength(1);
     // A copy of the button on another message of another manager: the id alone carries no authority.
-    const take = (question: typeof asked, userId: string = seed.ada, guildId: string = harbor.id) => {
-      const id = Number(buttonsOf(question)[0]!.split(':').at(-1));
-      return world.store.confirmations.take({ guildId, userId, action: 'webhook.remove', notBefore: 0, id });
-    };
-    expect(await take(asked)).toBeNull();
-    const second = await remove(A);
+    const take = (id: number, userId: string = seed.ada, guildId: string = harbor.id) =>
+      world.store.confirmations.take({ guildId, userId, action: 'webhook.remove', notBefore: 0, id });
+    expect(await take(first)).toBeNull();
+    const second = idIn(await remove(A));
     expect(await take(second, seed.max)).toBeNull();
     expect(await take(second, seed.ada, orchid.id)).toBeNull();
     expect(await take(second)).toMatchObject({ webhook: ID });
