@@ -3,7 +3,7 @@ import { isLinkable } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
 import type { Translate } from '../src/languages/index.ts';
 import type { Discovery, ProviderQuery } from '../src/upstream/discovery.ts';
-import { closestProvider, groupProviders, linksOf, namesIn, offerProviders, sectionOf } from './provider/show.ts';
+import { groupProviders, linksOf, namesIn, offerProviders, sectionOf } from './provider/show.ts';
 import { linkButton, pager, rows } from './shared/components.ts';
 import { integer, same, text, withSubcommands } from './shared/define.ts';
 import { explain, notConfigured } from './shared/failure.ts';
@@ -129,12 +129,7 @@ async function results(
   const asked = [query.search, query.providers[0]].flatMap((text) => (text ? [thirdPartyName(t, text, '')] : []));
   const title = [query.category, ...asked].join(' · ');
   if (found.length === 0) {
-    const suggestion = await closestProvider(query, discovery);
-    const lines = [
-      t('provider.none'),
-      suggestion === null ? null : t('reply.suggestion', { text: quoted(suggestion) }),
-    ];
-    return embedReply('info', title, lines, { components: rows(browse) });
+    return embedReply('info', title, [t('provider.none')], { components: rows(browse) });
   }
   const { page, pages, shown } = pageOf(found, PER_PAGE, wanted);
   const beyond = wanted > page ? [t('provider.beyond', { page: wanted + 1, pages })] : [];

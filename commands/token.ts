@@ -52,13 +52,11 @@ export const token = {
       throw withInput(new UserError(own('token.native')), typed, own);
     const refusals: { on: Context; error: UserError }[] = [];
     for (const on of networks.slice(0, MAX_NETWORKS)) {
-      const { explorer, cooldown } = on;
-      const response = await explorer!.token(address, () => countLookUp('explorer', on));
+      const response = await on.explorer!.token(address, () => countLookUp('explorer', on));
       if (response.status === 'found') {
         const reply = show(response.token, await warningOf(response.token, interaction.guildId, on), on);
         return naming(reply, on);
       }
-      if (response.status === 'limited') cooldown.limited('explorer');
       const isUnknown = response.status === 'not-found' || response.status === 'invalid';
       const text = isUnknown
         ? own(response.status === 'invalid' ? 'token.invalid' : 'token.notFound', {
@@ -78,21 +76,15 @@ export const token = {
     const { t } = context;
     const picked = pickedNetwork(interaction, context);
     const typed = interaction.options.getFocused();
-    const { visible, names, seesAll } = await namesFor(context);
+    const { names, seesAll } = await namesFor(context);
     // Recent tokens are those of the whole guild, so only people who see all of its channels get them.
     const known = await knownIn(seesAll ? interaction.guildId : null, context, picked);
     const moved = known.filter((one) => one.token !== 'native' && (one.seen || typed !== '' || names.has(one.token)));
     const offered = tokenChoices(moved, t, names);
     const listed = new Set(moved.map(({ token }) => token));
-    const filters = visible.flatMap((one) => [one.token, ...one.filters.tokens]);
     return choicesWith(typed, [
       ...offered.flatMap(({ choice, isGenuine }) => (isGenuine ? choice : [])),
       ...[...names].flatMap(([address, name]) => (listed.has(address) ? [] : addressChoice(address, name))),
-      ...[...new Set(filters)].flatMap((asset) => {
-        if (asset === null || asset === 'native' || listed.has(asset) || names.has(asset)) return [];
-        const value = checksumAddress(asset);
-        return { name: t('token.choice', { address: value }), value };
-      }),
       ...offered.flatMap(({ choice, isGenuine }) => (isGenuine ? [] : choice)),
     ]);
   },
@@ -111,7 +103,7 @@ export const token = {
 
 /** Only the names that this person may know. */
 async function namesFor(context: Context) {
-  if (context.isOutside) return { visible: [], names: new Map<AddressText, string>(), seesAll: false };
+  if (context.isOutside) return { names: new Map<AddressText, string>(), seesAll: false };
   const { visible, unseen } = await seenBy(context);
   const shown = new Set(visible.map(({ address }) => address));
   const secret = new Set(unseen.map(({ address }) => address).filter((address) => !shown.has(address)));
@@ -122,7 +114,7 @@ async function namesFor(context: Context) {
     ...book.map(({ address, name }) => [address, name] as const),
     ...visible.flatMap(({ address, label }) => (label === null ? [] : [[address, label] as const])),
   ]);
-  return { visible, names, seesAll: secret.size === 0 };
+  return { names, seesAll: secret.size === 0 };
 }
 
 async function contractOf(typed: string, context: Context, network: number | null): Promise<Asset> {

@@ -3,10 +3,10 @@ import type { AutocompleteUse, Choice } from '../../src/discord/command.ts';
 import { type Clock, inTime } from '../../src/domain/clock.ts';
 import { isLinkable, isolate, looksLikeLink, plainText } from '../../src/domain/text.ts';
 import type { Translate } from '../../src/languages/index.ts';
-import type { Discovery, ProviderQuery, ProviderRow } from '../../src/upstream/discovery.ts';
+import type { Discovery, ProviderRow } from '../../src/upstream/discovery.ts';
 import { linkButton } from '../shared/components.ts';
 import { thirdPartyName, thirdPartyText } from '../shared/reply.ts';
-import { choicesWith, closestMatch } from '../shared/suggestions.ts';
+import { choicesWith } from '../shared/suggestions.ts';
 
 export interface Provider {
   name: string;
@@ -125,12 +125,6 @@ export function namesIn(text: string | null): string[] {
   const names = (text ?? '').split(',').map((name) => name.trim());
   const whole = text?.trim() ?? '';
   return [...new Set([whole, ...names])].filter((name) => name !== '');
-}
-
-export async function closestProvider(query: ProviderQuery, discovery: Discovery): Promise<string | null> {
-  const { category, providers } = query;
-  if (providers.length !== 1) return null;
-  return closestMatch(providers[0]!, await providerNames(category, discovery));
 }
 
 async function providerNames(category: string, discovery: Discovery): Promise<string[]> {

@@ -5,7 +5,7 @@ import { chainTitle } from '../../src/domain/network.ts';
 import { operatorScope } from '../../src/domain/project.ts';
 import { addressesOf, type Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
-import type { Notification, Webhook } from '../../src/upstream/notification.ts';
+import type { Webhook } from '../../src/upstream/notification.ts';
 import type { ProjectAccess } from '../../src/upstream/projects.ts';
 import { explain } from '../shared/failure.ts';
 import { namedAddress } from '../shared/names.ts';
@@ -17,9 +17,10 @@ import {
   addToWebhookButton,
   createWebhookButton,
   EVERY_TYPE,
-  MAX_WEBHOOKS,
   pointsAt,
   postingHere,
+  type ReadyProject,
+  withAddresses,
 } from '../shared/webhooks.ts';
 import { byNetwork, type Finding, fault, fine, hint } from './finding.ts';
 
@@ -71,7 +72,7 @@ async function checkNetwork(context: Context, subscriptions: readonly Subscripti
   const shown = firstOf(t, here, 5, ({ id }) =>
     id === null ? t('setup.check.unnamedWebhook') : inCode(id, '?', MAX_ID),
   );
-  const addresses = await checkAddresses(context, access.notification, here, subscriptions);
+  const addresses = await checkAddresses(context, access, here, subscriptions);
   return {
     findings: [
       ...findings,
@@ -121,27 +122,24 @@ function signatures({ t, network, projects, lastBadSignature }: Context, { own, 
 /** Whether the webhooks that post here have every watched address, each once; null: the service does not show it. */
 async function checkAddresses(
   context: Context,
-  notification: Notification,
+  project: ReadyProject,
   webhooks: readonly Webhook[],
   subscriptions: readonly Subscription[],
 ): Promise<{ findings: Finding[]; lacking: AddressText[] } | null> {
   const { t } = context;
-  const ids = webhooks.flatMap(({ id }) => id ?? []);
-  if (ids.length < webhooks.length || ids.length > MAX_WEBHOOKS) return null;
-  const lists = await Promise.all(ids.map((id) => notification.addresses(id, REQUEST_TIMEOUT_MS)));
-  const typesOf = new Map<AddressText, string[]>();
-  for (const [index, list] of lists.entries()) {
-    if (list.status !== 'ok') return null;
-    const type = webhooks[index]!.eventType ?? EVERY_TYPE;
-    for (const address of new Set(list.addresses)) typesOf.set(address, [...(typesOf.get(address) ?? []), type]);
-  }
+  const posting = await withAddresses(project, webhooks, (id) =>
+    project.notification.addresses(id, REQUEST_TIMEOUT_MS),
+  );
+  if (posting.some(({ addresses }) => addresses === null)) return null;
+  const typesOf = (address: AddressText) =>
+    posting.flatMap(({ eventType, addresses }) => (addresses!.has(address) ? eventType : []));
   const listed = (key: 'addressesLack' | 'addressesTwice', addresses: AddressText[], action?: APIButtonComponent) => {
     const shown = linesOf(addresses, subscriptions, context);
     return fault([t(`setup.check.${key}`, { count: addresses.length }), ...shown].join('\n'), action);
   };
   const watched = addressesOf(subscriptions);
-  const lacking = watched.filter((address) => !typesOf.has(address));
-  const twice = watched.filter((address) => overlap(typesOf.get(address) ?? []));
+  const lacking = watched.filter((address) => typesOf(address).length === 0);
+  const twice = watched.filter((address) => overlap(typesOf(address)));
   const findings = [
     lacking.length === 0
       ? fine(t('setup.check.addressesFine'))

@@ -1,5 +1,5 @@
 import type { InteractionContext } from '../../src/discord/command.ts';
-import { createBuckets, MINUTE, SECOND } from '../../src/domain/clock.ts';
+import { createBuckets, SECOND } from '../../src/domain/clock.ts';
 import type { Interface } from '../../src/domain/upstream.ts';
 import { UserError } from '../../src/errors.ts';
 import { relativeTime } from './reply.ts';
@@ -18,26 +18,19 @@ const LIMITS = {
   },
 };
 
-/** How long nobody can make a lookup after the explorer rate-limited one: scam checks need what it still accepts. */
-const LIMITED_MS = MINUTE;
-
 type Queried = Extract<Interface, 'explorer' | 'discovery'>;
 
 export interface Cooldown {
   take(service: Queried, guildId: string, userId: string): { who: 'person' | 'server' | 'all'; until: number } | null;
-  limited(service: Queried): void;
 }
 
 export function createCooldown(now: () => number): Cooldown {
   const limitsOf = (service: Queried) =>
     (['person', 'server', 'all'] as const).map((who) => ({ who, buckets: createBuckets(LIMITS[service][who]) }));
   const services = { explorer: limitsOf('explorer'), discovery: limitsOf('discovery') };
-  const limitedAt = new Map<Queried, number>();
   return {
     take(service, guildId, userId) {
       const at = now();
-      const until = (limitedAt.get(service) ?? Number.NEGATIVE_INFINITY) + LIMITED_MS;
-      if (at < until && until <= at + LIMITED_MS) return { who: 'all', until };
       const keys = { person: userId, server: guildId, all: '' };
       for (const { who, buckets } of services[service]) {
         const wait = buckets.wait(keys[who], at);
@@ -46,7 +39,6 @@ export function createCooldown(now: () => number): Cooldown {
       for (const { who, buckets } of services[service]) buckets.take(keys[who], at);
       return null;
     },
-    limited: (service) => void limitedAt.set(service, now()),
   };
 }
 

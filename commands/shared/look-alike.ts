@@ -15,30 +15,15 @@ interface KnownAddress {
 
 type Alike = ReadonlyMap<AddressText, KnownAddress>;
 
-async function knownByEnds(context: Context): Promise<Map<string, KnownAddress[]>> {
-  const [labels, watched] = await Promise.all([context.labels.list(context.guildId), visibleTo(context)]);
-  const known: KnownAddress[] = [...labels.map(({ address, name }) => ({ address, label: name })), ...watched];
-  return Map.groupBy(known, ({ address }) => outerDigitsOf(address));
-}
-
-/** The addresses of strangers that look like `watched`, or like one that this guild knows. */
-export async function impostorsAmong(
+/** The addresses that look like another one that this guild knows, or like one of `more`. */
+export async function lookAlikes(
   addresses: readonly AddressText[],
-  watched: AddressText,
   context: Context,
-): Promise<Set<AddressText>> {
-  const byEnds = await knownByEnds(context);
-  return new Set(
-    addresses.filter((address) => {
-      const alike = (byEnds.get(outerDigitsOf(address)) ?? []).map((one) => one.address);
-      if (outerDigitsOf(watched) === outerDigitsOf(address)) alike.push(watched);
-      return alike.length > 0 && !alike.includes(address);
-    }),
-  );
-}
-
-export async function lookAlikes(addresses: readonly AddressText[], context: Context): Promise<Alike> {
-  const byEnds = await knownByEnds(context);
+  more: readonly KnownAddress[] = [],
+): Promise<Alike> {
+  const [labels, watched] = await Promise.all([context.labels.list(context.guildId), visibleTo(context)]);
+  const known: KnownAddress[] = [...labels.map(({ address, name }) => ({ address, label: name })), ...watched, ...more];
+  const byEnds = Map.groupBy(known, ({ address }) => outerDigitsOf(address));
   return new Map(
     addresses.flatMap((address) => {
       const like = byEnds.get(outerDigitsOf(address))?.find((one) => one.address !== address);

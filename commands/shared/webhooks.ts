@@ -16,7 +16,7 @@ import type { Context } from './services.ts';
 /** How long a reply waits for the service where it can do without a response. */
 export const SOON_MS = 3_000;
 /** Only this many webhooks' addresses are read; a project with more is not checked for them. */
-export const MAX_WEBHOOKS = 10;
+const MAX_WEBHOOKS = 10;
 export const EVERY_TYPE = 'ALL';
 /** The audit log's word for addresses that were added to a webhook. */
 export const FILLED = 'webhook.fill';
@@ -68,11 +68,15 @@ export interface Posting {
   addresses: ReadonlySet<AddressText> | null;
 }
 
-export function withAddresses({ notification }: ReadyProject, webhooks: readonly Webhook[]): Promise<Posting[]> {
+export function withAddresses(
+  { notification }: ReadyProject,
+  webhooks: readonly Webhook[],
+  read = (id: string) => notification.knownAddresses(id, SOON_MS),
+): Promise<Posting[]> {
   return Promise.all(
     webhooks.map(async ({ id, eventType }, index): Promise<Posting> => {
       const isAsked = id !== null && index < MAX_WEBHOOKS;
-      const list = isAsked ? await notification.knownAddresses(id, SOON_MS) : null;
+      const list = isAsked ? await read(id) : null;
       const addresses = list?.status === 'ok' ? new Set(list.addresses) : null;
       return { id, eventType: eventType ?? EVERY_TYPE, addresses };
     }),

@@ -10,7 +10,7 @@ import { cutTo } from '../../src/domain/text.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
 import { nameIn, type Translate } from '../../src/languages/index.ts';
 import { seenBy } from '../shared/channels.ts';
-import { impostorsAmong } from '../shared/look-alike.ts';
+import { lookAlikes } from '../shared/look-alike.ts';
 import { eachNetwork } from '../shared/networks.ts';
 import { asManyAsFit, relativeTime } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
@@ -68,7 +68,7 @@ async function exampleLines({ examples }: DryRun, proposal: Proposal, context: C
   const partiesOf = (transfer: Transfer) =>
     otherSides(proposal, transfer).flatMap((party) => (party === null || party === ZERO_ADDRESS ? [] : [party]));
   const parties = examples.flatMap(({ transfer }) => partiesOf(transfer));
-  const impostors = await impostorsAmong(parties, proposal.address, context);
+  const alike = await lookAlikes(parties, context, [{ address: proposal.address, label: null }]);
   const warned = (title: string, { network, transfer }: DryRun['examples'][number], isLookAlike: boolean): string => {
     const { token, tokenSymbol } = transfer;
     if (isLookAlike) return `⚠️ ${t('alert.lookAlike', { title })}`;
@@ -85,7 +85,7 @@ async function exampleLines({ examples }: DryRun, proposal: Proposal, context: C
     const { network, transfer, perspective, seenAt } = example;
     const rendering = renderingOn(context, network, known);
     const title = `${ARROWS[perspective]} ${cutTo(whatMoved(transfer, rendering), MAX_AMOUNT)}`;
-    const isLookAlike = partiesOf(transfer).some((party) => impostors.has(party));
+    const isLookAlike = partiesOf(transfer).some((party) => alike.has(party));
     const url = transactionUrl(transfer, rendering);
     return `${warned(title, example, isLookAlike)} · ${relativeTime(seenAt)}${url ? ` · [tx](${url})` : ''}`;
   });

@@ -28,7 +28,7 @@ it.each([
 });
 
 describe('lookups by commands', () => {
-  function limitLookUps(response: { status: 'not-found' | 'limited' }) {
+  function limitLookUps(response: { status: 'not-found' }) {
     const asked = { count: 0 };
     const token = async (_: unknown, beforeCall?: () => void) => {
       beforeCall?.();
@@ -46,16 +46,5 @@ describe('lookups by commands', () => {
     expect(lookUps.count).toBe(5);
     await world.use('token', { address: TOKEN }, { as: seed.max });
     expect(lookUps.count).toBe(6);
-  });
-
-  it('makes no lookups of people for a minute after the explorer limited one', async () => {
-    const lookUps = limitLookUps({ status: 'limited' });
-    for (const as of [seed.ada, seed.max]) {
-      expect(await world.read('token', { address: TOKEN }, { as })).toContain('rate-limiting');
-    }
-    expect(lookUps.count).toBe(1);
-    world.clock.advance(60_000);
-    await world.use('token', { address: TOKEN }, { as: seed.max });
-    expect(lookUps.count).toBe(2);
   });
 });

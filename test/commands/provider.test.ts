@@ -110,7 +110,7 @@ describe('/provider search', () => {
   it('counts only searches that no cache answers, and no turned page', async () => {
     directory(providers(12));
     let counted = 0;
-    const cooldown = { take: () => (++counted > 1 ? ({ who: 'person', until: 0 } as const) : null), limited: () => {} };
+    const cooldown = { take: () => (++counted > 1 ? ({ who: 'person', until: 0 } as const) : null) };
     world.replace({ cooldown });
     const first = await world.use('provider search', { category: 'apis', search: 'cached' });
     expect(await search({ search: 'cached' })).toContain('12 providers');

@@ -66,7 +66,7 @@ export async function startWorld(options: WorldOptions = {}) {
     services: {
       // Nothing responds at the public URL, and tests make lookups faster than people may.
       probeReceiver: async () => ({ status: 'reachable' as const }),
-      cooldown: { take: () => null, limited: () => undefined },
+      cooldown: { take: () => null },
     },
   });
   const { discord, clock } = pipeline;

@@ -104,7 +104,7 @@ type Relay = Awaited<ReturnType<typeof startRelay>>;
 /** Starts a bot at a relay; two addresses are watched in its one server. */
 async function startAt(relay: Relay, changed: ChangedOptions = {}): Promise<GatewayBot> {
   // The tests use more commands than a person may.
-  const services = { cooldown: { take: () => null, limited: () => undefined } };
+  const services = { cooldown: { take: () => null } };
   const bot = await startGatewayBot({ token: 'any.token.works', apiUrl: relay.apiUrl }, changed, { services });
   for (const address of [B, TOKEN]) await subscribe(bot, GUILD, CHANNEL, address);
   return bot;
