@@ -171,11 +171,6 @@ function checkEvents(
   // Another channel may have watched it for longer and got events.
   const silent = addressesOf(subscriptions).filter((address) => !moved.has(address));
   const last = Math.max(...subscriptions.map(({ lastEventAt }) => lastEventAt ?? 0));
-  if (silent.length === 0) {
-    // A subscription without events is shown in the list: the reason may be its filters or its age.
-    const isAll = subscriptions.every(({ lastEventAt }) => lastEventAt !== null);
-    return [fine(t(isAll ? 'setup.check.eventsFine' : 'setup.check.lastEvent', { ago: relativeTime(last) }))];
-  }
   const waiting = silent.filter((address) => !lacking?.includes(address));
   const shown = linesOf(waiting, subscriptions, context);
   const words = t(lacking ? 'setup.check.noEventYet' : 'setup.check.noEvent', { count: waiting.length });

@@ -172,11 +172,11 @@ export const panelButtons: Record<string, Button<Context>> = {
   },
   remove: { press: async (_, __, context) => askToRemove(await storedBy(context), context) },
   removed: {
-    async press(interaction, [expected], context) {
+    async press(interaction, [scope, id], context) {
       const { t, projects } = context;
       const stored = await storedBy(context);
       // Another project may have been stored since the question.
-      if (fingerprintOf(stored) !== expected) return askToRemove(stored, context);
+      if (String(stored.scope) !== scope || stored.projectId !== id) return askToRemove(stored, context);
       if (!(await projects.remove(interaction.guildId))) throw new UserError(t('setup.project.gone'));
       await record(context, 'setup.project.remove', { project: stored.projectId });
       return embedReply('good', t('setup.project.removed'), [t('setup.project.removedText')]);
@@ -208,13 +208,11 @@ async function storedBy({ guildId, t, storedProjects, network }: Context): Promi
   return stored;
 }
 
-const fingerprintOf = ({ scope, projectId }: StoredProject): string => fingerprint(`${scope} ${projectId}`);
-
 function askToRemove(stored: StoredProject, { t }: Context): Reply {
   return question(
     t('setup.project.removeTitle'),
     [inCode(stored.projectId, '?', MAX_ID), t('setup.project.removeText')],
-    [t('setup.project.removeConfirm'), `setup:removed:${fingerprintOf(stored)}`],
+    [t('setup.project.removeConfirm'), `setup:removed:${stored.scope}:${stored.projectId}`],
     [t('setup.project.keep'), 'setup:kept'],
   );
 }
