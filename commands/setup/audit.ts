@@ -153,8 +153,6 @@ function namedPhrase(
     case 'changed':
     case 'labels':
       return typeof value === 'number' && value > 0 ? t(`subscription.import.${key}`, { count: value }) : [];
-    case 'done':
-      return typeof value === 'number' && typeof detail.of === 'number' ? `${value} / ${detail.of}` : [];
     default:
       return undefined;
   }

@@ -109,8 +109,7 @@ export async function fillWebhook(
     const part = addresses.slice(done, done + MAX_PER_REQUEST);
     const response = await notification.addAddresses(webhook, part.map(checksumAddress));
     if (response.status !== 'ok') {
-      const detail = { webhook, done, of: count, outcome: response.status };
-      await record(context, 'webhook.fill.failed', detail);
+      if (done > 0) await record(context, FILLED, { webhook, addresses: addresses.slice(0, done) });
       const reasons = isUnknownCall(response)
         ? [t('webhook.add.manual'), t('subscription.add.ownWebhook')]
         : [explain(t, response, 'notification')];

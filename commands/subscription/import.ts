@@ -36,8 +36,8 @@ export async function importFile(interaction: CommandUse, context: Context): Pro
   };
   const { current, plan } = await context.guildQueue.run(interaction.guildId, 'file', read);
   const { added, changed, labels, unchanged, errors } = plan;
-  const isWithout =
-    [...plan.added, ...plan.changed].some(({ change }) => countsDollars(change)) && !context.settings.hasPrices;
+  const chosen = [...added, ...changed];
+  const isWithout = !context.settings.hasPrices && chosen.some(({ change }) => countsDollars(change));
   const notes = [...notesOn(plan, context), ...(isWithout ? [`-# ${t('subscription.what.noPrices')}`] : [])];
   if (errors.length > 0) {
     return embedReply('danger', t('subscription.import.wrong', { count: errors.length }), [
@@ -57,9 +57,9 @@ export async function importFile(interaction: CommandUse, context: Context): Pro
   );
   const named = new Set([...added, ...labels].map(({ address }) => address));
   const alike = lookAlikeLines(await lookAlikes([...named], context), context);
-  const chosen = [...added, ...changed].map(({ change }) => change);
-  const wrong = await noTokenLines(chosen, context);
-  const needsNode = [...added, ...changed].some(
+  const changes = chosen.map(({ change }) => change);
+  const wrong = await noTokenLines(changes, context);
+  const needsNode = chosen.some(
     ({ change, network = null }) =>
       (change.showBalance || (change.warnBelow ?? null) !== null) && !hasNode(context.settings, network),
   );

@@ -197,7 +197,6 @@ async function createHere(
   if (url === null) throw new UserError(t('setup.project.noUrl'));
   const response = await project.notification.createWebhook(url);
   if (response.status !== 'ok') {
-    await record(context, 'webhook.create.failed', { outcome: response.status });
     const reason = isUnknownCall(response) ? t('webhook.create.refused') : explain(t, response, 'notification');
     const reply = embedReply('danger', t('webhook.create.failed'), [reason, t('webhook.create.manual')], {
       components: [row(receiverUrlButton(t))],
@@ -234,13 +233,9 @@ async function move(context: Context): Promise<Reply> {
       .map(async ({ id: webhook }) => {
         if (webhook === null) return t('webhook.move.twice');
         const { status } = await project.notification.removeAddresses(webhook, addresses.map(checksumAddress));
-        const isRemoved = status === 'ok';
-        await record(context, isRemoved ? 'webhook.remove' : 'webhook.remove.failed', {
-          webhook,
-          addresses,
-          ...(!isRemoved && { outcome: status }),
-        });
-        return t(isRemoved ? 'webhook.move.removed' : 'webhook.move.twice');
+        if (status !== 'ok') return t('webhook.move.twice');
+        await record(context, 'webhook.remove', { webhook, addresses });
+        return t('webhook.move.removed');
       }),
   );
   const shown = firstOf(t, addresses, 10, (address) => `-# ${addressInCode(address)}`);

@@ -85,8 +85,6 @@ async function confirm(_interaction: ButtonUse, [entry]: string[], context: Cont
   if (free.length === 0) return embedReply('warn', t('webhook.remove.nothingDone'), listed(t, needed, 'needed'));
   const response = await notification.removeAddresses(request.webhook, free.map(checksumAddress));
   if (response.status !== 'ok') {
-    const detail = { ...request, addresses: free, outcome: response.status };
-    await record(context, 'webhook.remove.failed', detail);
     // Unless the service clearly refused, the removal may have happened.
     const perhaps = !['forbidden', 'rejected', 'limited'].includes(response.status);
     return embedReply('danger', t('webhook.remove.failed'), [

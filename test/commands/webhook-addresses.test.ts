@@ -226,6 +226,8 @@ describe('many addresses', () => {
     const failed = await world.press(imported, 'webhook:fill');
     await expect.poll(() => textOf(failed), { message: 'the outcome', timeout: 60_000 }).toContain('Not added');
     expect(textOf(failed)).toMatch(/denied access[\s\S]*100 of 250 addresses were added first/);
+    const { entries } = await world.store.audit.page(harbor.id, 0, 1);
+    expect(entries).toMatchObject([{ action: 'webhook.fill', detail: { addresses: addresses.slice(0, 100) } }]);
   });
 });
 
