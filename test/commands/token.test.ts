@@ -139,10 +139,10 @@ describe('/token', () => {
   it('offers the tokens and labeled addresses of this server that the member can see', async () => {
     const offered = async (address: string, as: string) =>
       (await world.choices('token', 'address', { address }, { as })).map(({ value }) => value);
-    await world.subscribe({ label: 'Treasury', token: lower(TOKEN) });
+    await world.subscribe({ label: 'Treasury' });
     await world.subscribe({ channelId: harbor.treasury, label: 'Secret', address: lower(B) });
     await world.subscribe({ guildId: orchid.id, channelId: orchid.alerts, label: 'Foreign', address: lower(B) });
-    expect(await offered('', seed.mia)).toEqual([A, TOKEN]);
+    expect(await offered('', seed.mia)).toEqual([A]);
     // Names of addresses that this member may not see, or that nobody watches, are offered to managers only.
     const [unwatched, watched] = [`0x${'7'.repeat(40)}`, `0x${'8'.repeat(40)}`] as const;
     await world.subscribe({ address: watched });
