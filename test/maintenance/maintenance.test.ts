@@ -69,7 +69,7 @@ it.each([
   ],
 ])('deletes what concerns only uncataloged tokens %s, and counts it', async (_, reason, environment, before, after) => {
   const { left, pass, metrics } = await afterDust(environment);
-  await pass(before, 10 * MINUTE);
+  await pass(before, HOUR);
   expect(await left()).toEqual([1, 1]);
   await pass(after, MINUTE);
   await until('the worthless transfer is deleted', async () => (await left())[0] === 0);
