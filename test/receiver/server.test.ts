@@ -4,8 +4,11 @@ import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { StoreError } from '../../src/errors.ts';
 import { probeReceiver } from '../../src/receiver/reachability.ts';
+import { forFile } from '../for-file.ts';
 import { lock } from '../store/sqlite/database-file.ts';
-import { firstLine, head, OTHER_SCOPE, OTHER_TOKEN, startReceiver, TOKEN } from './harness.ts';
+import { firstLine, head, OTHER_SCOPE, OTHER_TOKEN, openReceiver, startReceiver, TOKEN } from './harness.ts';
+
+const shared = await forFile(openReceiver());
 
 describe('a delivery to the right path', () => {
   const json = { 'content-type': 'application/json' };
@@ -22,10 +25,9 @@ describe('a delivery to the right path', () => {
     ['POST', '__proto__', '{"__proto__":{"x":1}}', json],
     ['POST', '1 MiB to the byte', 'x'.repeat(1024 * 1024), {}],
   ])('stores every byte of a %s with %s, and returns 200', async (method, _name, body, headers) => {
-    const receiver = await startReceiver();
-    const response = await receiver.post(`/hooks/${TOKEN}`, body, { method, headers });
+    const response = await shared.post(`/hooks/${TOKEN}`, body, { method, headers });
     expect(response).toEqual({ status: 200, text: '{"ok":true}' });
-    expect(await receiver.stored()).toEqual([[0, body]]);
+    expect((await shared.stored()).at(-1)).toEqual([0, body]);
   });
 
   it('answers a sender that closes its side after the body', async () => {
@@ -84,13 +86,13 @@ describe('refused requests', () => {
     `/hooks/${TOKEN.toUpperCase()}`,
     '/hooks/%00%ff',
   ])('returns 404 to %s before the body is read, without echoing the path', async (path) => {
-    const receiver = await startReceiver();
-    const socket = await receiver.open();
+    const stored = await shared.stored();
+    const socket = await shared.open();
     socket.write(head(100, path));
     const [response] = (await once(socket, 'data')) as [Buffer];
     expect(response.toString()).toMatch(/^HTTP\/1.1 404 /);
     expect(response.toString()).not.toContain('hooks');
-    expect(await receiver.stored()).toEqual([]);
+    expect(await shared.stored()).toEqual(stored);
   });
 
   it('returns 405 to every method but POST, PUT and PATCH at the right path, and 404 at any other', async () => {
