@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { createManualClock } from '../../sandbox/discord/index.ts';
 import { UNCONFIRMED_BACK_OFF } from '../../src/delivery/outcome.ts';
-import { addPause, backOff, repeat, SECOND, uptimeSince } from '../../src/domain/clock.ts';
+import { addPause, backOff, readInOrder, repeat, SECOND, uptimeSince } from '../../src/domain/clock.ts';
 
 it('runs first after a time of its own, then again after each pause, until it is stopped', () => {
   const clock = createManualClock();
@@ -67,6 +67,24 @@ it('pauses after an attempt of unknown outcome with full jitter up to 1 s, doubl
   expect(waits(1)).toEqual([1, 2, 4, 32, 60, 60, 60].map((seconds) => seconds * SECOND));
   expect(waits(0.5)).toEqual([0.5, 1, 2, 16, 30, 30, 30].map((seconds) => seconds * SECOND));
   expect(waits(0)).toEqual([0, 0, 0, 0, 0, 0, 0]);
+});
+
+it.each(['is under way', 'failed'])('has applied a read when it resolves, although a later one %s', async (later) => {
+  const reads = [Promise.withResolvers<string>(), Promise.withResolvers<string>()];
+  const left = [...reads];
+  const applied: string[] = [];
+  const read = readInOrder(
+    () => left.shift()!.promise,
+    (result) => void applied.push(result),
+  );
+  const [first, second] = [read(), read()];
+  if (later === 'failed') {
+    reads[1]!.reject(new Error('The database cannot be reached.'));
+    await expect(second).rejects.toThrow('cannot be reached');
+  }
+  reads[0]!.resolve('first');
+  await first;
+  expect(applied).toEqual(['first']);
 });
 
 const pause = (from: number, until: number) => ({ from, until });

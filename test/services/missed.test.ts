@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { beforeEach, expect, it } from 'vitest';
 import { rpcOf } from '../../sandbox/chain/rpc.ts';
+import { openStore } from '../../services/notification/store/index.ts';
 import { MINUTE } from '../../src/domain/clock.ts';
 import { limitedSurroundings } from './harness.ts';
 
@@ -122,4 +123,16 @@ it('reports every block of a reorganization around a missed block once', async (
   await scan();
   await scan();
   expect(await values()).toEqual([1, 3, 4, 5, 6, 7]);
+});
+
+it('stores no block at a place that a reorganization has moved meanwhile', async () => {
+  const { chain, close } = openStore(`${here.dir}/moved`);
+  chain.begin({ chainId: '1', genesis: null }, 3, { number: 2, hash: 'two', time: 0 });
+  const block = { time: 0, deliveries: [], unreadable: [], tracesMissing: null };
+  for (const number of [3, 4, 5]) await chain.record({ ...block, number, hash: `hash ${number}` }, 0);
+  chain.rewind(3);
+  expect(await chain.record({ ...block, number: 6, hash: 'hash 6' }, 0)).toBeNull();
+  expect(chain.miss(6, 7, 'gone', 0)).toBe(false);
+  expect([chain.state()!.nextBlock, chain.gaps()]).toEqual([4, []]);
+  close();
 });
