@@ -34,6 +34,7 @@ export const wholeNumber = (min: number, max: number) => {
 
 const nodeUrl = z.url({ protocol: /^https?$/, error: RPC_FAULT }).refine(hasReadableCredentials, CREDENTIALS_FAULT);
 const nodeUrls = z.string().transform(partsOf).pipe(z.array(nodeUrl).min(1, RPC_FAULT));
+const socketUrl = z.url({ protocol: /^wss?$/, error: 'must be a ws or wss URL' });
 const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be addresses separated by commas');
 
 const range = z
@@ -64,6 +65,7 @@ const chainFile = z.array(
   z.strictObject({
     name: z.string().regex(/^[a-z0-9-]{1,32}$/, 'must be 1 to 32 of a-z, 0-9 and -'),
     rpc: z.array(node).min(1),
+    ws: socketUrl.exactOptional(),
     nativeSymbol: z.string().max(32).exactOptional(),
     cataloged: z.array(address).exactOptional(),
     perSecond: z.number().positive().exactOptional(),
@@ -75,6 +77,7 @@ const chainFile = z.array(
 const schema = z.object({
   RPC_URL: nodeUrls.optional(),
   RPC_TRACE_URL: nodeUrls.optional(),
+  RPC_WS_URL: socketUrl.optional(),
   RPC_RATE: wholeNumber(1, 100_000).optional(),
   RPC_BATCH: wholeNumber(1, 1000).default(1),
   RPC_AGREEMENT: wholeNumber(1, 10).default(1),

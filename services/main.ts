@@ -67,7 +67,7 @@ function stop(): void {
 function chains(): ChainOptions[] {
   const { RPC_URL = [], RPC_TRACE_URL = [], CHAINS_FILE } = config;
   if (CHAINS_FILE !== undefined) {
-    return readChainsFile(CHAINS_FILE).map(({ rpc, ...chain }) => ({ ...chain, nodes: rpc }));
+    return readChainsFile(CHAINS_FILE).map(({ rpc, ws, ...chain }) => ({ ...chain, nodes: rpc, wsUrl: ws }));
   }
   return [
     {
@@ -77,6 +77,7 @@ function chains(): ChainOptions[] {
       batch: config.RPC_BATCH,
       agreement: config.RPC_AGREEMENT,
       perSecond: config.RPC_RATE,
+      wsUrl: config.RPC_WS_URL,
     },
   ];
 }

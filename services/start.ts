@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
 import { type Clock, systemClock } from '../src/domain/clock.ts';
+import { followHeads } from './chain/heads.ts';
 import type { NodeOptions } from './chain/member.ts';
 import { connect, type Nodes } from './chain/nodes.ts';
 import { readCategories } from './discovery/providers.ts';
@@ -29,6 +30,7 @@ export interface ChainOptions extends ChainStyle {
   /** Its paths begin with `/{name}`, and its folder has this name; without it there is one chain. */
   name?: string | undefined;
   nodes: readonly NodeOptions[];
+  wsUrl?: string | undefined;
   /** Calls per second to each node; default: no limit until a node responds with 429. */
   perSecond?: number | undefined;
   /** Default 1. */
@@ -125,7 +127,7 @@ function chainsOf({ chains, rpcUrl, nativeSymbol, cataloged }: ServicesOptions):
 
 function openChain(server: FastifyInstance, options: Common, chain: ChainOptions, metrics: Metrics) {
   const { only, clock } = options;
-  const { name = '', nodes, nativeSymbol = 'NATIVE', cataloged = [], batch, agreement, perSecond } = chain;
+  const { name = '', nodes, wsUrl, nativeSymbol = 'NATIVE', cataloged = [], batch, agreement, perSecond } = chain;
   const prefix = name === '' ? '' : `/${name}`;
   const runs = (service: ServiceName) => only === undefined || only === service;
   const onCall = metrics.called(name);
@@ -143,14 +145,19 @@ function openChain(server: FastifyInstance, options: Common, chain: ChainOptions
       prefix: root,
     });
   }
+  let stopHeads = () => {};
   return {
     name,
     prefix,
     nativeSymbol,
     notification,
     node,
-    start: async (): Promise<void> => await notification?.start(),
+    async start(): Promise<void> {
+      await notification?.start();
+      if (wsUrl !== undefined && notification !== null) stopHeads = followHeads(wsUrl, clock, notification.onHead);
+    },
     async close(): Promise<void> {
+      stopHeads();
       // The scanner stops first, so that calls which end now do not count as failures.
       const stopped = notification?.close();
       node.close();

@@ -160,6 +160,7 @@ export function openNotification(options: NotificationOptions) {
       if (store.chain.state() !== undefined) return;
       throw new Refusal(503, 'No node responds, so watching cannot begin yet. Nothing was stored: try again later');
     },
+    onHead: scanning.wake,
     nudge: deliverer.nudge,
     close(): Promise<void> {
       stopping.abort();
