@@ -125,6 +125,7 @@ it('accepts deliveries only at the operator’s URL while less than the reserve 
   const other = await startPipeline({ environment: { DISK_RESERVE_MB: '999999999' } });
   const { receiver, working } = other.app.internals;
   const { services } = working();
+  other.clock.advance(0);
   await until('the receiver keeps the disk’s reserve', () => {
     const admitted = receiver.admission.admitTo(1);
     return 'reason' in admitted && admitted.reason === 'disk-reserve';
