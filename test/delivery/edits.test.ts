@@ -39,7 +39,7 @@ async function gather(others: number, mention: string | null = null): Promise<vo
   await pipeline.watch(TREASURY, ALERTS, { digest: 'hourly', mention, token: USDC });
   await pipeline.pass(HOUR - 3 * SECOND, HOUR);
   await again();
-  for (let n = 0; n < others; n++) await pipeline.receive(payment());
+  await pipeline.storeTogether(Array.from({ length: others }, () => payment()));
   await pipeline.routed();
 }
 async function digest(others = 2, mention: string | null = null): Promise<void> {
