@@ -22,6 +22,7 @@ const LATE = {
   'webhook.remove': 'webhook.remove.late',
   'subscription.import': 'subscription.import.late',
   'subscription.group': 'watch.late',
+  'subscription.panel': 'subscription.panel.late',
 } as const satisfies Record<Action, string>;
 
 /** Returns the ID for the question's buttons. */

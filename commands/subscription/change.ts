@@ -3,13 +3,14 @@ import { nameOf } from '../shared/names.ts';
 import { typedNetwork } from '../shared/networks.ts';
 import { embedReply } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
-import { tokenBook } from '../shared/tokens.ts';
+import { noTokenLines, tokenBook } from '../shared/tokens.ts';
 import { addressLine, summary } from './describe.ts';
+import { dryRunField } from './dry-run.ts';
 import { named } from './find.ts';
 import { checkPlace, placeFor } from './forum-post.ts';
 import { readingOf, readOptions } from './options.ts';
-import { panel, saveChoices, stateWith } from './panel.ts';
-import { save } from './save.ts';
+import { panel, panelRow, stateWith } from './panel.ts';
+import { onlyChanged, save } from './save.ts';
 
 export async function edit(interaction: CommandUse, context: Context): Promise<Reply> {
   const { t } = context;
@@ -19,17 +20,30 @@ export async function edit(interaction: CommandUse, context: Context): Promise<R
   const typed = interaction.options.getString('network');
   const network = typed === null ? before.network : typedNetwork(typed, context);
   const reading = await readingOf(network, context);
-  const chosen = readOptions(interaction, reading, before, context);
+  const { network: _, channelId: __, ...choices } = readOptions(interaction, reading, before, context);
   const picked = interaction.options.getChannel('channel');
   if (picked) await checkPlace(picked.id, picked, context);
-  const channelId = picked ? await placeFor(picked.id, chosen, context) : before.channelId;
+  const target = picked && (await placeFor(picked.id, { ...before, ...choices }, context));
+  const wanted = { ...choices, network, ...(target !== null && { channelId: target }) };
+  const fields = [await dryRunField({ ...before, ...wanted }, context)];
+  const change = onlyChanged(before, wanted);
+  const same = Object.keys(change).length === 0;
+  const after = same ? before : await save(context, before, change, 'subscription.edit');
+  if (after.label !== before.label) await context.relabel(after.guildId, [after.address]);
   const isEveryone = interaction.options.getRole('mention')?.id === interaction.guildId;
-  return saveChoices(
-    before,
-    { ...chosen, network, channelId },
-    reading,
-    context,
+  const state = await stateWith(after, reading.tokens, context);
+  const lines = [
+    ...state.lines,
     isEveryone ? t('subscription.edit.everyone') : null,
+    ...(await noTokenLines({ ...change, network: after.network }, context)),
+  ];
+  const rest = { fields, components: [panelRow(after, context), ...state.fix] };
+  if (same) return embedReply('info', t('subscription.edit.same'), lines, rest);
+  return embedReply(
+    state.isCovered ? 'good' : 'warn',
+    t('subscription.edit.title', { name: nameOf(after) }),
+    lines,
+    rest,
   );
 }
 

@@ -1,22 +1,24 @@
 import {
   type APIModalInteractionResponseCallbackData,
+  ButtonStyle,
   ComponentType,
   SelectMenuDefaultValueType,
   TextInputStyle,
 } from 'discord.js';
-import type { Form, FormOpener, FormUse, Reply } from '../../src/discord/command.ts';
+import type { Button, Form, FormOpener, FormUse, Reply } from '../../src/discord/command.ts';
 import type { Choices, Subscription } from '../../src/domain/subscription.ts';
 import { type ButtonRow, button, row, rows } from '../shared/components.ts';
 import { nameOf } from '../shared/names.ts';
 import { hasNode } from '../shared/networks.ts';
 import { coverageWarning } from '../shared/next-step.ts';
+import { ask, takeConfirmation } from '../shared/records.ts';
 import { embedReply } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
 import { noTokenLines, type TokenBook, tokenBook } from '../shared/tokens.ts';
 import { addressLine, summary } from './describe.ts';
 import { dryRunField } from './dry-run.ts';
-import type { Reading } from './field-values.ts';
 import { choiceName, FIELDS, type Field, FLAGS, labelOf, MAX_LIST, readChoices, writeChoice } from './fields.ts';
+import { differing } from './file.ts';
 import { seenOne } from './find.ts';
 import { readingOf } from './options.ts';
 import { onlyChanged, save } from './save.ts';
@@ -117,6 +119,7 @@ function readForm(form: FormName, { fields, guildId }: FormUse, before: Choices)
   return inputs;
 }
 
+const EDIT = 'subscription.panel';
 const FORM_NAMES = Object.keys(FORMS) as FormName[];
 
 export function panelRow({ id, network }: Subscription, { t, settings }: Context): ButtonRow {
@@ -134,37 +137,15 @@ export async function stateWith(subscription: Subscription, tokens: TokenBook, c
   };
 }
 
-export async function panel(subscription: Subscription, context: Context): Promise<Reply> {
+export async function panel(subscription: Subscription, context: Context, title?: string): Promise<Reply> {
+  const { t } = context;
   const tokens = await tokenBook(context);
   const { lines, fix, isCovered } = await stateWith(subscription, tokens, context);
-  const title = context.t('subscription.panel.title', { name: nameOf(subscription) });
-  return embedReply(isCovered ? 'info' : 'warn', title, lines, {
-    footer: { text: context.t('subscription.add.footer', { id: subscription.id }) },
+  const tone = title ? 'good' : 'info';
+  const shown = title ?? t('subscription.panel.title', { name: nameOf(subscription) });
+  return embedReply(isCovered ? tone : 'warn', shown, lines, {
+    footer: { text: t('subscription.add.footer', { id: subscription.id }) },
     components: [panelRow(subscription, context), ...fix],
-  });
-}
-
-/** The reply has the panel, and what these choices would have posted. */
-export async function saveChoices(
-  before: Subscription,
-  wanted: Choices & Pick<Subscription, 'network' | 'channelId'>,
-  { tokens }: Reading,
-  context: Context,
-  note: string | null = null,
-): Promise<Reply> {
-  const { t } = context;
-  const fields = [await dryRunField({ ...before, ...wanted }, context)];
-  const change = onlyChanged(before, wanted);
-  const isSame = Object.keys(change).length === 0;
-  const after = isSame ? before : await save(context, before, change, 'subscription.edit');
-  if (after.label !== before.label) await context.relabel(after.guildId, [after.address]);
-  const state = await stateWith(after, tokens, context);
-  const lines = [...state.lines, note, ...(await noTokenLines({ ...change, network: after.network }, context))];
-  const tone = state.isCovered ? 'good' : 'warn';
-  const title = isSame ? t('subscription.edit.same') : t('subscription.edit.title', { name: nameOf(after) });
-  return embedReply(isSame ? 'info' : tone, title, lines, {
-    fields,
-    components: [panelRow(after, context), ...state.fix],
   });
 }
 
@@ -178,22 +159,52 @@ const opening = (name: FormName): FormOpener<Context> => ({
 const submitting = (name: FormName): Form<Context> => ({
   response: 'update',
   async submit(interaction, [id], context) {
+    const { t } = context;
     const before = await seenOne(id, context);
     const inputs = readForm(name, interaction, before);
-    const called = (option: string) => labelOf(option, context.t);
+    const called = (option: string) => labelOf(option, t);
     const reading = { ...(await readingOf(before.network, context)), called };
-    return saveChoices(
-      before,
-      readChoices((option) => inputs.get(option), before, reading),
-      reading,
-      context,
-    );
+    const chosen = readChoices((option) => inputs.get(option), before, reading);
+    const change = onlyChanged(before, chosen);
+    if (Object.keys(change).length === 0) return panel(before, context, t('subscription.edit.same'));
+    const after = { ...before, ...chosen };
+    const entry = await ask(context, EDIT, { id: before.id, change });
+    const lines = [
+      addressLine(before, context),
+      ...summary(after, context, reading.tokens),
+      ...(await noTokenLines({ ...change, network: after.network }, context)),
+      t('subscription.panel.changes', { options: differing(before, after).map(called).join(' · ') }),
+    ];
+    return embedReply('warn', t('subscription.panel.ask', { name: nameOf(before) }), lines, {
+      fields: [await dryRunField(after, context)],
+      components: [
+        row(
+          button(t('subscription.panel.save'), `subscription:save:${entry}`, ButtonStyle.Success),
+          button(t('subscription.panel.cancel'), `subscription:revert:${before.id}`),
+        ),
+      ],
+    });
   },
 });
 
-export const panelButtons: Record<string, FormOpener<Context>> = Object.fromEntries(
-  FORM_NAMES.map((name) => [name, opening(name)]),
-);
+const saveButton: Button<Context> = {
+  async press(_, [entry], context) {
+    const { id, change } = await takeConfirmation(context, EDIT, entry);
+    const before = await seenOne(id, context);
+    const after = await save(context, before, change, 'subscription.edit');
+    return panel(after, context, context.t('subscription.edit.title', { name: nameOf(after) }));
+  },
+};
+
+const cancelButton: Button<Context> = {
+  press: async (_, [id], context) => panel(await seenOne(id, context), context, context.t('subscription.edit.same')),
+};
+
+export const panelButtons: Record<string, Button<Context> | FormOpener<Context>> = {
+  ...Object.fromEntries(FORM_NAMES.map((name) => [name, opening(name)])),
+  save: saveButton,
+  revert: cancelButton,
+};
 
 export const panelForms: Record<string, Form<Context>> = Object.fromEntries(
   FORM_NAMES.map((name) => [name, submitting(name)]),

@@ -1,5 +1,5 @@
 import type { AddressText } from './address.ts';
-import type { AlertStyle, Choices, SubscriptionImport } from './subscription.ts';
+import type { AlertStyle, Choices, SubscriptionChange, SubscriptionImport } from './subscription.ts';
 
 export const MAX_LABELS = 1_000;
 
@@ -122,6 +122,7 @@ export interface Questions {
     choices: Omit<Choices, 'label'>;
     entries: { address: AddressText; label: string | null }[];
   };
+  'subscription.panel': { id: number; change: SubscriptionChange };
 }
 
 export type Action = keyof Questions;

@@ -308,7 +308,7 @@ describe('decimal commas', () => {
     world.speak('en-US');
     const refused = await world.fillFrom(await add({ token: TOKEN }), 'subscription:filters', { minimum: '2,50' });
     const shown = { reply: refused.followups[0]!, followups: [] };
-    await world.press(shown, buttonsOf(shown)[0]!);
+    await world.press(await world.press(shown, buttonsOf(shown)[0]!), 'subscription:save');
     expect(await all()).toMatchObject([{ minimum: '2.5' }]);
   });
 

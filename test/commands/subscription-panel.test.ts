@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { FORMS as FIELDS_OF } from '../../commands/subscription/panel.ts';
+import { DEFAULT_CHOICES } from '../../src/domain/subscription.ts';
 import { translator } from '../../src/languages/index.ts';
 import { forFile } from '../for-file.ts';
 import { storeToken } from './stored.ts';
@@ -54,11 +55,16 @@ describe('the panel', () => {
     expect(await fieldsOf('pings')).toContain(harbor.watchers);
   });
 
-  it('saves a form and shows what it would have posted', async () => {
+  it('shows a dry run and saves nothing until Save is pressed', async () => {
     const chosen = { direction: 'outgoing', kind: 'erc20', minimum: '10' };
     const typed = { ...chosen, direction: ['outgoing'], kind: ['erc20'], include: ['zero'] };
-    const saved = await world.fillFrom(await add(), 'subscription:filters', typed);
-    for (const part of ['Changed', 'Dry run', ': outgoing ERC-20']) expect(textOf(saved)).toContain(part);
+    const asked = await world.fillFrom(await add(), 'subscription:filters', typed);
+    const changes =
+      'Direction · Kind of transfer · Minimum amount, in token units · Include internal transfers of contracts · Include zero amounts';
+    for (const part of ['Dry run', `Not saved yet. Changes: ${changes}`]) expect(textOf(asked)).toContain(part);
+    expect(await only()).toMatchObject(DEFAULT_CHOICES);
+    const saved = await world.press(asked, 'subscription:save');
+    expect(textOf(saved)).toContain('Changed');
     expect(buttonsOf(saved)).toEqual(FORMS.map((form) => expect.stringContaining(`subscription:${form}:`)));
     expect(await only()).toMatchObject({ ...chosen, filters: { zero: true, internal: false, self: false } });
   });
@@ -72,10 +78,18 @@ describe('the panel', () => {
     expect(await refused('any', { token: 'native' })).toMatch(/`[^`]*: native Coins`/);
   });
 
+  it('saves no form on Cancel, and returns to the panel', async () => {
+    const asked = await world.fillFrom(await add(), 'subscription:pings', { mention: [harbor.watchers] });
+    const kept = await world.press(asked, 'subscription:revert');
+    expect(textOf(kept)).toContain('Nothing changed');
+    expect(buttonsOf(kept)).toHaveLength(FORMS.length);
+    expect((await only()).mention).toBeNull();
+  });
+
   it('accepts lists, pings and the schedule in the panel’s forms', async () => {
     let shown: Shown = await add();
     const save = async (form: string, values: Record<string, string | string[]>) => {
-      shown = await world.fillFrom(shown, `subscription:${form}`, values);
+      shown = await world.press(await world.fillFrom(shown, `subscription:${form}`, values), 'subscription:save');
     };
     await save('lists', { minimums: `${TOKEN}=5`, 'exclude-counterparties': B });
     await save('pings', { mention: [harbor.watchers], 'mention-minimum': '7', 'mention-cooldown': '30' });
@@ -114,10 +128,10 @@ describe('the panel', () => {
     expect(count).toBeGreaterThan(6);
   });
 
-  it('keeps what somebody else changed since the panel was shown', async () => {
-    const shown = await add();
+  it('keeps what somebody else changed since the form was opened', async () => {
+    const asked = await world.fillFrom(await add(), 'subscription:schedule', { digest: ['hourly'] });
     await world.store.subscriptions.change(harbor.id, (await only()).id, { minimum: '3' });
-    await world.fillFrom(shown, 'subscription:schedule', { digest: ['hourly'] });
+    await world.press(asked, 'subscription:save');
     expect(await only()).toMatchObject({ digest: 'hourly', minimum: '3' });
   });
 
@@ -125,7 +139,8 @@ describe('the panel', () => {
     const shown = await add({ minimum: '3' });
     expect(textOf(await world.fillFrom(shown, 'subscription:filters', {}))).toContain('Nothing changed');
     const emptied = { minimum: '', direction: ['any'], kind: ['any'], include: ['internal'] };
-    await world.fillFrom(await panel(), 'subscription:filters', emptied);
+    const asked = await world.fillFrom(await panel(), 'subscription:filters', emptied);
+    await world.press(asked, 'subscription:save');
     expect((await only()).minimum).toBeNull();
   });
 
@@ -141,7 +156,8 @@ describe('the panel', () => {
     for (const part of ['"value":"ten"', '"value":"outgoing","default":true', '"value":"zero","default":true'])
       expect(fields).toContain(part);
     expect(fields).toContain('"value":"internal","default":false');
-    await world.fillFrom(shown, 'again', { token: '', minimum: '10' });
+    const asked = await world.fillFrom(shown, 'again', { token: '', minimum: '10' });
+    await world.press(asked, 'subscription:save');
     expect(await only()).toMatchObject({ direction: 'outgoing', minimum: '10', filters: { zero: true } });
   });
 
