@@ -11,7 +11,9 @@ import { hasNode } from '../shared/networks.ts';
 import { record } from '../shared/records.ts';
 import { embedReply, withInput } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
-import { closestMatch, readChoice } from '../shared/suggestions.ts';
+import { readChoice } from '../shared/suggestions.ts';
+
+const MIN_SHARED_CHARACTERS = 4;
 
 export const LANGUAGE_CHOICES = Object.entries(LANGUAGES).map(([value, name]) => ({ name, value }));
 
@@ -128,11 +130,14 @@ const searched = (text: string): string =>
   text.trim().normalize('NFD').replace(/\p{M}/gu, '').replaceAll(' ', '_').toLowerCase();
 
 function unknownTimezone(typed: string, t: Translate): UserError {
-  const cities = new Map(timezones('').map(({ value }) => [value.split('/').at(-1)!, value]));
-  const city = closestMatch(searched(typed).split('/').at(-1)!, cities.keys());
-  if (city === null) return withInput(new UserError(t('setup.server.badTimezone')), typed, t);
-  const suggestion = t('reply.suggestion', { text: `\`${cities.get(city)}\`` });
-  return withInput(new UserError(`${t('setup.server.unknownTimezone')} ${suggestion}`), typed, t);
+  let start = typed.trim().slice(0, 50);
+  // Typos are mostly near the end.
+  while (start.length >= MIN_SHARED_CHARACTERS && timezones(start).length === 0) start = start.slice(0, -1);
+  const [suggestion] = start.length >= MIN_SHARED_CHARACTERS ? timezones(start) : [];
+  const reason = suggestion
+    ? t('reply.suggestion', { text: `\`${suggestion.value}\`` })
+    : t('setup.server.badTimezone');
+  return withInput(new UserError(`${suggestion ? t('setup.server.unknownTimezone') : ''} ${reason}`.trim()), typed, t);
 }
 
 /** The supported language of a locale, by language if the country differs. */

@@ -42,8 +42,6 @@ export async function checkTarget(
   const fetch = () => guild.channels.fetch(channelId, { force: true });
   const response = await guildChannels.request(guild, fetch, () => null).catch(readFailure);
   if (response === 'hidden') throw new UserError(t('channel.private', { channel: `<#${channelId}>` }));
-  // Nobody can pick a deleted channel.
-  if (response === 'gone') throw new UserError(t('setup.check.defaultChannel'));
 }
 
 /** Checks a channel by what is known, without asking Discord; unknown facts do not count against it. */
@@ -171,7 +169,7 @@ function isHidden(guild: Guild, { member, channelId: here }: Asker, channelId: s
 }
 
 /** Whether a channel seems not to exist; closed threads are not reported either. */
-function isGone({ guild, channelId: here }: Pick<Asker, 'guild' | 'channelId'>, channelId: string): boolean {
+export function isGone({ guild, channelId: here }: Pick<Asker, 'guild' | 'channelId'>, channelId: string): boolean {
   return guild !== null && hasRoles(guild) && channelId !== here && !guild.channels.cache.has(channelId);
 }
 

@@ -14,8 +14,12 @@ const MAX_REFUSED = 20;
 const REFUSED_MS = 2 * MINUTE;
 
 const noResponses = () => ({
-  /** What Discord last showed about a channel, and until when that is remembered; `seen`: the bot sees it. */
-  last: new Map<string, { found: 'gone' | 'hidden' | 'seen'; until: number }>(),
+  /** Deleted channels. IDs are never reused, so they stay deleted. */
+  gone: new Set<string>(),
+  /** Channels that the bot cannot see, and until when that is remembered. */
+  hidden: new Map<string, number>(),
+  /** Private threads that the bot is in, and until when that is remembered. */
+  inside: new Map<string, number>(),
   requests: new Map<string, Promise<void>>(),
   otherRequests: 0,
   refusedAt: [] as number[],
@@ -47,8 +51,9 @@ export function createGuildChannels(now: () => number): GuildChannels {
   async function fetchChannel(guild: Guild, id: string, at: number): Promise<void> {
     const responses = responsesOf(guild);
     const found = await guild.channels.fetch(id, { force: true }).catch(readFailure);
-    const until = at + REFUSED_MS;
-    if (found !== null) responses.last.set(id, { found: typeof found === 'string' ? found : 'seen', until });
+    if (found === 'gone') responses.gone.add(id);
+    else if (found === 'hidden') responses.hidden.set(id, at + REFUSED_MS);
+    else if (found !== null) responses.inside.set(id, at + REFUSED_MS);
     if (found === 'hidden') responses.refusedAt.push(at);
     // As after a restart: the gateway reports the thread when the bot is added again.
     if (typeof found === 'string') for (const { cache } of [guild.channels, guild.client.channels]) cache.delete(id);
@@ -58,23 +63,20 @@ export function createGuildChannels(now: () => number): GuildChannels {
   return {
     async find(guild, ids) {
       const at = now();
-      const { last, requests } = responsesOf(guild);
-      for (const [id, { until }] of last) if (until <= at) last.delete(id);
-      const isKnown = (id: string): boolean => {
-        const channel = guild.channels.cache.get(id);
-        const isSeen = last.get(id)?.found === 'seen';
-        if (channel === undefined) return last.has(id) && !isSeen;
-        return channel.type !== ChannelType.PrivateThread || isSeen;
+      const { gone, hidden, inside, requests } = responsesOf(guild);
+      for (const held of [hidden, inside]) for (const [id, until] of held) if (until <= at) held.delete(id);
+      const found = (id: string): FoundChannel =>
+        guild.channels.cache.get(id) ?? (gone.has(id) ? 'gone' : hidden.has(id) ? 'hidden' : undefined);
+      const isUnknown = (id: string): boolean => {
+        const channel = found(id);
+        if (typeof channel === 'object') return channel.type === ChannelType.PrivateThread && !inside.has(id);
+        return channel === undefined;
       };
-      const unknown = ids.filter((id) => !isKnown(id));
+      const unknown = ids.filter(isUnknown);
       const room = Math.max(0, Math.min(MAX_REQUESTS, refusalsLeft(guild, at)));
       const wanted = unknown.filter((id) => !requests.has(id)).slice(0, room);
       for (const id of wanted) requests.set(id, fetchChannel(guild, id, at));
       await Promise.all(unknown.flatMap((id) => requests.get(id) ?? []));
-      const found = (id: string): FoundChannel => {
-        const known = last.get(id)?.found;
-        return guild.channels.cache.get(id) ?? (known === 'seen' ? undefined : known);
-      };
       return new Map(ids.map((id) => [id, found(id)]));
     },
 

@@ -3,8 +3,9 @@ import type { CommandUse, Reply } from '../../src/discord/command.ts';
 import { addressesIn, parseWatchable, toAddress } from '../../src/domain/address.ts';
 import { DEFAULT_CHOICES, type Subscription } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
-import { hiddenFrom, outsideLine, refuseUnseen, visibleTo } from '../shared/channels.ts';
+import { hiddenFrom, isGone, outsideLine, refuseUnseen, visibleTo } from '../shared/channels.ts';
 import { button, row } from '../shared/components.ts';
+import { readFailure } from '../shared/guild-channels.ts';
 import { lookAlikeLines, lookAlikes } from '../shared/look-alike.ts';
 import { boldName, nameOf, namesByAddress, notNamed, readAddress } from '../shared/names.ts';
 import { pickedNetwork } from '../shared/networks.ts';
@@ -45,9 +46,16 @@ export async function add(interaction: CommandUse, context: Context): Promise<Re
 }
 
 async function usualChannel(context: Context): Promise<string> {
-  const { interaction, server } = context;
+  const { interaction, server, t } = context;
   const { defaultChannel } = server;
   if (defaultChannel === null) return interaction.channelId;
+  if (isGone(interaction, defaultChannel)) {
+    // The gateway does not report closed threads; a request does.
+    const guild = interaction.guild!;
+    const fetch = () => guild.channels.fetch(defaultChannel);
+    const response = await context.guildChannels.request(guild, fetch, () => null).catch(readFailure);
+    if (response === 'gone' || response === 'hidden') throw new UserError(t('setup.check.defaultChannel'));
+  }
   // For example a private thread: people who are not in it could not see what they add.
   const hidden = await hiddenFrom(interaction, [defaultChannel], context);
   if (hidden.size > 0) refuseUnseen(defaultChannel, null, context);

@@ -1,6 +1,5 @@
-import { Temporal } from 'temporal-polyfill';
 import type { AddressText, Asset } from '../../src/domain/address.ts';
-import { amountOfToken, typedAmount } from '../../src/domain/amount.ts';
+import { amountOfToken, isAmount, typedAmount } from '../../src/domain/amount.ts';
 import { type Filters, FOREVER, type KindFilter, thresholdOf } from '../../src/domain/subscription.ts';
 import { type OtherText, UserError } from '../../src/errors.ts';
 import type { Language, Translate } from '../../src/languages/index.ts';
@@ -121,8 +120,10 @@ export function readAmount(
   if (amount !== null) return clearAmount(text, amount, reading, name, write);
   if (/^(US)?\$|\$$/i.test(text)) throw noPrices(text, reading);
   const reason = t(`subscription.filter.${rule}`, { option: called(name) });
+  const suggestion = likelyAmount(text);
+  const full = suggestion === null ? reason : `${reason} ${t('reply.suggestion', { text: quoted(suggestion) })}`;
   const [, whole = '', fraction] = /^(\d{1,60}),(\d{1,60})$/.exec(text) ?? [];
-  throw new UserError(reason, {
+  throw new UserError(full, {
     readings: fraction === undefined ? [] : bothReadings(name, whole, fraction, reading, write),
   });
 }
@@ -163,6 +164,15 @@ function bothReadings(
 function noPrices(text: string, { t, called, hasPrices }: Reading): UserError {
   const words = { text: quoted(text), option: called('minimum') };
   return new UserError(t(hasPrices ? 'subscription.filter.dollarsElsewhere' : 'subscription.filter.dollars', words));
+}
+
+/** The amount that a text with a currency's sign, a decimal comma or separators probably means; null: unclear. */
+function likelyAmount(text: string): string | null {
+  const bare = text.replace(/^[$€£¥]\s?|\s?[$€£¥]$/gu, '').replace(/(?<=\d)[\s'’_](?=\d{3})/gu, '');
+  const isGrouped = /^[1-9]\d{0,2}(,\d{3}){2,}(\.\d+)?$|^[1-9]\d{0,2},\d{3}\.\d+$/.test(bare);
+  // A single comma before three digits may separate thousands or decimals.
+  const plain = isGrouped ? bare.replaceAll(',', '') : bare.replace(/^(\d+),(?!\d{3}$)(\d+)$/, '$1.$2');
+  return isAmount(plain) ? plain : null;
 }
 
 /** Returns an amount if its text is unambiguous; throws a {@link UserError} if it may mean a thousand times as much. */
@@ -286,16 +296,19 @@ export function readCooldown(text: string, { t }: Reading): number {
   return minutes;
 }
 
-/** ISO 8601; a time without a zone is in UTC, wherever the bot runs. */
+/** ISO 8601, and its variants by people and other programs: a one-digit hour, or no colon in the zone. */
+const MOMENT =
+  /^(?<day>\d{4}-\d\d-\d\d)([T ](?<hour>\d{1,2})(?<rest>:\d\d(:\d\d(\.\d+)?)?)(Z|(?<zone>[+-]\d\d):?(?<minutes>\d\d))?)?$/i;
+
 export function readMoment(text: string, { t }: Reading): number {
   if (text.toLowerCase() === 'forever') return FOREVER;
-  const hasZone = /(z|[+-]\d\d:?\d\d)$/i.test(text);
-  try {
-    const moment = hasZone ? Temporal.Instant.from(text) : Temporal.PlainDateTime.from(text).toZonedDateTime('UTC');
-    return moment.epochMilliseconds;
-  } catch {
-    throw new UserError(t('subscription.import.moment'));
-  }
+  // Without a zone, a time would be in the bot's machine's zone.
+  const { day, hour = '0', rest = ':00', zone = '+00', minutes = '00' } = MOMENT.exec(text)?.groups ?? {};
+  const time = Date.parse(`${day}T${hour.padStart(2, '0')}${rest}${zone}:${minutes}`);
+  // The parser reads February 31 as March 3.
+  const isDay = new Date(`${day}T00:00Z`).getUTCDate() === Number(day?.slice(-2));
+  if (Number.isNaN(time) || !isDay) throw new UserError(t('subscription.import.moment'));
+  return time;
 }
 
 export function writeMoment(until: number | null): string {

@@ -210,6 +210,6 @@ async function watchAll(asked: Questions[typeof GROUP], entries: readonly Entry[
 
 function refusedLines(refused: ReturnType<typeof findAddresses>['refused'], t: Translate): string[] {
   if (refused.length === 0) return [];
-  const shown = firstOf(t, refused, 5, ({ text, fault }) => `- \`${text}\`: ${faultText(fault, text, t)}`);
-  return [`**${t('watch.refused', { count: refused.length })}**`, ...shown];
+  const lines = refused.slice(0, 5).map(({ text, fault }) => `- \`${text}\`: ${faultText(fault, text, t)}`);
+  return [`**${t('watch.refused', { count: refused.length })}**`, ...lines];
 }

@@ -168,7 +168,8 @@ it.each<[Options, RegExp]>([
   [{ minimum: '$250' }, /`\$250` is an amount in US dollars, and prices are not set up/],
   [{ minimum: '100 $' }, /`100 \$` is an amount in US dollars/],
   [{ minimum: '100 XYZ' }, /^You entered `100 XYZ` in `minimum`\. No token is called/],
-  [{ minimum: '1,000,000' }, /in token units, like `250` or `0\.5`/],
+  [{ minimum: '1,5' }, /Did you mean `1\.5`/],
+  [{ minimum: '1,000,000' }, /Did you mean `1000000`/],
   [{ tokens: Array.from({ length: 51 }, (_, n) => `0x${n.toString(16).padStart(40, 'a')}`).join() }, /at most 50/],
   [{ minimum: '1,000' }, /in token units, like `250` or `0\.5`.*no thousands separators or symbol\.$/],
 ])('refuses the filters %o', async (options, sentence) => {

@@ -106,10 +106,10 @@ describe('/subscription export and import', () => {
     const { TZ = 'UTC' } = process.env;
     process.env.TZ = 'Asia/Tokyo';
     onTestFinished(() => void Object.assign(process.env, { TZ }));
-    const times = ['2030-12-31 22:00', '2030-12-31T22:00:00+02:00', '2030-12-31T22:00+0200', '2030-12-31'];
+    const times = ['2030-12-31 22:00', '2030-12-31T22:00:00+02:00', '2030-12-31T22:00+0200', '2030-12-31 9:00'];
     await take(['address,channel,muted-until', ...times.map((time, n) => `${numbered(n)},#alerts,${time}`)].join('\n'));
     const ends = (await all()).map(({ mutedUntil }) => new Date(mutedUntil!).toISOString());
-    expect(ends).toEqual(['22', '20', '20', '00'].map((hour) => `2030-12-31T${hour}:00:00.000Z`));
+    expect(ends).toEqual(['22', '20', '20', '09'].map((hour) => `2030-12-31T${hour}:00:00.000Z`));
   });
 
   it('ignores a mute that has ended in an import', async () => {
