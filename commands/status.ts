@@ -15,9 +15,17 @@ import { define } from './shared/define.ts';
 import { gapsOf, missedButtons, missedLine } from './shared/missed.ts';
 import { boldName } from './shared/names.ts';
 import { eachNetwork, hasSeveral, ofNetwork } from './shared/networks.ts';
-import { asManyAsFit, embedReply, firstOf, fullAddress, relativeTime, thirdPartyText } from './shared/reply.ts';
+import {
+  asManyAsFit,
+  embedReply,
+  firstOf,
+  fullAddress,
+  MAX_FIELD_TEXT,
+  relativeTime,
+  thirdPartyText,
+} from './shared/reply.ts';
 import type { Context } from './shared/services.ts';
-import { completenessLines, pauseLines, quotaLine, refusedFor } from './shared/state-lines.ts';
+import { completenessLines, pauseLines, quotaLine, refusedFor, usageLine } from './shared/state-lines.ts';
 
 const MAX_SILENCES = 5;
 
@@ -51,6 +59,7 @@ export const status = {
       ...dead.filter(isSeen).map((last) => deadLetterLine(last, context)),
       ...networks.flatMap(({ on, access }) => receiverErrors(access, sizes, on)),
     ];
+    const usage = networks.flatMap(({ on, access }) => (access.own ? ofNetwork(usageLine(access.scope!, on), on) : []));
     return embedReply(
       blocked.length + errors.length > 0 || missed.some(({ cause }) => cause.kind !== 'added') ? 'warn' : 'info',
       t('status.title'),
@@ -59,6 +68,7 @@ export const status = {
         fields: [
           ...alertFields(overview, pauses.filter(isSeen), t),
           ...field(t('status.subscriptions'), subscriptionLines(subscriptions, context)),
+          ...field(t('status.receiver'), usage),
           ...field(t('status.silent'), silenceLines(silences.filter(isSeen), context)),
           ...field(t('chain.title'), [...gaps, ...chainLines(context)]),
           ...field(t('status.networks'), networkLines(context)),
@@ -150,13 +160,18 @@ function chainLines({ t, completeness }: Context): string[] {
   });
 }
 
-const silenceLines = (silences: readonly Silence[], { t, settings }: Context): string[] =>
-  firstOf(t, silences, MAX_SILENCES, ({ address, label, lastEventAt }) =>
+function silenceLines(silences: readonly Silence[], { t, settings }: Context): string[] {
+  const lines = silences.slice(0, MAX_SILENCES).map(({ address, label, lastEventAt }) =>
     t('status.silentOne', {
       name: label === null ? fullAddress(address, settings) : boldName(label),
       ago: relativeTime(lastEventAt),
     }),
   );
+  // The length of links depends on the explorer's root.
+  while (lines.join('\n').length > MAX_FIELD_TEXT) lines.pop();
+  if (silences.length > lines.length) lines.push(t('reply.more', { count: silences.length - lines.length }));
+  return lines;
+}
 
 function deadLetterLine(last: NonNullable<GuildOverview['lastDeadLetter']>, { t }: Context): string {
   return t('status.deadLetter', {

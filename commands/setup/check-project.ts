@@ -12,7 +12,7 @@ import { namedAddress } from '../shared/names.ts';
 import { eachNetwork, watchedHere } from '../shared/networks.ts';
 import { firstOf, MAX_ID, relativeTime } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
-import { quotaLine, refusedFor } from '../shared/state-lines.ts';
+import { quotaLine, refusedFor, usageLine } from '../shared/state-lines.ts';
 import {
   addToWebhookButton,
   createWebhookButton,
@@ -95,8 +95,12 @@ async function misdirected({ t, quarantine }: Context, { scope }: ProjectAccess)
 }
 
 function quota(context: Context, { own, scope }: ProjectAccess): Finding[] {
-  const refused = own && scope !== null ? quotaLine(scope, context) : null;
-  return refused === null ? [] : [fault(refused)];
+  if (!own || scope === null) return [];
+  const refused = quotaLine(scope, context);
+  return [
+    ...(refused ? [fault(refused)] : []),
+    fine(context.t('setup.check.quotaFine', { usage: usageLine(scope, context) })),
+  ];
 }
 
 function refused(context: Context, access: ProjectAccess): Finding[] {

@@ -13,7 +13,7 @@ export const COLORS = { info: 0x4184e4, good: 0x2da44e, warn: 0xd4761d, danger: 
 export const MAX_REPLY_TEXT = 3_900;
 
 /** Maximum characters of an embed's field (Discord allows 1,024), without the count of omitted lines. */
-const MAX_FIELD_TEXT = 950;
+export const MAX_FIELD_TEXT = 950;
 
 const MAX_INPUT_SHOWN = 100;
 

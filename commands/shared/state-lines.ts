@@ -54,3 +54,9 @@ export function quotaLine(scope: number, { t, receiverQuota }: Context): string 
   const words = { refused: refused.count, ago: relativeTime(refused.at), rate: limits.rate, max };
   return t(`setup.check.quota-${refused.reason}`, words);
 }
+
+export function usageLine(scope: number, { t, receiverQuota }: Context): string {
+  const { storedToday, waiting, limits } = receiverQuota(scope);
+  const stored = Math.round((storedToday / MIB) * 10) / 10;
+  return t('setup.check.quotaUsage', { stored, waiting, max: Math.round(limits.dayBytes / MIB) });
+}

@@ -112,6 +112,8 @@ export interface QuotaLimits {
 }
 
 export interface ScopeQuota {
+  waiting: number;
+  storedToday: number;
   /** Since the start. */
   refused: { reason: QuotaReason; count: number; at: number } | null;
   limits: QuotaLimits;

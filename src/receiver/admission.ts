@@ -219,7 +219,8 @@ export function createQuotas(options: {
       for (const { scope, ...usage } of found) Object.assign(today(scope), usage);
     },
     usage(scope: number): ScopeQuota {
-      return { refused: today(scope).refused, limits };
+      const { waiting, dayBytes, refused } = today(scope);
+      return { waiting, storedToday: dayBytes, refused, limits };
     },
   };
 }

@@ -41,7 +41,7 @@ async function watchSilent(changed: Partial<NewSubscription>) {
 it('lists as many silent addresses as fit, however long the explorer’s links are', async () => {
   world.configure({ explorerUrl: `https://${'explorer.'.repeat(10)}example` });
   for (let n = 1; n <= 6; n++) await watchSilent({ address: `0x${String(n).repeat(40)}` });
-  expect(await world.read('status')).toMatch(/Unusually quiet\n(\[`0x\d{40}`\].*\n){3,4}… \+[23]/);
+  expect(await world.read('status')).toMatch(/Unusually quiet\n(\[`0x\d{40}`\].*\n){3,4}…and [23] more/);
 });
 
 it('shows how many deliveries could not be read, to those whose receiver URL it was', async () => {

@@ -38,20 +38,20 @@ it('limits the rate of the operator’s URL only if one is set', () => {
 });
 
 it('refuses deliveries at a URL where too many or too large ones wait, until the database shows that fewer do', () => {
-  const { stored, load, admit } = open();
+  const { stored, load, admit, usage } = open();
   for (let n = 0; n < 5; n++) stored(OWN, 10);
   stored(OTHER, 100);
   expect([admit(OWN), admit(OTHER)]).toEqual(['backlog', 'backlog']);
   load([{ scope: OWN, waiting: 4, waitingBytes: 99, day: 20_000, dayBytes: 50 }]);
-  expect([admit(OWN), admit(OTHER)]).toEqual([null, null]);
+  expect([admit(OWN), usage(OWN).waiting, admit(OTHER), usage(OTHER).waiting]).toEqual([null, 4, null, 0]);
 });
 
 it('accepts deliveries at a URL again on the day after it used its daily bytes', () => {
-  const { load, admit, pass, now } = open();
+  const { load, admit, usage, pass, now } = open();
   load([{ scope: OWN, waiting: 0, waitingBytes: 0, day: Math.floor(now() / DAY), dayBytes: 1_000 }]);
   expect([admit(OWN), admit(OTHER), admit(OPERATOR)]).toEqual(['daily', null, null]);
   pass(DAY);
-  expect(admit(OWN)).toBeNull();
+  expect([admit(OWN), usage(OWN).storedToday]).toEqual([null, 0]);
 });
 
 it('accepts a burst of a thousand within the default quota', () => {
