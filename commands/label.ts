@@ -4,7 +4,7 @@ import type { Label } from '../src/domain/guild.ts';
 import { UserError } from '../src/errors.ts';
 import type { Translate } from '../src/languages/index.ts';
 import { seenBy } from './shared/channels.ts';
-import { button, pager, question, row, rows } from './shared/components.ts';
+import { button, fingerprint, pager, question, row, rows } from './shared/components.ts';
 import { lookedUp, text, withSubcommands } from './shared/define.ts';
 import { lookAlikeLines, lookAlikes } from './shared/look-alike.ts';
 import { boldName, namesByAddress, notNamed, readAddress, readName, titleName } from './shared/names.ts';
@@ -87,14 +87,16 @@ function askToRemove({ address, name }: Label, { settings, t }: Context): Reply 
   return question(
     t('label.remove', { name: titleName(name) }),
     [fullAddress(address, settings), t('label.removeMeaning')],
-    [t('label.yes'), `label:drop:${text}`],
+    [t('label.yes'), `label:drop:${text}:${fingerprint(name)}`],
     [t('label.no'), `label:keep:${text}`],
   );
 }
 
-async function confirmRemove(interaction: ButtonUse, [text]: string[], context: Context): Promise<Reply> {
+async function confirmRemove(interaction: ButtonUse, [text, expected]: string[], context: Context): Promise<Reply> {
   const { labels, settings, relabel, t } = context;
   const found = (await labels.list(interaction.guildId)).find(({ address }) => address === toAddress(text));
+  // It may have been renamed since the question.
+  if (found && fingerprint(found.name) !== expected) return askToRemove(found, context);
   if (!found || !(await labels.remove(interaction.guildId, found))) throw new UserError(t('label.removedGone'));
   const { address, name } = found;
   await record(context, 'label.remove', { address: checksumAddress(address), name });

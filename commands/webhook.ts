@@ -4,7 +4,7 @@ import { networkOption, perNetwork } from './shared/networks.ts';
 import type { Context } from './shared/services.ts';
 import { adding } from './webhook/add-addresses.ts';
 import { choices, list } from './webhook/list.ts';
-import { preview, removalButtons } from './webhook/remove.ts';
+import { preview, removalButtons, removeAddressButton } from './webhook/remove.ts';
 
 const NETWORK_OPTION = networkOption('The network of the webhooks (default: the first)');
 
@@ -30,7 +30,7 @@ export const webhook = perNetwork<Command<Context>>({
     },
   }),
   autocomplete: ({ options }, context) => choices(options.getFocused(), context),
-  buttons: { ...adding.buttons, ...removalButtons },
+  buttons: { ...adding.buttons, ...removalButtons, drain: removeAddressButton },
   menus: adding.menus,
   forms: adding.forms,
 });

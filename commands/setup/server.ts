@@ -84,13 +84,18 @@ function settingsNote(
         ? [{ name: t('setup.server.statement'), value: `${t(`setup.server.statements.${statement ?? 'off'}`)}${note}` }]
         : []),
     ],
-    components: rows(defaultChannel ? [button(t('setup.server.unset'), 'setup:unset')] : []),
+    components: rows(defaultChannel ? [button(t('setup.server.unset'), `setup:unset:${defaultChannel}`)] : []),
   });
 }
 
-/** A button, because an option cannot mean "no default channel". */
+/** `setup:unset:<channel>`: a button, because an option cannot mean "no default channel". */
 export const unsetButton: Button<Context> = {
-  press: (_, __, context) => save(context, { defaultChannel: null }),
+  async press(interaction, [channelId], context) {
+    const settings = await context.guilds.settings(interaction.guildId);
+    // Another channel may have been chosen since the question.
+    if (settings.defaultChannel !== channelId) return settingsNote(settings, 'info', context);
+    return save(context, { defaultChannel: null });
+  },
 };
 
 /** The zones whose names Node lists as they were before the tz database renamed them. */

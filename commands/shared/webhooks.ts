@@ -96,12 +96,13 @@ export function targetOf(here: readonly Webhook[], chosen: string | null): strin
   return complete.length === 1 || named.length === 1 ? only!.id! : named;
 }
 
-/** Stops at the first batch that fails. The lines show the result. */
+/** Stops at the first batch that fails. `report` is called between batches; the lines show the result. */
 export async function fillWebhook(
   { notification }: ReadyProject,
   webhook: string,
   addresses: readonly AddressText[],
   context: Context,
+  report: (soFar: number) => Promise<unknown> = async () => undefined,
 ): Promise<{ isDone: boolean; lines: string[] }> {
   const { t } = context;
   const count = addresses.length;
@@ -115,6 +116,8 @@ export async function fillWebhook(
         : [explain(t, response, 'notification')];
       return { isDone: false, lines: [...reasons, ...(done > 0 ? [t('webhook.add.partly', { done, count })] : [])] };
     }
+    const soFar = done + part.length;
+    if (soFar < count) await report(soFar);
   }
   await record(context, FILLED, { webhook, addresses });
   return { isDone: true, lines: [t('webhook.add.done', { count, webhook: inCode(webhook, '', MAX_ID) })] };

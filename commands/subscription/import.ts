@@ -53,7 +53,7 @@ export async function importFile(interaction: CommandUse, context: Context): Pro
   const id = await ask(context, IMPORT, proposed);
   const buttons = row(
     button(t('subscription.import.yes'), `subscription:import:${id}`, ButtonStyle.Success),
-    button(t('subscription.import.no'), 'subscription:discard'),
+    button(t('subscription.import.no'), `subscription:discard:${id}`),
   );
   const named = new Set([...added, ...labels].map(({ address }) => address));
   const alike = lookAlikeLines(await lookAlikes([...named], context), context);
@@ -108,8 +108,10 @@ export const importButton: Button<Context> = {
 };
 
 export const discardButton: Button<Context> = {
-  press: async (_, __, { t }) =>
-    embedReply('info', t('subscription.import.cancelled'), [t('subscription.remove.unchanged')]),
+  async press(_, [entry], context) {
+    await takeConfirmation(context, IMPORT, entry);
+    return embedReply('info', context.t('subscription.import.cancelled'), [context.t('subscription.remove.unchanged')]);
+  },
 };
 
 function notesOn({ foreign, chains, elsewhere, unnamed }: Plan, context: Context): string[] {

@@ -180,7 +180,7 @@ const submitting = (name: FormName): Form<Context> => ({
       components: [
         row(
           button(t('subscription.panel.save'), `subscription:save:${entry}`, ButtonStyle.Success),
-          button(t('subscription.panel.cancel'), `subscription:revert:${before.id}`),
+          button(t('subscription.panel.cancel'), `subscription:revert:${entry}`),
         ),
       ],
     });
@@ -197,7 +197,10 @@ const saveButton: Button<Context> = {
 };
 
 const cancelButton: Button<Context> = {
-  press: async (_, [id], context) => panel(await seenOne(id, context), context, context.t('subscription.edit.same')),
+  async press(_, [entry], context) {
+    const { id } = await takeConfirmation(context, EDIT, entry);
+    return panel(await seenOne(id, context), context, context.t('subscription.edit.same'));
+  },
 };
 
 export const panelButtons: Record<string, Button<Context> | FormOpener<Context>> = {

@@ -27,7 +27,7 @@ async function askToRemove(found: Subscription, context: Context): Promise<Reply
   return question(
     t('subscription.remove.title', { name: nameOf(found) }),
     lines,
-    [t('subscription.remove.yes'), `subscription:drop:${found.id}`],
+    [t('subscription.remove.yes'), `subscription:drop:${found.id}:${found.channelId}`],
     [t('subscription.remove.no'), `subscription:keep:${found.id}`],
   );
 }
@@ -40,9 +40,11 @@ export const removalButtons: Record<string, Button<Context>> = {
   },
 };
 
-async function drop(_interaction: ButtonUse, [id]: string[], context: Context): Promise<Reply> {
+async function drop(_interaction: ButtonUse, [id, channelId]: string[], context: Context): Promise<Reply> {
   const { guildId, subscriptions, t } = context;
   const found = await seenOne(id, context);
+  // It may have been moved since the question.
+  if (found.channelId !== channelId) return askToRemove(found, context);
   if (!(await subscriptions.remove(guildId, found.id))) throw new UserError(t('subscription.remove.gone'));
   const detail = { id: found.id, address: checksumAddress(found.address), channel: found.channelId };
   await record(context, 'subscription.remove', detail);

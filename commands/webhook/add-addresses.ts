@@ -1,4 +1,5 @@
 import type { Command, Reply } from '../../src/discord/command.ts';
+import { whole } from '../../src/discord/reply.ts';
 import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
 import { addressesOf, type Subscription } from '../../src/domain/subscription.ts';
 import { plainText } from '../../src/domain/text.ts';
@@ -156,15 +157,18 @@ function chosenBy(what: string, userId: string): (one: Subscription) => boolean 
 
 const watchedNow = async (context: Context): Promise<Subscription[]> => watchedHere(await visibleTo(context), context);
 
-async function addAddresses(
+export async function addAddresses(
   project: ReadyProject,
   webhook: string,
   addresses: readonly AddressText[],
   context: Context,
   before: readonly string[] = [],
 ): Promise<Reply> {
-  const { t } = context;
-  const { isDone, lines } = await fillWebhook(project, webhook, addresses, context);
+  const { interaction, t } = context;
+  const count = addresses.length;
+  const { isDone, lines } = await fillWebhook(project, webhook, addresses, context, (soFar) =>
+    interaction.editReply(whole(embedReply('info', t('webhook.add.progress', { soFar, count }), []))),
+  );
   if (!isDone) return embedReply('danger', t('webhook.add.failed'), [...before, ...lines]);
   const shown = firstOf(t, addresses, 10, (address) => `-# ${addressInCode(address)}`);
   return embedReply('good', t('webhook.add.willCome'), [...before, ...lines, ...shown]);

@@ -42,20 +42,14 @@ export async function preview(interaction: CommandUse, context: Context): Promis
     throw withInput(new UserError(t('webhook.remove.noAddress', { reason })), typed, t);
   }
   const { scope, isUnknown } = await scopeOf(webhook, project, context);
-  const lines = [...wrongLines(t, pasted), ...(isUnknown ? [t('webhook.remove.unknown')] : [])];
-  return askToRemove(webhook, pasted.addresses, scope, lines, context);
-}
-
-async function askToRemove(
-  webhook: string,
-  addresses: AddressText[],
-  scope: number,
-  notes: readonly string[],
-  context: Context,
-): Promise<Reply> {
-  const { t } = context;
-  const { free, needed, ...quiet } = await removalEffects(addresses, scope, context);
-  const lines = [...listed(t, free, 'leaves'), ...listed(t, needed, 'needed'), ...silentLines(t, quiet), ...notes];
+  const { free, needed, ...quiet } = await removalEffects(pasted.addresses, scope, context);
+  const lines = [
+    ...listed(t, free, 'leaves'),
+    ...listed(t, needed, 'needed'),
+    ...wrongLines(t, pasted),
+    ...silentLines(t, quiet),
+    isUnknown ? t('webhook.remove.unknown') : null,
+  ];
   if (free.length === 0) return embedReply('warn', t('webhook.remove.nothing'), lines);
   const title = t('webhook.remove.title', { count: free.length, webhook: inCode(webhook, '', MAX_ID) });
   const id = await ask(context, REMOVE, { webhook, addresses: free, scope });
@@ -63,17 +57,18 @@ async function askToRemove(
     title,
     lines,
     [t('webhook.remove.confirm'), `webhook:confirm:${id}`],
-    [t('webhook.remove.cancel'), 'webhook:cancel'],
+    [t('webhook.remove.cancel'), `webhook:cancel:${id}`],
   );
 }
 
 export const removalButtons: Record<string, Button<Context>> = {
   confirm: { press: confirm },
   cancel: {
-    press: async (_, __, { t }) =>
-      embedReply('info', t('webhook.remove.cancelled'), [t('webhook.remove.cancelledText')]),
+    async press(_, [entry], context) {
+      await takeConfirmation(context, REMOVE, entry);
+      return embedReply('info', context.t('webhook.remove.cancelled'), [context.t('webhook.remove.cancelledText')]);
+    },
   },
-  drain: { press: offerRemoval },
 };
 
 async function confirm(_interaction: ButtonUse, [entry]: string[], context: Context): Promise<Reply> {
@@ -204,27 +199,43 @@ export async function offerAddressRemoval(address: AddressText, context: Context
   const here = await postingHere(access, context, SOON_MS);
   if (here.status !== 'ok') return null;
   const chosen = await context.storedProjects.chosenWebhook(context.guildId, context.network.id);
-  if (holding(await withAddresses(access, here.webhooks), address, chosen) === null) return null;
+  if (holding(await withAddresses(access, here.webhooks), address, chosen).length === 0) return null;
   const label = context.t('webhook.removeAddress.button');
   return button(label, `webhook:drain:${checksumAddress(address)}`, ButtonStyle.Danger);
 }
 
 /** Where the service shows no addresses, the chosen webhook: removing an address that is not there is safe. */
-function holding(posting: readonly Posting[], address: AddressText, chosen: string | null): string | null {
-  const known = posting.find(({ id, addresses }) => id !== null && addresses?.has(address));
+function holding(posting: readonly Posting[], address: AddressText, chosen: string | null): string[] {
+  const known = posting.flatMap(({ id, addresses }) => (id !== null && addresses?.has(address) ? [id] : []));
   const mayHave = posting.some(({ id, addresses }) => addresses === null && (id === null || id === chosen));
-  return known?.id ?? (mayHave ? chosen : null);
+  return known.length === 0 && mayHave && chosen !== null ? [chosen] : known;
 }
 
-/** Asks as `/webhook remove` does. */
-async function offerRemoval(_interaction: ButtonUse, [typed = '']: string[], context: Context): Promise<Reply> {
-  const { guildId, t, network, storedProjects } = context;
-  const project = await projectOf(context);
-  const address = readAddress(typed, t);
-  const here = await postingHere(project, context);
-  if (here.status !== 'ok') throw new UserError(explain(t, here, 'notification'));
-  const chosen = await storedProjects.chosenWebhook(guildId, network.id);
-  const webhook = holding(await withAddresses(project, here.webhooks), address, chosen);
-  if (webhook === null) return embedReply('info', t('webhook.remove.nothingDone'), [t('webhook.remove.noneThere')]);
-  return askToRemove(webhook, [address], project.scope, [], context);
-}
+export const removeAddressButton: Button<Context> = {
+  async press(interaction, [typed = ''], context) {
+    const { t } = context;
+    const project = await projectOf(context);
+    const address = readAddress(typed, t);
+    const line = `-# ${addressInCode(address)}`;
+    if ((await watchersOf([address], project.scope, context)).length > 0) {
+      return embedReply('info', t('webhook.removeAddress.neededTitle'), [line, t('webhook.removeAddress.needed')]);
+    }
+    const here = await postingHere(project, context);
+    if (here.status !== 'ok') throw new UserError(explain(t, here, 'notification'));
+    const chosen = await context.storedProjects.chosenWebhook(interaction.guildId, context.network.id);
+    const webhooks = holding(await withAddresses(project, here.webhooks), address, chosen);
+    let isChanged = false;
+    for (const webhook of webhooks) {
+      const response = await project.notification.removeAddresses(webhook, [checksumAddress(address)]);
+      const detail = { webhook, addresses: [address] };
+      if (response.status !== 'ok') {
+        await record(context, 'webhook.remove.failed', { ...detail, outcome: response.status });
+        throw new UserError(explain(t, response, 'notification'));
+      }
+      await record(context, 'webhook.remove', { ...detail, outcome: response });
+      isChanged ||= response.deletedCount !== 0;
+    }
+    if (!isChanged) return embedReply('info', t('webhook.remove.nothingDone'), [line, t('webhook.remove.noneThere')]);
+    return embedReply('good', t('webhook.removeAddress.done'), [line]);
+  },
+};

@@ -96,6 +96,17 @@ it('keeps one name for an address and one address for a name, whichever command 
   expect((await world.read('subscription list')).match(/Vault|Cold/g)).toEqual(['Vault', 'Vault']);
 });
 
+it('removes only the name in the question, not one that the address got since', async () => {
+  await set(A, 'Payroll');
+  const asked = await remove(A);
+  await set(A, 'Vendor');
+  const again = await world.press(asked, 'label:drop');
+  expect(textOf(again)).toContain('Remove the label Vendor?');
+  expect(await labels()).toHaveLength(1);
+  expect(textOf(await world.press(again, 'label:drop'))).toContain('Removed the label Vendor');
+  expect(await labels()).toEqual([]);
+});
+
 it('lists every name in pages, also after a restart, and refuses more than 1,000', async () => {
   expect(await world.read('label list')).toMatch(/No labels yet/);
   const addressOf = (n: number) => lower(`0x${n.toString(16).padStart(40, '0')}`);

@@ -51,12 +51,18 @@ describe('/setup server', () => {
     expect(await world.read('setup server', { statement: 'monthly' })).toMatch(/monthly.*need a node/);
   });
 
-  it('resets the default channel', async () => {
+  it('resets the default channel, but not another one that was chosen since', async () => {
     const shown = await world.use('setup server', { channel: harbor.whales });
+    const stale = await world.use('setup server');
+    const defaultChannel = async () => (await world.store.guilds.settings(harbor.id)).defaultChannel;
+    await world.store.guilds.changeSettings(harbor.id, { defaultChannel: harbor.general });
+    expect(textOf(await world.press(stale, 'setup:unset'))).toContain(`<#${harbor.general}>`);
+    expect(await defaultChannel()).toBe(harbor.general);
+    await world.store.guilds.changeSettings(harbor.id, { defaultChannel: harbor.whales });
     const taken = await world.press(shown, 'setup:unset');
     expect(textOf(taken)).toMatch(/Saved\n.*\nAlerts go to\nthe channel where/);
     expect(buttonsOf(taken)).toEqual([]);
-    expect((await world.store.guilds.settings(harbor.id)).defaultChannel).toBeNull();
+    expect(await defaultChannel()).toBeNull();
   });
 
   it.each<[Record<string, string>, RegExp]>([

@@ -202,6 +202,17 @@ describe('/subscription remove', () => {
     expect(await remove(String(id))).toMatch(/no such subscription.*\/subscription list/);
   });
 
+  it('asks again when the subscription was moved to another channel since', async () => {
+    const { id } = await world.subscribe();
+    const asked = await world.use('subscription remove', { subscription: A });
+    await world.store.subscriptions.change(harbor.id, id, { channelId: harbor.whales });
+    const again = await world.press(asked, DROP);
+    expect(textOf(again)).toContain(`<#${harbor.whales}> will no longer get alerts`);
+    expect(await all()).toHaveLength(1);
+    expect(textOf(await world.press(again, DROP))).toContain('Removed');
+    expect(await all()).toEqual([]);
+  });
+
   it('finds a subscription by address or label, and asks which one if several match', async () => {
     await world.subscribe({ label: 'Treasury' });
     expect(await remove('treasury')).toContain('Remove Treasury?');
