@@ -3,7 +3,7 @@ import { text, withSubcommands } from './shared/define.ts';
 import { networkOption, perNetwork } from './shared/networks.ts';
 import type { Context } from './shared/services.ts';
 import { adding } from './webhook/add-addresses.ts';
-import { choices, list } from './webhook/list.ts';
+import { choices, list, namingOfWebhooks } from './webhook/list.ts';
 import { preview, removalButtons, removeAddressButton } from './webhook/remove.ts';
 
 const NETWORK_OPTION = networkOption('The network of the webhooks (default: the first)');
@@ -31,6 +31,6 @@ export const webhook = perNetwork<Command<Context>>({
   }),
   autocomplete: ({ options }, context) => choices(options.getFocused(), context),
   buttons: { ...adding.buttons, ...removalButtons, drain: removeAddressButton },
-  menus: adding.menus,
-  forms: adding.forms,
+  menus: { ...adding.menus, ...namingOfWebhooks.menus },
+  forms: { ...adding.forms, ...namingOfWebhooks.forms },
 });

@@ -40,18 +40,21 @@ export async function audit(interaction: Use, context: Context, page = 0): Promi
 interface Book {
   names: ReadonlyMap<AddressText, string>;
   subscriptions: ReadonlyMap<number, Subscription>;
+  webhooks: ReadonlyMap<string, string>;
   tokens: TokenBook;
 }
 
 async function bookOf(guildId: string, context: Context): Promise<Book> {
-  const [names, list, tokens] = await Promise.all([
+  const [names, list, webhooks, tokens] = await Promise.all([
     namesByAddress(guildId, context),
     context.subscriptions.list(guildId),
+    Promise.all(context.settings.networks.map(({ id }) => context.storedProjects.webhookNames(guildId, id))),
     tokenBook(context),
   ]);
   return {
     names,
     subscriptions: new Map(list.map((one) => [one.id, one])),
+    webhooks: new Map(webhooks.flatMap((all) => [...all])),
     tokens,
   };
 }
@@ -101,7 +104,7 @@ function namedPhrase(
   key: string,
   value: unknown,
   detail: Detail,
-  { names, subscriptions, tokens }: Book,
+  { names, subscriptions, webhooks, tokens }: Book,
   { t, settings }: Context,
 ): string | string[] | undefined {
   const list = (values: unknown, show: (one: unknown) => string) =>
@@ -119,6 +122,7 @@ function namedPhrase(
     const found = subscriptions.get(Number(id));
     return found ? t('why.subscription', { name: nameOf(found), id: Number(id) }) : `#${Number(id)}`;
   };
+  const webhook = (id: unknown) => code(webhooks.get(String(id)) ?? id);
   switch (key) {
     case 'id':
       return 'address' in detail ? `#${Number(value)}` : subscription(value);
@@ -142,7 +146,7 @@ function namedPhrase(
       if (value === null) return [];
       return `${typeof detail.before === 'string' ? `${titleName(detail.before)} → ` : ''}${titleName(textOf(value))}`;
     case 'webhook':
-      return code(value);
+      return webhook(value);
     case 'project':
       return `${typeof detail.replaced === 'string' ? `${code(detail.replaced)} → ` : ''}${code(value)}`;
     case 'token':

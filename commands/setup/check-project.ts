@@ -44,7 +44,7 @@ interface Checked {
 }
 
 async function checkNetwork(context: Context, subscriptions: readonly Subscription[]): Promise<Checked> {
-  const { guildId, t, projects } = context;
+  const { guildId, t, projects, storedProjects } = context;
   const access = await projects.of(guildId);
   const findings = [
     ...refused(context, access),
@@ -69,8 +69,9 @@ async function checkNetwork(context: Context, subscriptions: readonly Subscripti
     return { findings: [...findings, none], lacking: addressesOf(subscriptions) };
   }
   const urls = context.receiver.urls(access.scope);
+  const names = await storedProjects.webhookNames(guildId, context.network.id);
   const shown = firstOf(t, here, 5, ({ id }) =>
-    id === null ? t('setup.check.unnamedWebhook') : inCode(id, '?', MAX_ID),
+    id === null ? t('setup.check.unnamedWebhook') : inCode(names.get(id) ?? id, id, MAX_ID),
   );
   const addresses = await checkAddresses(context, access, here, subscriptions);
   return {

@@ -24,7 +24,7 @@ export async function askToErase(interaction: CommandUse, { t, metrics, now }: C
 }
 
 function listed(t: Translate, stored: StoredCounts): string[] {
-  const lines = (['subscriptions', 'labels', 'tokenMutes', 'waiting', 'history', 'audit'] as const)
+  const lines = (['subscriptions', 'labels', 'tokenMutes', 'webhookNames', 'waiting', 'history', 'audit'] as const)
     .filter((key) => stored[key] > 0)
     .map((key) => t(`setup.forget.${key}`, { count: stored[key] }));
   if (stored.project) lines.push(t('setup.forget.project'));

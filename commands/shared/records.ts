@@ -20,6 +20,8 @@ const MAX_OPEN = 10;
 
 const LATE = {
   'webhook.remove': 'webhook.remove.late',
+  'webhook.forget': 'webhook.remove.late',
+  'webhook.restore': 'webhook.remove.late',
   'subscription.import': 'subscription.import.late',
   'subscription.group': 'watch.late',
   'subscription.panel': 'subscription.panel.late',

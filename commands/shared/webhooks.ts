@@ -120,7 +120,9 @@ export async function fillWebhook(
     if (soFar < count) await report(soFar);
   }
   await record(context, FILLED, { webhook, addresses });
-  return { isDone: true, lines: [t('webhook.add.done', { count, webhook: inCode(webhook, '', MAX_ID) })] };
+  const name = (await context.storedProjects.webhookNames(context.guildId, context.network.id)).get(webhook);
+  const called = name === undefined ? inCode(webhook, '', MAX_ID) : inCode(name, '');
+  return { isDone: true, lines: [t('webhook.add.done', { count, webhook: called })] };
 }
 
 /** Failures that mean that the service lacks the call. */

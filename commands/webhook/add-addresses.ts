@@ -137,11 +137,13 @@ async function fill(what: string, context: Context): Promise<Reply> {
   return addAddresses(project, target, missing, context);
 }
 
-function askWhich(webhooks: Webhook[], what: string, { t }: Context): Reply {
+async function askWhich(webhooks: Webhook[], what: string, context: Context): Promise<Reply> {
+  const { guildId, t } = context;
+  const names = await context.storedProjects.webhookNames(guildId, context.network.id);
   const options = [...new Set(webhooks.map(({ id }) => id!))].slice(0, MAX_MENU_OPTIONS).map((id) => {
     const { eventType } = webhooks.find((one) => one.id === id)!;
     const description = plainText(eventType) ?? t('webhook.list.unknownEvents');
-    return { label: id, value: id, description };
+    return { label: names.get(id) ?? id, value: id, description };
   });
   return embedReply('info', t('webhook.add.whichTitle'), [t('webhook.add.which')], {
     components: [menuRow(`webhook:pick:${what}`, t('webhook.add.menu'), options)],

@@ -1,21 +1,25 @@
-import type { Choice, Reply } from '../../src/discord/command.ts';
-import { inCode, plainText } from '../../src/domain/text.ts';
+import type { Choice, Command, Reply } from '../../src/discord/command.ts';
+import { inCode, isolate, looksLikeLink, plainText } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { ReceiverUrls } from '../../src/receiver/path-tokens.ts';
 import type { Webhook } from '../../src/upstream/notification.ts';
-import { row } from '../shared/components.ts';
+import { MAX_MENU_OPTIONS, type MenuRow, menuRow, row, textField } from '../shared/components.ts';
 import { explain } from '../shared/failure.ts';
-import { embedReply, MAX_ID } from '../shared/reply.ts';
+import { record } from '../shared/records.ts';
+import { embedReply, MAX_ID, withInput } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
-import { choicesWith } from '../shared/suggestions.ts';
 import { createWebhookButton, isWebhookId, pointsAt, projectOf, receiverUrlButton } from '../shared/webhooks.ts';
 
+const MAX_NAME = 32;
 const CHOICES_MS = 1_500;
 
 export async function list(context: Context): Promise<Reply> {
-  const { t, receiver } = context;
+  const { guildId, t, receiver, storedProjects } = context;
   const { notification, scope } = await projectOf(context);
-  const response = await notification.webhooks();
+  const [response, names] = await Promise.all([
+    notification.webhooks(),
+    storedProjects.webhookNames(guildId, context.network.id),
+  ]);
   if (response.status !== 'ok') throw new UserError(explain(t, response, 'notification'));
   const { webhooks } = response;
   const urls = receiver.urls(scope);
@@ -23,13 +27,17 @@ export async function list(context: Context): Promise<Reply> {
   const advice = adviceOn(targets);
   // One text per webhook, so that the omitted ones are counted by webhook.
   const entries = webhooks.map((one) => {
-    const id = one.id === null ? t('webhook.list.noId') : t('webhook.list.id', { id: inCode(one.id, '?', MAX_ID) });
-    return `${line(one, urls, context)}\n${id}`;
+    const name = one.id === null ? undefined : names.get(one.id);
+    return [
+      ...(name === undefined ? [] : [`**${inCode(name, '')}**`]),
+      line(one, urls, context),
+      one.id === null ? t('webhook.list.noId') : t('webhook.list.id', { id: inCode(one.id, '?', MAX_ID) }),
+    ].join('\n');
   });
   const lines = [advice === null ? null : t(`webhook.list.${advice}`), ...entries];
   const create = advice === 'empty' || advice === 'noneHere' ? [createWebhookButton(t)] : [];
   return embedReply(advice === null ? 'info' : 'warn', t('webhook.list.title', { count: webhooks.length }), lines, {
-    components: [row(...create, receiverUrlButton(t))],
+    components: [row(...create, receiverUrlButton(t)), ...nameRow(webhooks, names, urls, context)],
   });
 }
 
@@ -52,6 +60,23 @@ function hostOf({ url }: Webhook): string | null {
   return url !== null && URL.canParse(url) ? new URL(url).host : null;
 }
 
+function nameRow(
+  webhooks: readonly Webhook[],
+  names: ReadonlyMap<string, string>,
+  urls: ReceiverUrls,
+  context: Context,
+): MenuRow[] {
+  const options = webhooks
+    .filter(({ id }) => id !== null && isWebhookId(id))
+    .slice(0, MAX_MENU_OPTIONS)
+    .map((one) => {
+      const description = wordsOf(one, urls, context);
+      return { label: names.get(one.id!) ?? one.id!, value: one.id!, description };
+    });
+  const unique = [...new Map(options.map((option) => [option.value, option])).values()];
+  return unique.length === 0 ? [] : [menuRow('webhook:name', context.t('webhook.list.nameMenu'), unique)];
+}
+
 function wordsOf(one: Webhook, urls: ReceiverUrls, { t }: Context): string {
   const events = plainText(one.eventType) ?? t('webhook.list.unknownEvents');
   const host = plainText(hostOf(one)) ?? t('webhook.list.unknownHost');
@@ -60,16 +85,54 @@ function wordsOf(one: Webhook, urls: ReceiverUrls, { t }: Context): string {
 
 /** Empty if the service does not respond in time. */
 export async function choices(focused: string, context: Context): Promise<Choice[]> {
-  const { guildId, projects, receiver } = context;
+  const { guildId, projects, receiver, storedProjects } = context;
   const access = await projects.of(guildId);
   if (access.status !== 'ready') return [];
-  const response = await access.notification.webhooks(CHOICES_MS);
+  const [response, names] = await Promise.all([
+    access.notification.webhooks(CHOICES_MS),
+    storedProjects.webhookNames(guildId, context.network.id),
+  ]);
   if (response.status !== 'ok') return [];
   const urls = receiver.urls(access.scope);
-  const offered = response.webhooks.flatMap((one) =>
-    one.id === null || !isWebhookId(one.id)
-      ? []
-      : { name: `${one.id} · ${wordsOf(one, urls, context)}`, value: one.id },
-  );
-  return choicesWith(focused, offered);
+  const typed = focused.trim().toLowerCase();
+  return response.webhooks.flatMap((one) => {
+    if (one.id === null || !isWebhookId(one.id)) return [];
+    const name = names.get(one.id);
+    if (![one.id, name ?? ''].some((text) => text.toLowerCase().includes(typed))) return [];
+    const words = [name && isolate(name), one.id, wordsOf(one, urls, context)];
+    return [{ name: words.filter(Boolean).join(' · '), value: one.id }];
+  });
 }
+
+export const namingOfWebhooks = {
+  menus: {
+    name: {
+      async form({ guildId }, _, { t, network, storedProjects }, [id = '']) {
+        const name = (await storedProjects.webhookNames(guildId, network.id)).get(id);
+        const input = { required: false, max_length: MAX_NAME, ...(name !== undefined && { value: name }) };
+        return {
+          custom_id: `webhook:name:${id}`,
+          title: t('webhook.name.title'),
+          components: [textField('name', t('webhook.name.label'), t('webhook.name.hint'), input)],
+        };
+      },
+    },
+  },
+  forms: {
+    name: {
+      async submit(interaction, [id = ''], context) {
+        const { t, network, storedProjects } = context;
+        const typed = interaction.fields.getTextInputValue('name').trim();
+        const name = typed === '' ? null : plainText(typed);
+        if (!isWebhookId(id) || (typed !== '' && (name === null || looksLikeLink(name) || name.length > MAX_NAME))) {
+          throw withInput(new UserError(t('webhook.name.wrong')), typed, t);
+        }
+        await storedProjects.nameWebhook(interaction.guildId, network.id, id, name);
+        await record(context, 'webhook.name', { webhook: id, name });
+        return name === null
+          ? embedReply('good', t('webhook.name.gone'), [t('webhook.name.goneText')])
+          : embedReply('good', t('webhook.name.saved'), [t('webhook.name.savedText', { name: inCode(name, '') })]);
+      },
+    },
+  },
+} satisfies Partial<Command<Context>>;

@@ -8,7 +8,7 @@ import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import type { RemovalResult } from '../../src/upstream/notification.ts';
 import { sightOf } from '../shared/channels.ts';
-import { button, question } from '../shared/components.ts';
+import { button, question, rows } from '../shared/components.ts';
 import { explain } from '../shared/failure.ts';
 import { boldName, faultText, namesByAddress, type Pasted, readAddress, readAddresses } from '../shared/names.ts';
 import { hasSeveral, watchedHere } from '../shared/networks.ts';
@@ -25,8 +25,11 @@ import {
   SOON_MS,
   withAddresses,
 } from '../shared/webhooks.ts';
+import { addAddresses } from './add-addresses.ts';
 
 const REMOVE = 'webhook.remove';
+const REMOVE_SUBSCRIPTIONS = 'webhook.forget';
+const RESTORE = 'webhook.restore';
 
 export async function preview(interaction: CommandUse, context: Context): Promise<Reply> {
   const { guildId, options } = interaction;
@@ -51,7 +54,7 @@ export async function preview(interaction: CommandUse, context: Context): Promis
     isUnknown ? t('webhook.remove.unknown') : null,
   ];
   if (free.length === 0) return embedReply('warn', t('webhook.remove.nothing'), lines);
-  const title = t('webhook.remove.title', { count: free.length, webhook: inCode(webhook, '', MAX_ID) });
+  const title = t('webhook.remove.title', { count: free.length, webhook: await shownAs(webhook, context) });
   const id = await ask(context, REMOVE, { webhook, addresses: free, scope });
   return question(
     title,
@@ -69,6 +72,25 @@ export const removalButtons: Record<string, Button<Context>> = {
       return embedReply('info', context.t('webhook.remove.cancelled'), [context.t('webhook.remove.cancelledText')]);
     },
   },
+  /** `webhook:forget:<entry>`: removes the subscriptions here that no longer get alerts, but none added since. */
+  forget: {
+    async press(interaction, [entry], context) {
+      const request = await takeConfirmation(context, REMOVE_SUBSCRIPTIONS, entry);
+      const effects = await removalEffects(request.addresses, request.scope, context);
+      const silent = effects.silent.filter(({ id }) => request.silent.includes(id));
+      for (const { id } of silent) await context.subscriptions.remove(interaction.guildId, id);
+      await record(context, REMOVE_SUBSCRIPTIONS, { ids: silent.map(({ id }) => id) });
+      const title = context.t('webhook.remove.subscriptionsRemoved', { count: silent.length });
+      return embedReply('good', title, silentNames(context.t, silent));
+    },
+  },
+  restore: {
+    async press(_interaction, [entry], context) {
+      const project = await projectOf(context);
+      const { webhook, addresses } = await takeConfirmation(context, RESTORE, entry);
+      return addAddresses(project, webhook, addresses, context);
+    },
+  },
 };
 
 async function confirm(_interaction: ButtonUse, [entry]: string[], context: Context): Promise<Reply> {
@@ -76,7 +98,8 @@ async function confirm(_interaction: ButtonUse, [entry]: string[], context: Cont
   const { notification } = await projectOf(context);
   const request = await takeConfirmation(context, REMOVE, entry);
   // Another guild may have begun to watch one of them since the preview.
-  const { free, needed, ...quiet } = await removalEffects(request.addresses, request.scope, context);
+  const effects = await removalEffects(request.addresses, request.scope, context);
+  const { free, needed, ...quiet } = effects;
   if (free.length === 0) return embedReply('warn', t('webhook.remove.nothingDone'), listed(t, needed, 'needed'));
   const response = await notification.removeAddresses(request.webhook, free.map(checksumAddress));
   if (response.status !== 'ok') {
@@ -88,15 +111,26 @@ async function confirm(_interaction: ButtonUse, [entry]: string[], context: Cont
       perhaps ? t('webhook.remove.perhaps') : null,
     ]);
   }
-  await record(context, REMOVE, { ...request, addresses: free, outcome: response });
-  const title = t('webhook.remove.done', { webhook: inCode(request.webhook, '', MAX_ID) });
+  const done = { ...request, addresses: free, silent: quiet.silent.map(({ id }) => id) };
+  await record(context, REMOVE, { ...done, outcome: response });
+  const offers: APIButtonComponent[] = [];
+  if (done.silent.length > 0) {
+    const label = t('webhook.remove.alsoHere', { count: done.silent.length });
+    const id = await ask(context, REMOVE_SUBSCRIPTIONS, done);
+    offers.push(button(label, `webhook:forget:${id}`, ButtonStyle.Danger));
+  }
+  if (response.deletedCount !== 0) {
+    const id = await ask(context, RESTORE, { webhook: request.webhook, addresses: free });
+    offers.push(button(t('webhook.remove.restore'), `webhook:restore:${id}`));
+  }
+  const title = t('webhook.remove.done', { webhook: await shownAs(request.webhook, context) });
   const lines = [
     ...outcomeOf(t, response, free.length),
     ...listed(t, free, 'asked'),
     ...listed(t, needed, 'needed'),
     ...silentLines(t, quiet),
   ];
-  return embedReply('good', title, lines);
+  return embedReply('good', title, lines, { components: rows(offers) });
 }
 
 /** `needed`: by other guilds. `silent`: left without alerts; `unseen` more are hidden from the person. */
@@ -139,6 +173,12 @@ async function scopeOf(
   return { scope: target ?? scope, isUnknown };
 }
 
+async function shownAs(webhook: string, { guildId, network, storedProjects }: Context): Promise<string> {
+  const name = (await storedProjects.webhookNames(guildId, network.id)).get(webhook);
+  const id = inCode(webhook, '', MAX_ID);
+  return name === undefined ? id : `${inCode(name, '')} (${id})`;
+}
+
 function listed(t: Translate, addresses: AddressText[], title: 'leaves' | 'needed' | 'asked'): string[] {
   if (addresses.length === 0) return [];
   const shown = firstOf(t, addresses, 20, addressInCode);
@@ -159,13 +199,16 @@ function wrongLines(t: Translate, { wrong }: Pasted): string[] {
 function silentLines(t: Translate, { silent, unseen }: Pick<RemovalEffects, 'silent' | 'unseen'>): string[] {
   if (silent.length + unseen === 0) return [];
   const more = unseen > 0 ? [t('setup.check.unseen', { count: unseen })] : [];
-  const shown = firstOf(t, silent, 20, ({ id, label, channelId }) =>
+  return [t('webhook.remove.silent'), ...silentNames(t, silent), ...more];
+}
+
+function silentNames(t: Translate, silent: RemovalEffects['silent']): string[] {
+  return firstOf(t, silent, 20, ({ id, label, channelId }) =>
     t('webhook.remove.silentOne', {
       name: boldName(label, t('webhook.remove.unnamed', { id })),
       channel: `<#${channelId}>`,
     }),
   );
-  return [t('webhook.remove.silent'), ...shown, ...more];
 }
 
 type Done = Extract<RemovalResult, { status: 'ok' }>;

@@ -100,6 +100,7 @@ export interface StoredCounts {
   labels: number;
   tokenMutes: number;
   project: boolean;
+  webhookNames: number;
   settings: boolean;
   waiting: number;
   /** Past alerts and decisions. */
@@ -115,6 +116,9 @@ export interface WebhookRemoval {
 
 export interface Questions {
   'webhook.remove': WebhookRemoval;
+  /** `silent`: subscriptions whose addresses the webhook no longer has; they are removed, too. */
+  'webhook.forget': WebhookRemoval & { silent: number[] };
+  'webhook.restore': Omit<WebhookRemoval, 'scope'>;
   'subscription.import': Pick<SubscriptionImport, 'added' | 'changed' | 'labels'>;
   'subscription.group': {
     channelId: string;

@@ -26,6 +26,10 @@ CREATE TABLE projects (
 CREATE TABLE receiver_tokens (
   token TEXT PRIMARY KEY, scope BIGINT NOT NULL, retiring SMALLINT NOT NULL DEFAULT 0
 ) {by key};
+CREATE TABLE webhook_names (
+  guild_id TEXT NOT NULL, network BIGINT NOT NULL, webhook_id TEXT NOT NULL, name TEXT NOT NULL,
+  PRIMARY KEY (guild_id, network, webhook_id)
+) {by key};
 -- The webhook that gets new addresses, where a project's list does not show which one it is.
 CREATE TABLE chosen_webhooks (
   guild_id TEXT NOT NULL, network BIGINT NOT NULL, webhook_id TEXT NOT NULL, PRIMARY KEY (guild_id, network)

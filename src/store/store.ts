@@ -288,6 +288,8 @@ export interface Projects {
   /** The webhook that gets new addresses, if the project's list does not show which one it is. */
   chosenWebhook(guildId: string, network: number): Promise<string | null>;
   chooseWebhook(guildId: string, network: number, webhookId: string | null): Promise<void>;
+  webhookNames(guildId: string, network: number): Promise<Map<string, string>>;
+  nameWebhook(guildId: string, network: number, webhookId: string, name: string | null): Promise<void>;
 }
 
 /** Every method stays within one guild. */

@@ -47,7 +47,7 @@ const demote = () => giveNoa();
 const stored = async () => [
   await world.store.projects.ofGuild(harbor.id),
   await world.store.projects.tokens(),
-  await world.store.projects.chosenWebhook(harbor.id, 0),
+  await world.store.projects.webhookNames(harbor.id, 0),
   await world.store.guilds.settings(harbor.id),
   await world.store.labels.list(harbor.id),
   await world.store.subscriptions.list(harbor.id),
@@ -199,9 +199,14 @@ describe('menus and forms', () => {
   };
   const formFrom = async (customId: string) =>
     opened({ kind: 'button', customId, messageId: (await world.post(customId)).reply!.id });
+  const nameForm = async () => {
+    const { id: messageId } = (await world.use('webhook list', {}, noa)).reply!;
+    return opened({ kind: 'select', customId: 'webhook:name', values: [WEBHOOK], messageId });
+  };
   const KEYS = { projectId: 'stolen', apiKey: 'k', apiSecret: 's' };
   const forms: [string, Record<string, string>, () => Promise<{ id: string }>][] = [
     ['setup:project', KEYS, () => world.use('setup project', {}, noa)],
+    ['webhook:name', { name: 'Mine' }, nameForm],
     ['webhook:id', { id: WEBHOOK }, () => formFrom('webhook:id:all')],
     ['subscription:filters', { minimum: '5' }, () => formFrom(`subscription:filters:${id}`)],
     ['subscription:lists', { tokens: 'native' }, () => formFrom(`subscription:lists:${id}`)],

@@ -6,7 +6,7 @@ import { payment } from '../pipeline/harness.ts';
 import { startUpstream } from '../upstream/server.ts';
 import { storeToken, storeTransfers } from './stored.ts';
 import { startWebhookService } from './webhook-service.ts';
-import { A, B, buttonsOf, lower, type Shown, seed, startWorld, TOKEN, textOf } from './world.ts';
+import { A, B, buttonsOf, lower, menuOf, type Shown, seed, startWorld, TOKEN, textOf } from './world.ts';
 
 const { harbor, orchid } = seed;
 const BASE = 8453;
@@ -203,11 +203,18 @@ describe('/setup check and /status with several networks', () => {
 });
 
 describe('one network of several', () => {
-  it('lists and empties the webhooks of the network that is named', async () => {
+  it('lists, names and empties the webhooks of the network that is named', async () => {
     services.base.hook('hook-base', 'https://elsewhere.example', [A]);
     const listed = await world.use('webhook list', { network: 'base' });
     expect(textOf(listed)).toMatch(/^BASE\n/);
-    expect(buttonsOf(listed)).toContain(`setup:receiver:@${BASE}`);
+    const { custom_id: customId } = menuOf(listed);
+    expect(customId).toBe(`webhook:name:@${BASE}`);
+    const { id: messageId, channelId } = listed.reply!;
+    const menu = { kind: 'select', customId, values: ['hook-base'] as string[] } as const;
+    const opened = await world.discord.use({ ...menu, messageId, channelId, userId: seed.ada });
+    await world.fill(await opened.until(({ modal }) => modal !== null), { name: 'Main' });
+    expect(await world.store.projects.webhookNames(harbor.id, 0)).toEqual(new Map());
+    expect(await world.store.projects.webhookNames(harbor.id, BASE)).toEqual(new Map([['hook-base', 'Main']]));
     await world.use('subscription add', { address: A });
     const offered = (name: string) => world.choices('webhook remove', 'webhook', { webhook: 'hook', network: name });
     expect(await offered('base')).toMatchObject([{ value: 'hook-base' }, { value: 'hook-base' }]);

@@ -152,6 +152,17 @@ describe('/subscription remove', () => {
   });
 });
 
+describe('/webhook remove', () => {
+  it('puts the removed addresses back on one press', async () => {
+    const hook = service.hook(ID, RECEIVER_URL, [A, B]);
+    const asked = await world.use('webhook remove', { webhook: ID, addresses: `${A} ${B}` });
+    const done = await world.press(asked, 'webhook:confirm');
+    expect(hook.addresses.size).toBe(0);
+    expect(textOf(await world.press(done, 'webhook:restore'))).toContain('Added 2 addresses');
+    expect([...hook.addresses]).toEqual([lower(A), lower(B)]);
+  });
+});
+
 describe('an address that no webhook has', () => {
   /** The person's subscription to B in the same channel, and one that the webhook lacks. */
   const lacking = async () => {

@@ -82,6 +82,30 @@ describe('/webhook list', () => {
   );
 });
 
+describe('names of webhooks', () => {
+  const name = async (text: string) => {
+    const listed = await world.use('webhook list');
+    const { id: messageId, channelId } = listed.reply!;
+    const menu = { kind: 'select' as const, customId: 'webhook:name', values: [ID] };
+    const opened = await world.discord.use({ ...menu, messageId, channelId, userId: seed.ada });
+    return world.fill(await opened.until(({ modal }) => modal !== null), { name: text });
+  };
+
+  it('names webhooks in a form, and uses the names in the list, in choices and in /webhook remove', async () => {
+    const offered = (webhook: string) => world.choices('webhook remove', 'webhook', { webhook });
+    expect(textOf(await name('Main *hook*'))).toContain('This server now shows it as `Main *hook*`');
+    expect(await world.read('webhook list')).toMatch(/\*\*`Main \*hook\*`\*\*\n✅ `ALL`/);
+    expect(await offered('main')).toEqual([{ name: `Main *hook* · ${ID} · ALL, posts here`, value: ID }]);
+    expect(textOf(await remove(A))).toContain(`from webhook \`Main *hook*\` (\`${ID}\`)?`);
+    expect(await world.store.projects.webhookNames(orchid.id, 0)).toEqual(new Map());
+    await name('خزانة');
+    expect(await offered('خزانة')).toEqual([{ name: `\u2068خزانة\u2069 · ${ID} · ALL, posts here`, value: ID }]);
+    expect(textOf(await name('https://evil.example'))).toMatch(/You entered `https:\/\/evil.example`.*can’t be a link/);
+    expect(textOf(await name(''))).toContain('shown by its ID again');
+    expect(await world.store.projects.webhookNames(harbor.id, 0)).toEqual(new Map());
+  });
+});
+
 it('offers known webhooks for removal, and none when the service fails', async () => {
   expect(await world.choices('webhook remove', 'webhook')).toMatchObject([
     { name: `${ID} · ALL, posts here`, value: ID },
@@ -105,6 +129,7 @@ describe('/webhook remove', () => {
     const { entries } = await world.store.audit.page(harbor.id, 0, 1);
     const detail = { webhook: ID, addresses: [lower(A), lower(B)], outcome: { status: 'ok', deletedCount: 2 } };
     expect(entries).toMatchObject([{ userId: seed.ada, action: 'webhook.remove', detail }]);
+    expect(buttonsOf(done)).toEqual([expect.stringMatching(/^webhook:restore:/)]);
   });
 
   it('accepts a removal’s confirmation after a restart, but only once and from the same person', async () => {
@@ -132,22 +157,28 @@ describe('/webhook remove', () => {
     expect(deletions()).toEqual([]);
   });
 
-  it('lists the subscriptions that get no more alerts', async () => {
+  it('lists the subscriptions that get no more alerts, and offers to remove them too', async () => {
     await world.subscribe({ label: 'Treasury' });
-    await world.subscribe({ address: lower(B) });
+    const other = await world.subscribe({ address: lower(B) });
     const asked = await remove(A);
     expect(textOf(asked)).toMatch(/No more alerts for\*\*\n\*\*Treasury\*\* in <#/);
     removal = { status: 201, body: { message: 'Addresses deleted' } };
     const done = await world.press(asked, 'webhook:confirm');
     expect(textOf(done)).toContain('The service responded: `Addresses deleted`');
+    // Somebody who gave the address to another webhook.
+    const later = await world.subscribe({ channelId: harbor.general });
+    const forgotten = await world.press(done, 'webhook:forget');
+    expect(textOf(forgotten)).toContain('Removed 1 subscription here');
+    const left = (await world.store.subscriptions.list(harbor.id)).map(({ id }) => id);
+    expect(left.sort()).toEqual([other.id, later.id].sort());
   });
 
-  it('shows the manager role only how many hidden subscriptions get no more alerts', async () => {
-    const { treasury } = harbor;
+  it('shows the manager role only how many hidden subscriptions get no more alerts, and keeps those', async () => {
+    const { id: guildId, treasury } = harbor;
     await world.makeManager(seed.noa);
     const noa = { as: seed.noa };
     await world.subscribe({ label: 'Open' });
-    await world.subscribe({ channelId: treasury });
+    const secret = await world.subscribe({ channelId: treasury });
     const asked = await remove(A, 'w', noa);
     expect(textOf(asked)).toMatch(
       /No more alerts for\*\*\n\*\*Open\*\* in <#.*\n1 subscription in a channel that you can’t/,
@@ -155,6 +186,8 @@ describe('/webhook remove', () => {
     removal = { status: 201, body: { message: 'Addresses deleted' } };
     const done = await world.press(asked, 'webhook:confirm', noa);
     for (const shown of [asked, done]) expect(textOf(shown)).not.toContain(treasury);
+    expect(textOf(await world.press(done, 'webhook:forget', noa))).toContain('Removed 1 subscription here');
+    expect((await world.store.subscriptions.list(guildId)).map(({ id }) => id)).toEqual([secret.id]);
   });
 
   it('keeps addresses that another server of this bot needs, without naming it', async () => {

@@ -86,7 +86,7 @@ export const metrics: QueriesOf<Metrics> = {
     const counts = await sql.get<StoredCounts>`
       SELECT ${counted('subscriptions', guildId)} AS subscriptions, ${counted('labels', guildId)} AS labels,
         ${counted('token_mutes', guildId)} AS token_mutes, ${counted('projects', guildId)} AS project_flag,
-        ${counted('guilds', guildId)} AS settings_flag, waiting,
+        ${counted('webhook_names', guildId)} AS webhook_names, ${counted('guilds', guildId)} AS settings_flag, waiting,
         done + ${counted('decisions', guildId)} AS history, ${counted('audit', guildId)} AS audit
       FROM (SELECT count(*) FILTER (WHERE state IN ('waiting', 'frozen')) AS waiting,
           count(*) FILTER (WHERE state NOT IN ('waiting', 'frozen')) AS done

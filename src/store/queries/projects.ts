@@ -39,7 +39,7 @@ export const projects: QueriesOf<Projects> = {
       DELETE FROM projects WHERE guild_id = ${guildId} AND network = ${network} RETURNING id`;
     if (scope === null) return false;
     for (const table of ['receiver_tokens', 'scope_usage']) await remove(sql, table, { scope });
-    await remove(sql, 'chosen_webhooks', { guildId, network });
+    for (const table of ['webhook_names', 'chosen_webhooks']) await remove(sql, table, { guildId, network });
     return true;
   }),
 
@@ -69,6 +69,17 @@ export const projects: QueriesOf<Projects> = {
   chooseWebhook: write(async (sql, guildId, network, webhookId) => {
     await remove(sql, 'chosen_webhooks', { guildId, network });
     if (webhookId !== null) await insertAll(sql, 'chosen_webhooks', [{ guildId, network, webhookId }]);
+  }),
+
+  webhookNames: report(async (sql, guildId, network) => {
+    const all = await sql.all<{ id: string; name: string }>`
+      SELECT webhook_id AS id, name FROM webhook_names WHERE guild_id = ${guildId} AND network = ${network}`;
+    return new Map(all.map(({ id, name }) => [id, name]));
+  }),
+
+  nameWebhook: write(async (sql, guildId, network, webhookId, name) => {
+    await remove(sql, 'webhook_names', { guildId, network, webhookId });
+    if (name !== null) await insertAll(sql, 'webhook_names', [{ guildId, network, webhookId, name }]);
   }),
 };
 

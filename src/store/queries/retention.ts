@@ -108,6 +108,7 @@ const BY_GUILD = [
   'subscriptions',
   'labels',
   'token_mutes',
+  'webhook_names',
   'chosen_webhooks',
   'guilds',
   'statements',

@@ -44,6 +44,7 @@ async function fill(store: Store, guildId: string, channelId: string, n: number)
   await store.subscriptions.muteToken(guildId, USDC, NOW);
   await change(store, guildId);
   const scope = await saveProject(store, guildId);
+  await store.projects.nameWebhook(guildId, 0, 'w', 'Main');
   await store.projects.chooseWebhook(guildId, 0, 'w');
   await post(store, [10 * n], { guildId, channelId, scope });
   await send(store, { channelId, reference: guildId });

@@ -48,16 +48,15 @@ export function guildsContract(it: StoreTest): void {
     );
 
     it('keeps only a guild’s latest questions of one action', async ({ store: { confirmations } }) => {
-      const edit = { id: 1, change: { paused: true } };
       const elsewhere = await confirmations.ask({ ...question, guildId: OTHER_GUILD }, 2);
-      const another = await confirmations.ask({ ...question, action: 'subscription.panel', detail: edit }, 2);
+      const another = await confirmations.ask({ ...question, action: 'webhook.restore' }, 2);
       const ids: number[] = [];
       for (const webhook of ['a', 'b', 'c'])
         ids.push(await confirmations.ask({ ...question, detail: { ...detail, webhook } }, 2));
       const taken = await Promise.all(ids.map((id) => confirmations.take({ ...press, id })));
       expect(taken.map((found) => found?.webhook)).toEqual([undefined, 'b', 'c']);
       expect(await confirmations.take({ ...press, guildId: OTHER_GUILD, id: elsewhere })).toEqual(detail);
-      expect(await confirmations.take({ ...press, action: 'subscription.panel', id: another })).toEqual(edit);
+      expect(await confirmations.take({ ...press, action: 'webhook.restore', id: another })).toEqual(detail);
     });
 
     it('never gives the id of a question to a later one', async ({ store: { confirmations } }) => {

@@ -43,9 +43,12 @@ async function watching({ routing }: Store, scopes: readonly number[]): Promise<
 
 export function projectsContract(it: StoreTest): void {
   describe('projects', () => {
-    it('removes a project with its path tokens and use of the inbox, not another guild’s', async ({ store }) => {
+    it('removes a project with its path tokens, webhook names and use of the inbox, not another guild’s', async ({
+      store,
+    }) => {
       const scope = await save(store, GUILD, 'one', 't1');
       const other = await save(store, OTHER_GUILD, 'two', 't2');
+      for (const guildId of [GUILD, OTHER_GUILD]) await store.projects.nameWebhook(guildId, 0, 'w', 'Main');
       const done = await store.inbox.append([received('{}', { scope })]);
       await store.routing.commit(routed({ done }));
       expect(await store.inbox.usage()).toMatchObject([{ scope, dayBytes: 2 }]);
@@ -53,6 +56,8 @@ export function projectsContract(it: StoreTest): void {
       expect(await store.projects.remove(GUILD)).toBe(false);
       expect(await store.projects.ofGuild(GUILD)).toBeNull();
       expect(await tokens(store)).toEqual([`${other} t2`]);
+      expect((await store.projects.webhookNames(GUILD, 0)).size).toBe(0);
+      expect([...(await store.projects.webhookNames(OTHER_GUILD, 0))]).toEqual([['w', 'Main']]);
       expect(await store.inbox.usage()).toEqual([]);
     });
 
@@ -87,19 +92,23 @@ export function projectsContract(it: StoreTest): void {
       expect(sealed).toEqual(['resealed', 'two']);
     });
 
-    it('chooses a webhook on each network, until its project there is removed', async ({ store }) => {
+    it('names and chooses webhooks on each network, until its project there is removed', async ({ store }) => {
       const { projects } = store;
       for (const network of [0, 10]) {
         await saveProject(store, GUILD, network);
+        for (const name of ['Main', 'Renamed']) await projects.nameWebhook(GUILD, network, `w${network}`, name);
         for (const webhook of ['old', `w${network}`]) await projects.chooseWebhook(GUILD, network, webhook);
       }
-      await projects.chooseWebhook(OTHER_GUILD, 0, 'w');
-      await projects.chooseWebhook(OTHER_GUILD, 0, null);
-      const chosen = () => Promise.all([0, 10].map((network) => projects.chosenWebhook(GUILD, network)));
-      expect(await chosen()).toEqual(['w0', 'w10']);
-      expect(await projects.chosenWebhook(OTHER_GUILD, 0)).toBeNull();
+      await projects.nameWebhook(GUILD, 0, 'v', 'Second');
+      await projects.nameWebhook(GUILD, 0, 'v', null);
+      const stored = (network: number) =>
+        Promise.all([projects.webhookNames(GUILD, network), projects.chosenWebhook(GUILD, network)]);
+      expect(await stored(10)).toEqual([new Map([['w10', 'Renamed']]), 'w10']);
       await projects.remove(GUILD, 10);
-      expect(await chosen()).toEqual(['w0', null]);
+      expect([await stored(0), await stored(10)]).toEqual([
+        [new Map([['w0', 'Renamed']]), 'w0'],
+        [new Map(), null],
+      ]);
     });
   });
 

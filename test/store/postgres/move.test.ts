@@ -64,6 +64,7 @@ async function fill(store: Store): Promise<void> {
   const project = { guildId: GUILD, projectId: 'p', sealed: new Uint8Array([0, 255, 39, 92]), signed: true };
   const scope = await store.projects.save(project, 'first-token');
   await store.projects.rotateToken(scope, 'second-token');
+  await store.projects.nameWebhook(GUILD, 0, 'hook', HOSTILE);
   await store.projects.chooseWebhook(GUILD, 0, 'hook');
   const signed = received(Buffer.from([0, 1, 254, 255]), { scope, identity: { id: 'a' } as never });
   await store.inbox.append([signed, received('{"a":"\0"}')]);
@@ -96,8 +97,8 @@ async function fill(store: Store): Promise<void> {
   await store.channels.setState(PARKED, notice({ channelId: OTHER_CHANNEL, aboutChannelId: CHANNEL }));
   await store.channels.guildRemoved('3000', NOW, NOW);
   await store.audit.record({ guildId: GUILD, userId: ADA, action: 'label.set', detail: { name: HOSTILE }, at: NOW });
-  const detail = { webhook: HOSTILE, addresses: [ALICE], scope };
-  await store.confirmations.ask({ guildId: GUILD, userId: ADA, action: 'webhook.remove', detail, askedAt: NOW }, 5);
+  const detail = { webhook: HOSTILE, addresses: [ALICE] };
+  await store.confirmations.ask({ guildId: GUILD, userId: ADA, action: 'webhook.restore', detail, askedAt: NOW }, 5);
   await saveProject(store, '4000');
   await store.erasure.begin('4000');
   await store.chainChecks.advance(0, PROGRESS, new Map([[ALICE, 10n ** 30n]]));

@@ -46,6 +46,7 @@ function fill(db: Database, guild: string, number: number): void {
     'guilds',
     'confirmations',
     'audit',
+    'webhook_names',
     'chosen_webhooks',
     'labels',
     'token_mutes',
