@@ -105,5 +105,5 @@ async function checkReceiver({ t, probeReceiver, settings }: Context): Promise<F
   const found = await probeReceiver();
   if (found.status === 'reachable') return fine(t('setup.check.receiverFine', { url }));
   if (found.status === 'other') return fault(t('setup.check.receiverOther', { url, code: found.code }));
-  return fault(t('setup.check.unreachable', { url, reason: `\`${found.reason}\`` }));
+  return fault(t(`setup.check.unreachable.${found.status}`, { url }));
 }

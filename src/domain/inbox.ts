@@ -119,14 +119,25 @@ export interface ScopeQuota {
   limits: QuotaLimits;
 }
 
-/** `no-sender`: there were only trusted proxies; `source` is the last of them. Otherwise it may be no IP address. */
-export interface RefusedSource {
-  reason: 'unlisted' | 'no-sender';
-  source: string;
-}
+/** `no-sender`: there were only trusted proxies; `source` is the last of them. */
+export type RefusedSource =
+  | { reason: 'unlisted' | 'no-sender'; source: string }
+  | { reason: 'unreadable'; source: null };
 
-/** `other`: something else responds there, with this status code. `reason`: `timeout` or an error's code. */
+/** `untrusted`, `expired`, `wrong-name`: the certificate. `no-tls`: no support for TLS. `away`: any other reason. */
+export const UNREACHABLE = [
+  'dns',
+  'refused',
+  'timeout',
+  'untrusted',
+  'expired',
+  'wrong-name',
+  'no-tls',
+  'away',
+] as const;
+
+/** `other`: something else responds there, with this status code. */
 export type Reachability =
   | { status: 'reachable' }
   | { status: 'other'; code: number }
-  | { status: 'unreachable'; reason: string };
+  | { status: (typeof UNREACHABLE)[number] };

@@ -3,6 +3,7 @@ import { type Config, databaseFile, isPostgres, type NetworkConfig, shownUrl } f
 import { invitation } from '../discord/register.ts';
 import { parseAddress } from '../domain/address.ts';
 import { systemClock } from '../domain/clock.ts';
+import type { UNREACHABLE } from '../domain/inbox.ts';
 import { MIB } from '../domain/units.ts';
 import type { UpstreamFailure } from '../domain/upstream.ts';
 import { freeBytes } from '../limits.ts';
@@ -239,11 +240,20 @@ async function checkReceiver({ PUBLIC_URL: url }: Config): Promise<Finding> {
       'Let the proxy pass /hooks/ on to HOST and PORT, with the path as it is.',
     );
   }
-  return fault(
-    `${url} cannot be reached: ${reached.reason}`,
-    'Check PUBLIC_URL, its DNS record and certificate, the proxy and the firewall.',
-  );
+  const [why, todo] = UNREACHABLE_WORDS[reached.status];
+  return fault(`${url} cannot be reached: ${why}`, todo);
 }
+
+const UNREACHABLE_WORDS: Record<(typeof UNREACHABLE)[number], [why: string, todo: string]> = {
+  dns: ['its name has no address', 'Check the spelling of PUBLIC_URL and the DNS record of its name.'],
+  refused: ['the connection is refused', 'Start the proxy, then check its port and the firewall.'],
+  timeout: ['nothing responds in time', 'Check the firewall, the DNS record and the proxy.'],
+  untrusted: ['its certificate is not trusted', 'Use a certificate of a public authority, and send its full chain.'],
+  expired: ['its certificate has expired or is not valid yet', 'Renew it, and check the clock of this machine.'],
+  'wrong-name': ['its certificate is for another name', 'Use one for this name, or the right name in PUBLIC_URL.'],
+  'no-tls': ['the server there does not support TLS', 'Check the port, and http:// or https:// in PUBLIC_URL.'],
+  away: ['the connection fails', 'Start the bot, then check PUBLIC_URL, the proxy and the firewall.'],
+};
 
 /** `root` and `keys`: the variables that may be wrong. */
 function failed(failure: UpstreamFailure, root: string, keys: string): Finding {

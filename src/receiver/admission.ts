@@ -18,8 +18,10 @@ const METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 const MAX_SLOW = 64;
 const OWN_SLOW = 16;
 const MAX_SLOW_IN_TOTAL = 128;
-/** A request whose body is incomplete after this is slow. */
+/** A request that is open for this long counts as slow. A burst that is committed at once is not an overload. */
 const SLOW_MS = 100;
+/** A request whose body is complete waits for the disk, and counts as slow after this. */
+const SLOW_TO_STORE_MS = 1_000;
 /** Most bytes of bodies in memory: of all URLs, and of one server's own. */
 const MAX_BYTES = 64 * MIB;
 const OWN_BYTES = 16 * MIB;
@@ -67,14 +69,16 @@ export function createAdmission(options: AdmissionOptions) {
     const at = elapsed();
     let [slow, own] = [0, 0];
     for (const ticket of open) {
-      if (at - ticket.arrivedMs < SLOW_MS) break;
-      if (ticket.bytes !== null) continue;
+      const age = at - ticket.arrivedMs;
+      if (age < SLOW_MS) break;
+      if (ticket.bytes !== null && age < SLOW_TO_STORE_MS) continue;
       slow++;
       if (ticket.scope === scope) own++;
     }
     const isSlow = slow >= MAX_SLOW_IN_TOTAL || (slow >= MAX_SLOW && own >= OWN_SLOW);
-    if (bytes > MAX_BYTES) storage.slow();
-    return isSlow || bytes > MAX_BYTES;
+    if (bytes <= MAX_BYTES && !isSlow) return false;
+    if (bytes > 0) storage.slow();
+    return true;
   }
 
   function admitTo(scope: number): Ticket | Refusal {
@@ -97,8 +101,10 @@ export function createAdmission(options: AdmissionOptions) {
   }
 
   function hold(scope: number, change: number): void {
+    const held = (bytesOf.get(scope) ?? 0) + change;
     bytes += change;
-    bytesOf.set(scope, (bytesOf.get(scope) ?? 0) + change);
+    if (held === 0) bytesOf.delete(scope);
+    else bytesOf.set(scope, held);
   }
 
   return {
@@ -146,7 +152,7 @@ function refusedSource(
   { TRUSTED_PROXIES }: AdmissionOptions['config'],
 ): RefusedSource | null {
   const source = plainIp(ip);
-  if (source === null) return { reason: 'unlisted', source: (ip ?? '').slice(0, 60) };
+  if (source === null) return { reason: 'unreadable', source };
   if (sources.has(source)) return null;
   return { reason: TRUSTED_PROXIES.has(source) ? 'no-sender' : 'unlisted', source };
 }
@@ -171,8 +177,8 @@ export function createQuotas(options: {
 }) {
   const { limits, isDiskLow } = options;
   const { now, elapsed } = options.clock;
-  const scopes = new Map<number, Usage>();
   const { burst, rate, operatorRate } = limits;
+  const scopes = new Map<number, Usage>();
   const rates = createBuckets({ burst, everyMs: SECOND / rate });
   const operatorRates = operatorRate === null ? null : createBuckets({ burst, everyMs: SECOND / operatorRate });
 

@@ -1,16 +1,37 @@
 import type { Logger } from 'pino';
 import { request } from 'undici';
 import { type Clock, MINUTE, repeat } from '../domain/clock.ts';
-import type { Reachability } from '../domain/inbox.ts';
+import type { Reachability, UNREACHABLE } from '../domain/inbox.ts';
 
 const TIMEOUT_MS = 5_000;
 /** A minute after the start the proxy may be up, too. */
 const FIRST_MS = MINUTE;
 const EVERY_MS = 10 * MINUTE;
 
+const MEANINGS: Record<string, (typeof UNREACHABLE)[number]> = {
+  ENOTFOUND: 'dns',
+  EAI_AGAIN: 'dns',
+  ECONNREFUSED: 'refused',
+  ETIMEDOUT: 'timeout',
+  UND_ERR_CONNECT_TIMEOUT: 'timeout',
+  CERT_HAS_EXPIRED: 'expired',
+  CERT_NOT_YET_VALID: 'expired',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'wrong-name',
+  // A certificate without its intermediate certificates is not trusted either.
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'untrusted',
+  UNABLE_TO_GET_ISSUER_CERT: 'untrusted',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'untrusted',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'untrusted',
+  SELF_SIGNED_CERT_IN_CHAIN: 'untrusted',
+  CERT_UNTRUSTED: 'untrusted',
+  EPROTO: 'no-tls',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'no-tls',
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: 'no-tls',
+};
+
 export interface Unreachable {
   since: number;
-  reason: string;
+  reason: Exclude<Reachability['status'], 'reachable'>;
 }
 
 /** An unknown token gets this receiver's own 404. Never throws. */
@@ -22,8 +43,8 @@ export async function probeReceiver(publicUrl: string, timeoutMs = TIMEOUT_MS): 
     if (statusCode === 404 && text === '{"ok":false}') return { status: 'reachable' };
     return { status: 'other', code: statusCode };
   } catch (error) {
-    const { code = 'unknown' } = error as NodeJS.ErrnoException;
-    return { status: 'unreachable', reason: signal.aborted ? 'timeout' : code };
+    const code = String((error as { code?: unknown }).code);
+    return { status: signal.aborted ? 'timeout' : (MEANINGS[code] ?? 'away') };
   }
 }
 
@@ -45,9 +66,8 @@ export function watchReachability(options: {
       if (before) log.info({ forMs: Math.max(0, clock.now() - before.since) }, 'PUBLIC_URL is reachable again');
       unreachable = null;
     } else {
-      const reason = found.status === 'other' ? `HTTP ${found.code}` : found.reason;
-      if (before?.reason !== reason) log.warn({ reason }, 'PUBLIC_URL is not reachable from here');
-      unreachable = { since: before?.since ?? clock.now(), reason };
+      if (before?.reason !== found.status) log.warn({ reason: found.status }, 'PUBLIC_URL is not reachable from here');
+      unreachable = { since: before?.since ?? clock.now(), reason: found.status };
     }
     return found;
   }

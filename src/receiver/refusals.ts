@@ -51,8 +51,17 @@ export function createRefusals(options: {
   let connectionsLoggedAt = Number.NEGATIVE_INFINITY;
 
   function logSource({ reason, source }: RefusedSource): void {
-    if (reason === 'unlisted') log.warn({ source }, 'delivery from an address that is not in RECEIVER_SOURCES');
-    else log.warn({ proxy: source }, 'delivery without a sender’s address behind the trusted proxy');
+    switch (reason) {
+      case 'unlisted':
+        log.warn({ source }, 'delivery from an address that is not in RECEIVER_SOURCES');
+        break;
+      case 'no-sender':
+        log.warn({ proxy: source }, 'delivery without a sender’s address behind the trusted proxy');
+        break;
+      case 'unreadable':
+        log.warn('delivery with an X-Forwarded-For that is not a list of IP addresses');
+        break;
+    }
   }
 
   function logConnections(): void {

@@ -100,6 +100,9 @@ export function createDiscovery({ url, now, after, timeoutMs = 8_000, onResponse
 type Answer = Page | UpstreamFailure;
 
 function createRowsReader(url: string, timeoutMs: number) {
+  /** Whether the service accepts a page size, as far as its responses have shown. */
+  let takesPageSize = true;
+
   async function askPage(query: ProviderQuery, page: number): Promise<Answer> {
     const target = new URL(`${url}/api/infrastructure-providers/rows`);
     target.searchParams.set('category', query.category);
@@ -108,13 +111,24 @@ function createRowsReader(url: string, timeoutMs: number) {
       target.searchParams.set('filters', JSON.stringify([{ id: 'provider', value: query.providers }]));
     }
     target.searchParams.set('page', String(page));
-    target.searchParams.set('pageSize', String(PAGE_SIZE));
+    if (takesPageSize) target.searchParams.set('pageSize', String(PAGE_SIZE));
     return readPage(await call({ url: percentEncoded(target), timeoutMs }), query.category);
   }
 
+  /** Which page is the first is not published. A service that refuses both may refuse the page size. */
+  async function firstPages(query: ProviderQuery): Promise<[Answer, Answer]> {
+    const request = () => Promise.all([askPage(query, 0), askPage(query, 1)]);
+    const responses = await request();
+    if (!takesPageSize || !responses.every((page) => isFailure(page) && page.status === 'rejected')) return responses;
+    takesPageSize = false;
+    const again = await request();
+    // If it refuses these, too, the page size was not the reason.
+    takesPageSize = again.every(isFailure);
+    return takesPageSize ? responses : again;
+  }
+
   return async (query: ProviderQuery): Promise<RowsResult> => {
-    // Which page is the first is not published.
-    const [zero, one] = await Promise.all([askPage(query, 0), askPage(query, 1)]);
+    const [zero, one] = await firstPages(query);
     if (isFailure(zero) && isFailure(one)) return one;
     const found = gather();
     let more = false;

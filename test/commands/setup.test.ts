@@ -106,7 +106,7 @@ describe('/setup check', () => {
     world.discord.act({ do: 'channel.update', channelId: harbor.general, overwrites: deny });
     await blockChannels(world.store, harbor.id, { '1100000000000066666': 'unreachable' });
     refuse({ reason: 'unlisted', source: '203.0.113.9' }, 'any');
-    world.replace({ probeReceiver: async () => ({ status: 'unreachable', reason: 'ECONNREFUSED' }) });
+    world.replace({ probeReceiver: async () => ({ status: 'away' }) });
     const text = await check();
     expect(text).toMatch(/^8 things to fix\n/);
     for (const sentence of [
@@ -242,7 +242,14 @@ describe('/setup check', () => {
   });
 
   it.each([
-    [{ status: 'unreachable', reason: 'CERT_HAS_EXPIRED' }, '`CERT_HAS_EXPIRED`.*certificate'],
+    [{ status: 'dns' }, 'has no address \\(DNS\\)'],
+    [{ status: 'refused' }, 'is refused'],
+    [{ status: 'timeout' }, 'responds in time'],
+    [{ status: 'untrusted' }, 'is not trusted.*full chain'],
+    [{ status: 'expired' }, 'has expired'],
+    [{ status: 'wrong-name' }, 'is for another name'],
+    [{ status: 'no-tls' }, 'support TLS'],
+    [{ status: 'away' }, 'doesn’t respond'],
     [{ status: 'other', code: 502 }, 'Something else responds .*HTTP 502'],
   ] as const)('explains why the public URL cannot be reached: %j', async (found, words) => {
     world.replace({ probeReceiver: async () => found });
@@ -251,6 +258,7 @@ describe('/setup check', () => {
 
   it.each([
     [{ reason: 'no-sender', source: '10.0.0.5' }, /❌ .*trusted proxy `10\.0\.0\.5`.*`X-Forwarded-For`/],
+    [{ reason: 'unreadable', source: null }, /❌ .*`X-Forwarded-For` that is not a list/],
     [{ reason: 'unlisted', source: '203.0.113.9' }, /❌ .*`203\.0\.113\.9`.*RECEIVER_SOURCES.*TRUSTED_PROXIES/],
   ] as const)('explains why the last delivery was refused: %j', async (refused, sentence) => {
     refuse(refused);

@@ -58,8 +58,8 @@ it.each<[string, forwarded: string | string[] | undefined, refused?: string]>([
   ['no sender behind the trusted proxies', '198.51.100.1, 198.51.100.2', '198.51.100.1 no-sender'],
   ['no sender in an empty header', '', '127.0.0.1 no-sender'],
   ['no sender without the header', undefined, '127.0.0.1 no-sender'],
-  ['what is no address', '203.0.113.7:41324', '203.0.113.7:41324 unlisted'],
-  ['what is no address behind a listed one', '203.0.113.7, garbage', 'garbage unlisted'],
+  ['what is no address', '203.0.113.7:41324', 'unreadable'],
+  ['what is no address behind a listed one', '203.0.113.7, garbage', 'unreadable'],
 ])('finds the source behind a proxy: %s', async (_case, forwarded, refused) => {
   const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded };
   const before = (await proxied.refused()).length;

@@ -140,12 +140,37 @@ describe('rows', () => {
       expect(answer.rows.map(({ columns }) => columns.slug)).toEqual(rows(0, 120).map(({ slug }) => slug));
   });
 
-  it('reports no outage when the service rejects a search', async () => {
+  it('leaves out the page size from then on where the service refuses it', async () => {
+    const one = client();
+    serve((page, params) => {
+      if (params.has('pageSize')) return { status: 400, body: { error: { message: 'pageSize' } } };
+      return { body: page < 3 ? rows(page * 20, page * 20 + 20) : [] };
+    });
+    expect(((await one.rows(QUERY)) as { rows?: unknown[] }).rows).toHaveLength(60);
+    upstream.requests.length = 0;
+    await one.rows({ ...QUERY, search: 'other' });
+    expect(asked().map((params) => params.get('page'))).toEqual(['0', '1', '2', '3']);
+    expect(asked().filter((params) => params.has('pageSize'))).toEqual([]);
+  });
+
+  it('leaves out the page size where the service refuses it and its pages start at 1', async () => {
+    serve((page, params) => {
+      if (params.has('pageSize') || page === 0) return { status: 400, body: {} };
+      return { body: page === 1 ? rows(0, 20) : [] };
+    });
+    expect(await client().rows(QUERY)).toMatchObject({ status: 'ok', rows: { length: 20 }, complete: true });
+  });
+
+  it('keeps the page size, and reports no outage, when the service rejects a search with and without it', async () => {
     const reported: unknown[] = [];
     const one = createDiscovery({ url: upstream.url, ...clock, onResponse: (failure) => reported.push(failure) });
     upstream.set(() => ({ status: 400, body: {} }));
     expect(await one.rows(QUERY)).toEqual({ status: 'rejected' });
     expect(reported).toEqual([null]);
+    upstream.requests.length = 0;
+    upstream.set(() => ({ body: rows(0, 3) }));
+    await one.rows(QUERY);
+    expect(new Set(asked().map((params) => params.get('pageSize')))).toEqual(new Set(['50']));
   });
 
   it('stops reading pages of providers when the service ignores the page number', async () => {
