@@ -270,12 +270,8 @@ export const removeAddressButton: Button<Context> = {
     let isChanged = false;
     for (const webhook of webhooks) {
       const response = await project.notification.removeAddresses(webhook, [checksumAddress(address)]);
-      const detail = { webhook, addresses: [address] };
-      if (response.status !== 'ok') {
-        await record(context, 'webhook.remove.failed', { ...detail, outcome: response.status });
-        throw new UserError(explain(t, response, 'notification'));
-      }
-      await record(context, 'webhook.remove', { ...detail, outcome: response });
+      if (response.status !== 'ok') throw new UserError(explain(t, response, 'notification'));
+      await record(context, 'webhook.remove', { webhook, addresses: [address], outcome: response });
       isChanged ||= response.deletedCount !== 0;
     }
     if (!isChanged) return embedReply('info', t('webhook.remove.nothingDone'), [line, t('webhook.remove.noneThere')]);

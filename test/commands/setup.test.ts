@@ -115,7 +115,7 @@ describe('/setup check', () => {
       '❌ <#1100000000000099999> no longer exists.*\n-# #\\d+ Treasury\n',
       '❌ \\*\\*Treasury\\*\\* mentions a role that no longer exists',
       `❌ <@&${roleId}> is shown but not pinged`,
-      '❌ The receiver can’t be reached at `https://bell.example`.*PUBLIC_URL',
+      '❌ The receiver doesn’t respond at `https://bell.example`.*PUBLIC_URL',
       '❌ .*`203.0.113.9` sent a delivery.*RECEIVER_SOURCES',
       'no webhook posts here.*the button below',
     ])

@@ -229,7 +229,7 @@ describe('/subscription remove', () => {
     expect(await remove(String(id), { in: orchid.lobby })).toMatch(/no such subscription/);
     const mine = await world.subscribe({ guildId: orchid.id, channelId: orchid.alerts });
     const asked = await world.use('subscription remove', { subscription: String(mine.id) }, { in: orchid.lobby });
-    expect(buttonsOf(asked)[0]).toBe(`${DROP}:${mine.id}`);
+    expect(buttonsOf(asked)[0]).toBe(`${DROP}:${mine.id}:${orchid.alerts}`);
     await world.press(asked, DROP, { in: orchid.lobby });
     expect(await all()).toHaveLength(1);
   });
