@@ -40,7 +40,7 @@ export async function path(): Promise<void> {
 }
 
 function show(called: readonly Called[]): void {
-  const ours = called.map((one) => ({ ...one, file: relative(ROOT, one.file) }));
+  const ours = called.map((call) => ({ ...call, file: relative(ROOT, call.file) }));
   const placeOf = (file: string) => ORDER.findIndex((folder) => file.startsWith(folder));
   const files = [...Map.groupBy(ours, ({ file }) => file)]
     .filter(([file]) => /^(src|commands)\//.test(file))

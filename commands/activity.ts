@@ -53,13 +53,13 @@ const csvButton: Button<Context> = {
     const { t } = context;
     const request = await requestFor(askedBy(args), context);
     const balances = await readBalances(request, context);
-    const { csv, left, cut } = await context.guildQueue.run(interaction.guildId, 'read', () =>
+    const { csv, omitted, cut } = await context.guildQueue.run(interaction.guildId, 'read', () =>
       readActivityFile(context, request, balances, context.settings.networks),
     );
     const words = { name: request.name, period: t(`activity.period.${request.period}`) };
     const lines = [
       t('activity.file', words),
-      ...(left > 0 ? [t('activity.fileLeft', { count: left })] : []),
+      ...(omitted > 0 ? [t('activity.fileLeft', { count: omitted })] : []),
       ...(cut === null ? [] : [t('subscription.dryRun.cut', { count: cut })]),
     ];
     return { content: lines.join('\n'), files: [{ name: `activity-${request.period}.csv`, data: csv }] };

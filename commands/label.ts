@@ -134,7 +134,7 @@ async function named(interaction: CommandUse, { labels, settings, t }: Context):
   const all = await labels.list(interaction.guildId);
   const names = new Map(all.map(({ address, name }) => [address, name]));
   const address = readAddress(interaction.options.getString('address', true), t, { names, noName: t('label.noName') });
-  const found = all.find((one) => one.address === address);
+  const found = all.find((label) => label.address === address);
   if (!found) throw new UserError(t('label.none', { address: fullAddress(address, settings) }));
   return found;
 }

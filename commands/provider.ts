@@ -76,7 +76,8 @@ export const provider = perNetwork<Command<Context>>({
 
 /** Without a chosen network, the first directory that there is. */
 const ofNetwork = ({ discovery, network, networks }: Pick<Context, 'discovery' | 'network' | 'networks'>) =>
-  discovery ?? (network === networks[0]!.network ? networks.slice(1).find((one) => one.discovery)?.discovery : null);
+  discovery ??
+  (network === networks[0]!.network ? networks.slice(1).find((network) => network.discovery)?.discovery : null);
 
 function discoveryOf({ own, ...context }: Context): Discovery {
   const discovery = ofNetwork(context);
@@ -133,12 +134,14 @@ async function results(
   }
   const { page, pages, shown } = pageOf(found, PER_PAGE, wanted);
   const beyond = wanted > page ? [t('provider.beyond', { page: wanted + 1, pages })] : [];
-  const numbered = shown.map((one, index) => ({ one, number: page * PER_PAGE + index + 1 }));
+  const numbered = shown.map((provider, index) => ({ provider, number: page * PER_PAGE + index + 1 }));
   const rest = `${encode(query.search)}:${encode(query.providers[0] ?? null)}`;
   const turn = pager(t, page, pages, (to) => `provider:page:${query.category}:${to}:${rest}`);
   // One row of links: a phone shows each on its own line.
-  const links = numbered.flatMap(({ one, number }) => linksOf(t, one, number, Math.floor(PER_PAGE / shown.length)));
-  const lines = [...beyond, ...numbered.flatMap(({ one, number }) => sectionOf(t, one, number))];
+  const links = numbered.flatMap(({ provider, number }) =>
+    linksOf(t, provider, number, Math.floor(PER_PAGE / shown.length)),
+  );
+  const lines = [...beyond, ...numbered.flatMap(({ provider, number }) => sectionOf(t, provider, number))];
   if (!response.complete) lines.push(`-# ${t('provider.incomplete')}`);
   return embedReply('info', title, lines, {
     footer: { text: t('provider.found', { count: found.length, page: page + 1, pages }) },

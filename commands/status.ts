@@ -41,14 +41,14 @@ export const status = {
       context.subscriptions.list(guildId),
       silence.current(guildId, now()),
       context.quarantine.sizes(),
-      Promise.all(eachNetwork(context).map(async (on) => ({ on, access: await on.projects.of(guildId) }))),
+      Promise.all(eachNetwork(context).map(async (on) => ({ on, access: await on.projects.accessOf(guildId) }))),
     ]);
     const pauses = context.sendingPauses(guildId);
     const dead = overview.lastDeadLetter ? [overview.lastDeadLetter] : [];
     // Missed transfers, which only a node finds, are shown to people who see their subscriptions' channels.
     const watching = context.completeness().length > 0 ? subscriptions : [];
-    const places = [...watching, ...silences, ...overview.blocked, ...pauses, ...dead];
-    const isSeen = await sightOf(places, context);
+    const withChannels = [...watching, ...silences, ...overview.blocked, ...pauses, ...dead];
+    const isSeen = await sightOf(withChannels, context);
     const missed = await gapsOf(guildId, context, isSeen);
     const gaps = missed.map((gap) => {
       const mark = gap.cause.kind === 'added' ? '✅' : '⚠️';
@@ -109,9 +109,9 @@ function alertFields(
 }
 
 function subscriptionLines(subscriptions: readonly Subscription[], { t, settings, now }: Context): string[] {
-  const paused = subscriptions.filter((one) => one.paused).length;
-  const muted = subscriptions.filter((one) => isMuted(one, now())).length;
-  const [holding, ...others] = subscriptions.filter((one) => one.holdAll && mayHold(one));
+  const paused = subscriptions.filter((subscription) => subscription.paused).length;
+  const muted = subscriptions.filter((subscription) => isMuted(subscription, now())).length;
+  const [holding, ...others] = subscriptions.filter((subscription) => subscription.holdAll && mayHold(subscription));
   return [
     t('status.subscriptionsOf', { count: subscriptions.length, max: settings.maxSubscriptions }),
     ...(paused > 0 ? [t('status.paused', { count: paused })] : []),
@@ -154,8 +154,8 @@ function networkLines(context: Context): string[] {
 }
 
 function chainLines({ t, completeness }: Context): string[] {
-  return completeness().flatMap((one) => {
-    const { complete, open } = completenessLines(t, one);
+  return completeness().flatMap((state) => {
+    const { complete, open } = completenessLines(t, state);
     return [...(complete === null ? [] : [complete]), ...open];
   });
 }
@@ -190,7 +190,7 @@ function receiverErrors(
   const { own, scope } = access;
   const refused = refusedFor(access, context);
   const asked = scope ?? (projects.hasOperators ? null : operatorScope(network.id));
-  const unreadable = sizes.find((one) => one.scope === asked);
+  const unreadable = sizes.find((size) => size.scope === asked);
   const lines = [
     refused && t('status.refused', { ago: relativeTime(refused.at), source: inCode(refused.source, '?') }),
     own ? quotaLine(scope!, context) : null,

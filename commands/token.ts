@@ -68,8 +68,8 @@ export const token = {
     }
     if (!hasSeveral(settings)) throw refusals[0]!.error;
     const lines = refusals.map(({ on, error }) => ofNetwork(error.message, on));
-    const left = networks.slice(MAX_NETWORKS).map(({ network }) => network.title);
-    if (left.length > 0) lines.push(own('token.notAsked', { networks: left.join(own('reply.comma')) }));
+    const unlisted = networks.slice(MAX_NETWORKS).map(({ network }) => network.title);
+    if (unlisted.length > 0) lines.push(own('token.notAsked', { networks: unlisted.join(own('reply.comma')) }));
     throw new UserError(lines.join('\n'));
   },
   async autocomplete(interaction, context) {
@@ -79,7 +79,9 @@ export const token = {
     const { names, seesAll } = await namesFor(context);
     // Recent tokens are those of the whole guild, so only people who see all of its channels get them.
     const known = await knownIn(seesAll ? interaction.guildId : null, context, picked);
-    const moved = known.filter((one) => one.token !== 'native' && (one.seen || typed !== '' || names.has(one.token)));
+    const moved = known.filter(
+      (token) => token.token !== 'native' && (token.seen || typed !== '' || names.has(token.token)),
+    );
     const offered = tokenChoices(moved, t, names);
     const listed = new Set(moved.map(({ token }) => token));
     return choicesWith(typed, [

@@ -36,7 +36,7 @@ function textIn({
     footer?.text,
     ...fields.flatMap(({ name, value }) => [name, value]),
   ]);
-  const texts = components.flatMap((one) => displaysIn(one.toJSON()));
+  const texts = components.flatMap((component) => displaysIn(component.toJSON()));
   return [content, ...parts, ...texts].filter(Boolean).join('\n');
 }
 

@@ -90,7 +90,7 @@ async function explain(context: Context, txHash: string, { reference, network, p
   const isLimited = reference !== null && !context.manages;
   const channelId = isLimited ? interaction.channelId : null;
   const skip = part * MAX_TRANSFERS;
-  const accesses = await Promise.all(eachNetwork(context).map(({ projects }) => projects.of(guildId)));
+  const accesses = await Promise.all(eachNetwork(context).map(({ projects }) => projects.accessOf(guildId)));
   const ownScopes = accesses.flatMap(({ scope }) => scope ?? []);
   const query = { guildId, txHash, ownScopes, network, channelId, skip };
   const read = () => context.history.transfers(query, context.now(), MAX_TRANSFERS);
@@ -114,10 +114,10 @@ async function explain(context: Context, txHash: string, { reference, network, p
     return hasSeveral(settings) ? { author: { name: titleOf(history.network, settings) }, ...embed } : embed;
   };
   const embeds = await Promise.all(shown.map(embedOf));
-  const left = total - skip - shown.length;
+  const remaining = total - skip - shown.length;
   // What is left out would be missing from its amounts.
   const whole = total > first.length ? [] : headlines(shown, labels, known, context);
-  const contents = [...whole, ...(left > 0 ? [t('why.more', { count: left })] : [])];
+  const contents = [...whole, ...(remaining > 0 ? [t('why.more', { count: remaining })] : [])];
   const at = `${reference ?? ''}:${page}:${keyOf({ txHash, network: network ?? 0 }, context)}`;
   const parts = rows(pager(t, part, Math.ceil(total / MAX_TRANSFERS), (next) => `why:part:${at}:${next}`));
   const mutes = reference === null || !context.manages ? [] : muteRows(shown, interaction.channelId, context);
@@ -148,11 +148,11 @@ function headlines(
 function muteRows(histories: readonly TransferHistory[], channelId: string, context: Context) {
   const posted = histories
     .flatMap(({ decisions }) => decisions)
-    .filter((one) => one.outcome === 'matched' && one.channelId === channelId);
+    .filter((decision) => decision.outcome === 'matched' && decision.channelId === channelId);
   const known = posted.flatMap(({ subscription: id, address, label }) =>
     address === null ? [] : [[id, { id, address, label }] as const],
   );
-  return [...new Map(known).values()].slice(0, MAX_MUTES).map((one) => muteRow(one, context));
+  return [...new Map(known).values()].slice(0, MAX_MUTES).map((token) => muteRow(token, context));
 }
 
 async function explainMessage(
@@ -176,7 +176,7 @@ async function explainMessage(
       part,
     });
   if (total === 1) return show(first);
-  const known = shown.find((one) => keyOf(one, context) === chosen);
+  const known = shown.find((transaction) => keyOf(transaction, context) === chosen);
   const reply = known ? await show(known) : embedReply('info', t('why.title'), [t('why.several', { count: total })]);
   const tokens = await context.tokens.known(guildId);
   const labels = await namesByAddress(guildId, context);
@@ -234,6 +234,6 @@ async function visibleParts(context: Context, histories: readonly TransferHistor
     ...history,
     decisions: history.decisions.filter(isSeen),
     alerts: history.alerts.filter(isSeen),
-    hidden: new Set(placesOf(history).flatMap((one) => (isSeen(one) ? [] : one.channelId))).size,
+    hidden: new Set(placesOf(history).flatMap((place) => (isSeen(place) ? [] : place.channelId))).size,
   }));
 }

@@ -11,7 +11,7 @@ export function writeDirectory(folder: string): string {
   const hostile = read<{ category: string; row: Rows[number] }[]>('hostile-providers.json');
   const categories = read<{ key: string; rows: Rows }[]>('../services/discovery/providers.json').map((category) => ({
     ...category,
-    rows: [...category.rows, ...hostile.filter((one) => one.category === category.key).map(({ row }) => row)],
+    rows: [...category.rows, ...hostile.filter((provider) => provider.category === category.key).map(({ row }) => row)],
   }));
   const file = join(folder, 'providers.json');
   writeFileSync(file, JSON.stringify(categories));

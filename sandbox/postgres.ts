@@ -18,7 +18,7 @@ const STOP_WITH_PARENT = '"$@" & cat > /dev/null; kill -INT $!; wait';
 export function postgresPrograms(): string | null {
   const root = '/usr/lib/postgresql';
   const versions = existsSync(root) ? readdirSync(root).map(Number).filter(Boolean) : [];
-  const found = versions.toSorted((one, other) => other - one).map((version) => `${root}/${version}/bin`);
+  const found = versions.toSorted((a, b) => b - a).map((version) => `${root}/${version}/bin`);
   return found.find((folder) => existsSync(join(folder, 'initdb'))) ?? null;
 }
 

@@ -108,7 +108,9 @@ export function runSandbox(options: {
       await bot.stop();
       networks.push(follow(started, 1));
       bot.start();
-      await discord.until('the bot is connected again', ({ state }) => state.sessions.some((one) => one.connected));
+      await discord.until('the bot is connected again', ({ state }) =>
+        state.sessions.some((session) => session.connected),
+      );
       return `${started.title} is running, with the same addresses. The bot runs with both networks.`;
     } finally {
       isStarting = false;

@@ -152,7 +152,7 @@ async function drawReplies(page: Page, { discord, world, transactions }: Sandbox
   const known: Record<string, string> = { ...world.wallets, ...Object.fromEntries(tokens), transaction };
   for (const [picture, name, typed = {}] of SHOTS) {
     const options: Record<string, OptionInput> = Object.fromEntries(
-      Object.entries(typed).map(([key, text]) => [key, text.replace(/\{(\w+)\}/g, (_, one: string) => known[one]!)]),
+      Object.entries(typed).map(([key, text]) => [key, text.replace(/\{(\w+)\}/g, (_, name: string) => known[name]!)]),
     );
     if (typed.file) options.file = { filename: 'watch.csv', contentType: 'text/csv', text: csvOf(known) };
     const who = { userId: seed.ada, channelId: seed.harbor.general };

@@ -89,7 +89,7 @@ export async function startSandbox(
     const apart = await mkdtemp(join(folder, 'second-'));
     const own = await started(await startOwnServices(other, apart, project), (part) => part.close());
     networks.push(await connected(COVE, other, own));
-    await writeFile(file, JSON.stringify(networks.map((one) => networkOfFile(one, project))));
+    await writeFile(file, JSON.stringify(networks.map((network) => networkOfFile(network, project))));
     return networks[1]!;
   }
   const crashed = Promise.withResolvers<never>();
@@ -102,7 +102,7 @@ export async function startSandbox(
   const sandbox = await started(running, (part) => part.close());
   sandbox.bot.start();
   const isReady = ({ state: { sessions, commands } }: Discord): boolean =>
-    sessions.some(({ connected }) => connected) && commands.some((one) => one.commands.length > 0);
+    sessions.some(({ connected }) => connected) && commands.some((command) => command.commands.length > 0);
   const ready = discord.until('the bot is connected and has registered its commands', isReady);
   await Promise.race([ready, crashed.promise]);
   print(`bot        process ${sandbox.bot.state.pid}, its receiver at ${receiver}`);

@@ -13,16 +13,17 @@ export class Misconfigured extends Error {}
 const RPC_FAULT = "must be a node's JSON-RPC URL, e.g. http://127.0.0.1:8545";
 const SIGNING_FAULT = 'must be whsec_ and the base64 of 24 to 64 bytes';
 
-const partsOf = (text: string) => text.split(',').flatMap((one) => one.trim() || []);
+const partsOf = (text: string) => text.split(',').flatMap((part) => part.trim() || []);
 
 const projects = z.string().transform((text, context): Project[] =>
-  partsOf(text).map((one) => {
-    const [id = '', key = '', secret = '', ...signingSecrets] = one.split(':');
+  partsOf(text).map((part) => {
+    const [id = '', key = '', secret = '', ...signingSecrets] = part.split(':');
     const fault = (message: string) => context.addIssue({ code: 'custom', message });
     if (!id || !key || !secret || signingSecrets.length > 2) {
       fault('must be id:key:secret or id:key:secret:whsec_…, several separated by commas');
     }
-    if (!signingSecrets.every((one) => SIGNING_SECRET.test(one))) fault(`has a signing secret that ${SIGNING_FAULT}`);
+    if (!signingSecrets.every((signingSecret) => SIGNING_SECRET.test(signingSecret)))
+      fault(`has a signing secret that ${SIGNING_FAULT}`);
     return { id, key, secret, signingSecrets };
   }),
 );

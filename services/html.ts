@@ -15,7 +15,7 @@ export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
 }
 
 function toText(part: Part): string {
-  if (typeof part === 'object') return IS_HTML in part ? part.text : part.map((one) => one.text).join('');
+  if (typeof part === 'object') return IS_HTML in part ? part.text : part.map((inner) => inner.text).join('');
   return visible(String(part)).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 

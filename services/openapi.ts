@@ -128,7 +128,7 @@ export function openApiRoutes(
   const isShared = (id: OperationId) => id === 'listCategories' || id === 'listProviders';
   for (const { prefix, nativeSymbol } of chains) {
     const bodies: Partial<Record<OperationId, z.ZodType>> = notificationSchemas(nativeSymbol, () => true);
-    for (const id of ids.filter((one) => !isShared(one))) add(id, prefix, bodies[id]);
+    for (const id of ids.filter((id) => !isShared(id))) add(id, prefix, bodies[id]);
   }
   for (const id of ids.filter(isShared)) add(id, '');
   const document = {

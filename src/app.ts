@@ -130,7 +130,7 @@ async function startReceiving(
   { limits = readLimits(), headers }: Pick<AppOverrides, 'limits' | 'headers'>,
 ): Promise<Receiving> {
   const byId = new Map(networks.map((network) => [network.id, network]));
-  const secretsOf = (scope: number) => interfaces.of(tokens.networkOf(scope)).projects.signingSecrets(scope);
+  const secretsOf = (scope: number) => interfaces.onNetwork(tokens.networkOf(scope)).projects.signingSecrets(scope);
   const receiver = await startReceiver({
     config,
     store,

@@ -202,12 +202,12 @@ function readNetworks(
 ): { networks: NetworkConfig[]; faults: string[] } {
   const { NETWORKS_FILE: file, TRUSTED_PROXIES: proxies } = values;
   if (file === undefined) {
-    const one = { name: '', title: '', chainId: null };
+    const only = { name: '', title: '', chainId: null };
     const faults = [
       ...halfProject(environment, String),
       ...overlap(proxies, values.RECEIVER_SOURCES, 'RECEIVER_SOURCES'),
     ];
-    return { networks: [toNetwork(one, values)], faults };
+    return { networks: [toNetwork(only, values)], faults };
   }
   const both = FILE_ONLY.filter((variable) => given(environment[variable]) !== undefined);
   const { networks, faults } = readNetworksFile(file, environment);
@@ -263,7 +263,7 @@ function onePort({ HOST, PORT, OPS_HOST, OPS_PORT }: Values): string[] {
 }
 
 function pricedChain({ PRICES_URL: url, NETWORKS_FILE: file }: Values, networks: readonly NetworkConfig[]): string[] {
-  if (!url || networks.length === 0 || networks.some((one) => one.PRICES_CHAIN)) return [];
+  if (!url || networks.length === 0 || networks.some((network) => network.PRICES_CHAIN)) return [];
   const name = file === undefined ? 'PRICES_CHAIN' : 'NETWORKS_FILE: pricesChain';
   return [`${name}: missing; PRICES_URL needs the price source’s name for the chain, like ethereum`];
 }
@@ -318,5 +318,5 @@ export function configWarnings(environment: Environment): string[] {
   return [...mistyped, ...halves];
 }
 
-const isTypo = (one: string, other: string): boolean =>
-  Math.min(one.length, other.length) >= MIN_LETTERS && editDistance(one, other, MAX_TYPOS) <= MAX_TYPOS;
+const isTypo = (a: string, b: string): boolean =>
+  Math.min(a.length, b.length) >= MIN_LETTERS && editDistance(a, b, MAX_TYPOS) <= MAX_TYPOS;

@@ -63,7 +63,7 @@ export async function readActivity(
   const activity = await summarize(address, movements, { since, now: until, timezone }, isListed);
   const ids = activity.largest.map(({ transferId }) => transferId);
   const messages = await store.history.postedIn(guildId, ids, channelIds);
-  return { ...activity, messages: new Map(messages.map((one) => [one.transferId, one])), cut: cut() };
+  return { ...activity, messages: new Map(messages.map((message) => [message.transferId, message])), cut: cut() };
 }
 
 /** `left`: how many of the oldest transfers do not fit. */
@@ -72,7 +72,7 @@ export async function readActivityFile(
   request: ActivityRequest,
   balances: readonly NetworkBalances[] = [],
   networks: readonly Network[] = [],
-): Promise<{ csv: string; left: number; cut: number | null }> {
+): Promise<{ csv: string; omitted: number; cut: number | null }> {
   const names = await namesByAddress(request.guildId, store);
   const { movements, cut } = movementsFor(store, request);
   const rows = balances.flatMap(({ network, outcome }) => {
@@ -97,7 +97,7 @@ export const readBalances = (
     for (const { chain, network, balances, statement } of eachNetwork(context, only)) {
       if (chain === null) continue;
       const { scope, wallets } = await balances.wallets(guildId, network.id);
-      const wallet = wallets.find((one) => one.address === address);
+      const wallet = wallets.find((wallet) => wallet.address === address);
       if (!wallet) continue;
       const wants = countedAssets(await knownIn(guildId, context, network.id));
       const period = { since: Math.max(since, wallet.since), until };
@@ -129,7 +129,8 @@ const NAMES = Object.keys(PERIODS) as PeriodName[];
 const ICONS: Record<Direction, string> = { incoming: '📥', outgoing: '📤', other: '🔁' };
 const DIRECTIONS: readonly Direction[] = ['incoming', 'outgoing', 'other'];
 
-export const periodOf = (name: string | null | undefined): PeriodName => NAMES.find((one) => one === name) ?? '7d';
+export const periodOf = (name: string | null | undefined): PeriodName =>
+  NAMES.find((period) => period === name) ?? '7d';
 
 export async function report(
   found: ActivityReport,
@@ -190,7 +191,7 @@ const section = (heading: string, lines: readonly string[]): string[] =>
 
 function totalsOf({ totals, assets }: Activity, context: ReportContext): string[] {
   const { t } = context;
-  const left = assets - totals.length;
+  const omitted = assets - totals.length;
   const lines = totals.flatMap((total) =>
     DIRECTIONS.filter((direction) => total[direction].transfers > 0).map((direction) => {
       const count = total[direction].transfers;
@@ -203,7 +204,7 @@ function totalsOf({ totals, assets }: Activity, context: ReportContext): string[
   const imitates = totals.some(({ imitation }) => imitation);
   return [
     ...lines,
-    ...(left > 0 ? [t('activity.moreTokens', { count: left })] : []),
+    ...(omitted > 0 ? [t('activity.moreTokens', { count: omitted })] : []),
     ...(imitates ? [t('activity.imitation')] : []),
   ];
 }

@@ -53,7 +53,7 @@ async function bookOf(guildId: string, context: Context): Promise<Book> {
   ]);
   return {
     names,
-    subscriptions: new Map(list.map((one) => [one.id, one])),
+    subscriptions: new Map(list.map((subscription) => [subscription.id, subscription])),
     webhooks: new Map(webhooks.flatMap((all) => [...all])),
     tokens,
   };
@@ -110,9 +110,9 @@ function namedPhrase(
   const list = (values: unknown, show: (one: unknown) => string) =>
     Array.isArray(values) && values.length > 0 ? firstOf(t, values, 3, show).join(t('reply.comma')) : [];
   const code = (text: unknown) => inCode(String(text), '?', MAX_ID);
-  const address = (one: unknown) => {
-    const parsed = parseAddress(String(one));
-    if (!parsed.ok) return code(one);
+  const address = (value: unknown) => {
+    const parsed = parseAddress(String(value));
+    if (!parsed.ok) return code(value);
     const name = names.get(parsed.address);
     return name === undefined
       ? addressInCode(parsed.address)
@@ -184,15 +184,15 @@ function optionPhrase(
   const name = field && field.about === undefined ? labelOf(option, t) : nameIn(language, path);
   return [`${name}: ${write(value)}`];
 
-  function write(one: unknown): string {
-    if (one === null || one === '' || (Array.isArray(one) && one.length === 0)) return '—';
-    if (typeof one === 'boolean') return one ? t('token.yes') : t('token.no');
-    if (Array.isArray(one)) return firstOf(t, one, 3, write).join(t('reply.comma'));
-    if (isRecord(one)) {
-      const parts = Object.entries(one).map(([asset, least]) => `${write(least)} ${write(asset)}`);
+  function write(value: unknown): string {
+    if (value === null || value === '' || (Array.isArray(value) && value.length === 0)) return '—';
+    if (typeof value === 'boolean') return value ? t('token.yes') : t('token.no');
+    if (Array.isArray(value)) return firstOf(t, value, 3, write).join(t('reply.comma'));
+    if (isRecord(value)) {
+      const parts = Object.entries(value).map(([asset, least]) => `${write(least)} ${write(asset)}`);
       return parts.length === 0 ? '—' : firstOf(t, parts, 3, String).join(t('reply.comma'));
     }
-    const text = textOf(one);
+    const text = textOf(value);
     if (option === 'channel') return `<#${text}>`;
     if (option === 'manager' || option === 'mention') return `<@&${text}>`;
     if (text === 'native' && option !== 'kind') return tokens.shortNameOf('native');

@@ -33,7 +33,9 @@ export async function checkProject(context: Context, subscriptions: readonly Sub
       ...(await checkNetwork(on, watchedHere(subscriptions, on))),
     })),
   );
-  const lacking = checked.every((one) => one.lacking === null) ? null : checked.flatMap((one) => one.lacking ?? []);
+  const lacking = checked.every((webhook) => webhook.lacking === null)
+    ? null
+    : checked.flatMap((webhook) => webhook.lacking ?? []);
   return [...byNetwork(checked), ...checkEvents(context, subscriptions, lacking)];
 }
 
@@ -45,7 +47,7 @@ interface Checked {
 
 async function checkNetwork(context: Context, subscriptions: readonly Subscription[]): Promise<Checked> {
   const { guildId, t, projects, storedProjects } = context;
-  const access = await projects.of(guildId);
+  const access = await projects.accessOf(guildId);
   const findings = [
     ...refused(context, access),
     ...quota(context, access),
@@ -90,7 +92,7 @@ async function misdirected({ t, quarantine }: Context, { scope }: ProjectAccess)
   const reasons = await quarantine.reasons(scope, OTHER_CHAIN);
   const [last] = reasons;
   if (!last) return [];
-  const count = reasons.reduce((sum, one) => sum + one.count, 0);
+  const count = reasons.reduce((sum, reason) => sum + reason.count, 0);
   const chain = Number(/\d+/.exec(last.reason)?.[0]);
   return [fault(t('setup.check.otherChain', { count, network: chainTitle(chain) }))];
 }

@@ -26,7 +26,7 @@ export async function check(interaction: Use, context: Context): Promise<Reply> 
   const calm = of('hint').length === 0 ? t('setup.check.fine') : t('setup.check.open');
   const title = faults.length === 0 ? calm : t('setup.check.faults', { count: faults.length });
   const networks = await Promise.all(
-    eachNetwork(context).map(async (on) => ({ on, scope: (await on.projects.of(interaction.guildId)).scope })),
+    eachNetwork(context).map(async (on) => ({ on, scope: (await on.projects.accessOf(interaction.guildId)).scope })),
   );
   const urls = networks.flatMap(({ on, scope }) => (scope === null ? [] : namedButton(receiverUrlButton(t), on)));
   const actions = faults.flatMap(({ action }) => action ?? []);
@@ -93,8 +93,8 @@ function checkInterfaces({ t, interfaces, explorer }: Context, isWatching: boole
 
 /** How far the chain was compared: what is unchecked is never shown as fine. */
 function checkCompleteness({ t, completeness }: Context): Finding[] {
-  return completeness().flatMap((one) => {
-    const { complete, open } = completenessLines(t, one);
+  return completeness().flatMap((state) => {
+    const { complete, open } = completenessLines(t, state);
     const mark = open.length === 0 ? fine : hint;
     return [...(complete === null ? [] : [mark(complete)]), ...open.map(hint)];
   });

@@ -88,7 +88,7 @@ function readSigningSecrets(typed: string, kept: readonly string[], t: Translate
 /** Shown in private only: it has the receiver URLs. */
 async function panel(context: Context, title?: string): Promise<Reply> {
   const { guildId, interaction, t, storedProjects, projects, receiver } = context;
-  const access = await projects.of(guildId);
+  const access = await projects.accessOf(guildId);
   if (access.scope === null) {
     throw new UserError(t(access.status === 'off' ? 'setup.project.off' : 'setup.project.gone'));
   }
@@ -186,7 +186,7 @@ export const panelButtons: Record<string, Button<Context>> = {
 
 async function managedScope({ interaction, t, projects }: Context): Promise<number> {
   requireManageServer(interaction, t);
-  const { scope } = await projects.of(interaction.guildId);
+  const { scope } = await projects.accessOf(interaction.guildId);
   if (scope === null) throw new UserError(t('setup.project.gone'));
   return scope;
 }

@@ -188,7 +188,7 @@ export function requireManageServer(person: Permitted, t: Translate): void {
 export async function seenBy(context: Context): Promise<{ visible: Subscription[]; unseen: Subscription[] }> {
   const all = await context.subscriptions.list(context.guildId);
   const isSeen = await sightOf(all, context);
-  return { visible: all.filter(isSeen), unseen: all.filter((one) => !isSeen(one)) };
+  return { visible: all.filter(isSeen), unseen: all.filter((entry) => !isSeen(entry)) };
 }
 
 export function unseenLine({ length: count }: readonly Subscription[], t: Translate): string | null {

@@ -26,7 +26,7 @@ export async function lookAlikes(
   const byEnds = Map.groupBy(known, ({ address }) => outerDigitsOf(address));
   return new Map(
     addresses.flatMap((address) => {
-      const like = byEnds.get(outerDigitsOf(address))?.find((one) => one.address !== address);
+      const like = byEnds.get(outerDigitsOf(address))?.find((known) => known.address !== address);
       return like ? [[address, like] as const] : [];
     }),
   );

@@ -53,7 +53,7 @@ export async function gapsOf(
   const all = await services.chainChecks.missed(guildId, services.now() - SHOWN_MS);
   if (all.length === 0) return [];
   const watched = new Set((await services.subscriptions.list(guildId)).map(({ address }) => address));
-  const missed = all.filter((one) => watched.has(one.address) && isSeen(one)).slice(0, MAX_MISSED);
+  const missed = all.filter((transfer) => watched.has(transfer.address) && isSeen(transfer)).slice(0, MAX_MISSED);
   const names = await namesByAddress(guildId, services);
   const gaps = new Map<string, Gap>();
   const { entries } = await services.audit.page(guildId, 0, MAX_ENTRIES);
@@ -61,13 +61,13 @@ export async function gapsOf(
   for (const on of services.networks) {
     const here = missed.filter(({ network }) => network === on.network.id);
     const posting = here.length === 0 ? null : await postingOf(guildId, on, services);
-    for (const one of here) {
-      const cause = await causeOf(one, posting, additions, services);
+    for (const transfer of here) {
+      const cause = await causeOf(transfer, posting, additions, services);
       const key = JSON.stringify([on.network.id, cause]);
       const gap: Gap = gaps.get(key) ?? { on, cause, addresses: [], names, found: new Map() };
       gaps.set(key, gap);
-      gap.found.set(one.transferId, one.at);
-      if (!gap.addresses.includes(one.address)) gap.addresses.push(one.address);
+      gap.found.set(transfer.transferId, transfer.at);
+      if (!gap.addresses.includes(transfer.address)) gap.addresses.push(transfer.address);
     }
   }
   return [...gaps.values()].filter(({ found }) => found.size > 1);
@@ -75,7 +75,7 @@ export async function gapsOf(
 
 /** The webhooks that post here now; null: they cannot be read. */
 async function postingOf(guildId: string, on: NetworkServices, services: CommandServices): Promise<Posting[] | null> {
-  const access = await on.projects.of(guildId);
+  const access = await on.projects.accessOf(guildId);
   if (access.status !== 'ready') return null;
   const response = await postingHere(access, services, SOON_MS);
   return response.status === 'ok' ? withAddresses(access, response.webhooks) : null;
@@ -87,16 +87,16 @@ function isAbout({ detail }: AuditEntry, { address, network }: MissedTransfer): 
 }
 
 async function causeOf(
-  one: MissedTransfer,
+  missed: MissedTransfer,
   posting: readonly Posting[] | null,
   additions: readonly AuditEntry[],
   { chainChecks, now }: CommandServices,
 ): Promise<Gap['cause']> {
-  const { address, transfer, scope, minedAt } = one;
+  const { address, transfer, scope, minedAt } = missed;
   const holding = posting?.filter(({ addresses }) => addresses === null || addresses.has(address));
   if (holding?.length === 0) return { kind: 'no-webhook' };
   if (holding && !holding.some(({ eventType }) => delivers(eventType, transfer))) return { kind: 'event-type' };
-  const added = additions.findLast((entry) => entry.at > minedAt && isAbout(entry, one));
+  const added = additions.findLast((entry) => entry.at > minedAt && isAbout(entry, missed));
   if (added) return { kind: 'added', at: added.at };
   const { before: from, after: to } = await chainChecks.deliveredAround(scope, minedAt);
   return from !== null && (to ?? now()) - from >= SILENT_MS ? { kind: 'silent', from, to } : { kind: 'unknown' };

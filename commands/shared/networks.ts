@@ -23,11 +23,11 @@ export const networkOption = (description: string) =>
 export const hasSeveral = ({ networks }: Pick<CommandSettings, 'networks'>): boolean => networks.length > 1;
 
 export const hasNode = ({ networks }: Pick<CommandSettings, 'networks'>, network: number | null): boolean =>
-  networks.some((one) => one.hasNode && (network === null || one.id === network));
+  networks.some((other) => other.hasNode && (network === null || other.id === network));
 
 /** Also of one that is no longer configured. */
 export const titleOf = (id: number, { networks }: Pick<CommandSettings, 'networks'>): string =>
-  networks.find((one) => one.id === id)?.title ?? `#${id}`;
+  networks.find((network) => network.id === id)?.title ?? `#${id}`;
 
 /** Empty if that network is no longer configured. */
 export function eachNetwork<Given extends Context>(context: Given, only: number | null = null): Given[] {
@@ -39,7 +39,7 @@ export function eachNetwork<Given extends Context>(context: Given, only: number 
 export const watchedHere = <Watched extends Pick<Subscription, 'network'>>(
   all: readonly Watched[],
   { network }: Pick<NetworkServices, 'network'>,
-): Watched[] => all.filter((one) => one.network === null || one.network === network.id);
+): Watched[] => all.filter((subscription) => subscription.network === null || subscription.network === network.id);
 
 export const onNetwork = <Given extends Context>(context: Given, id: number | null): Given =>
   id === null ? context : (eachNetwork(context, id)[0] ?? context);
@@ -49,7 +49,9 @@ export function typedNetwork(typed: string | null, { settings, t }: Context): nu
   const { networks: all } = settings;
   const wanted = typed?.trim().toLowerCase() ?? '';
   if (wanted === '' || wanted === 'any' || !hasSeveral(settings)) return null;
-  const found = all.find((one) => [one.name, one.title.toLowerCase(), String(one.chainId)].includes(wanted));
+  const found = all.find((network) =>
+    [network.name, network.title.toLowerCase(), String(network.chainId)].includes(wanted),
+  );
   if (found) return found.id;
   const names = all.map(({ name }) => name);
   throw suggestionError(t('chain.unknownNetwork', { networks: names.join(t('reply.comma')) }), typed!, names, t);
@@ -95,10 +97,10 @@ export function marking<Row extends NonNullable<Reply['components']>[number]>(
 }
 
 /** Empty if the custom ID would be too long. */
-export function namedButton(one: APIButtonComponent, context: OnNetwork): APIButtonComponent[] {
-  if (!hasSeveral(context.settings) || !('label' in one)) return [one];
-  const label = cutTo(`${one.label} · ${context.network.title}`, MAX_LABEL);
-  const [own] = marking([row({ ...one, label })], context);
+export function namedButton(shown: APIButtonComponent, context: OnNetwork): APIButtonComponent[] {
+  if (!hasSeveral(context.settings) || !('label' in shown)) return [shown];
+  const label = cutTo(`${shown.label} · ${context.network.title}`, MAX_LABEL);
+  const [own] = marking([row({ ...shown, label })], context);
   return own ? own.components : [];
 }
 
@@ -164,15 +166,17 @@ const MAX_NAMED = 5;
 
 /** Whether the bot is known not to watch a chain. */
 export const isElsewhere = (chainId: number, { networks }: Context['settings']): boolean =>
-  networks.every((one) => one.chainId !== null && one.chainId !== chainId);
+  networks.every((network) => network.chainId !== null && network.chainId !== chainId);
 
 /** Names the networks of typed addresses, such as `matic:0x…`, that are not this bot's; null: there are none. */
 export function networkLine(chains: readonly number[], { settings, t }: Context, show = chainTitle): string | null {
-  const others = chains.filter((one) => settings.networks.every(({ chainId }) => chainId !== one)).slice(0, MAX_NAMED);
+  const others = chains
+    .filter((chain) => settings.networks.every(({ chainId }) => chainId !== chain))
+    .slice(0, MAX_NAMED);
   if (others.length === 0) return null;
   const networks = others.map(show).join(t('reply.comma'));
   const titles = settings.networks.map(({ title }) => title).join(t('reply.comma'));
-  const isKnown = others.every((one) => isElsewhere(one, settings));
+  const isKnown = others.every((chainId) => isElsewhere(chainId, settings));
   return `⚠️ ${isKnown ? t('address.otherChain', { networks, own: titles }) : t('address.chain', { networks })}`;
 }
 

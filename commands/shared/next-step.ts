@@ -111,7 +111,7 @@ function buttonsOf(
   what: string,
   t: Translate,
 ): APIButtonComponent[] {
-  const all = steps.flatMap(({ on, buttons }) => buttons.flatMap((one) => namedButton(one, on)));
+  const all = steps.flatMap(({ on, buttons }) => buttons.flatMap((button) => namedButton(button, on)));
   return withOneFill(all, t, what).slice(0, MAX_BUTTONS);
 }
 
@@ -135,7 +135,7 @@ export async function coverageWarning(watched: Watched, what: What, context: Con
   }
   const missing = new Set(open.flatMap(({ lacking }) => [...lacking]));
   return {
-    lines: open.map((one) => `**${one.on.network.title}** ${lineOf(one)}`),
+    lines: open.map((step) => `**${step.on.network.title}** ${lineOf(step)}`),
     buttons: buttonsOf(open, what(missing), context.t),
     missing,
     on: (address) => open.flatMap(({ on, lacking }) => (lacking.has(address) ? on.network.title : [])),
@@ -151,7 +151,7 @@ async function stepOn(addresses: readonly AddressText[], what: What, context: Co
     lacking: new Set(),
     fill: null,
   });
-  const project = await projects.of(guildId);
+  const project = await projects.accessOf(guildId);
   if (project.scope === null) return step(t('subscription.add.operatorWebhook'));
   if (receiver.urls(project.scope).current === null) return step(t('setup.project.noUrl'));
   const byHand = t('subscription.add.ownWebhook');
@@ -164,12 +164,12 @@ async function stepOn(addresses: readonly AddressText[], what: What, context: Co
     return { ...step(t('webhook.create.needed'), createWebhookButton(t)), lacking: new Set(addresses) };
   }
   const posting = await withAddresses(project, here);
-  const holding = (address: AddressText) => posting.filter((one) => one.addresses?.has(address));
+  const holding = (address: AddressText) => posting.filter((webhook) => webhook.addresses?.has(address));
   const missing = addresses.filter((address) => holding(address).length === 0);
   if (missing.length > 0) {
     const fill = { project, here, missing };
     // If one list is missing, an address may be in that one.
-    if (posting.some((one) => one.addresses === null)) return { ...step(byHand, adding(addresses)), fill };
+    if (posting.some((webhook) => webhook.addresses === null)) return { ...step(byHand, adding(addresses)), fill };
     const lacks = t('webhook.add.missing', { count: missing.length });
     return { ...step(lacks, adding(missing)), lacking: new Set(missing), fill };
   }

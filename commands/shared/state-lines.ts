@@ -10,8 +10,8 @@ import type { CommandServices, Context } from './services.ts';
 
 const MAX_UNCHECKED = 3;
 
-export function completenessLines(t: Translate, one: Completeness): { complete: string | null; open: string[] } {
-  const { title, block, blockAt, trouble, unchecked, hasTraces } = one;
+export function completenessLines(t: Translate, state: Completeness): { complete: string | null; open: string[] } {
+  const { title, block, blockAt, trouble, unchecked, hasTraces } = state;
   const named = (line: string) => (title === '' ? line : `**${title}**: ${line}`);
   const words = unchecked.length === 0 ? 'complete' : 'completeExcept';
   const complete =

@@ -37,10 +37,12 @@ export async function knownIn(
     if (symbol === undefined || (only !== null && only !== id)) return [];
     return [{ token: 'native', network: id, symbol, cataloged: true, seen: false }];
   });
-  const nativeOf = (one: KnownToken) =>
-    one.token === 'native' ? natives.find(({ network: on }) => on === one.network) : undefined;
-  const seen = found.map((one) => ({ ...one, ...nativeOf(one), seen: one.seen }));
-  const rest = natives.filter((coin) => !found.some((one) => one.token === 'native' && one.network === coin.network));
+  const nativeOf = (token: KnownToken) =>
+    token.token === 'native' ? natives.find(({ network: on }) => on === token.network) : undefined;
+  const seen = found.map((token) => ({ ...token, ...nativeOf(token), seen: token.seen }));
+  const rest = natives.filter(
+    (coin) => !found.some((token) => token.token === 'native' && token.network === coin.network),
+  );
   return [...seen, ...rest];
 }
 
@@ -57,7 +59,7 @@ function imitationsAmong(known: readonly KnownToken[]): ReadonlySet<Asset> {
   const genuine = new Set(known.filter(({ cataloged }) => cataloged).map(called));
   genuine.delete('');
   const others = known.filter(({ token, cataloged }) => !cataloged && token !== 'native');
-  return new Set(others.filter((one) => genuine.has(called(one))).map(({ token }) => token));
+  return new Set(others.filter((token) => genuine.has(called(token))).map(({ token }) => token));
 }
 
 /** Genuine ones are first; imitations are last and marked. */
@@ -71,8 +73,8 @@ export function tokenChoices(
     cataloged || token === 'native' ? 0 : imitations.has(token) ? 2 : 1;
   return [...uniqueTokens(known).values()]
     .sort((a, b) => rank(a) - rank(b))
-    .map((one) => {
-      const { token, symbol } = one;
+    .map((uniqueToken) => {
+      const { token, symbol } = uniqueToken;
       const label = token === 'native' ? undefined : labels.get(token);
       const named = symbol === null || looksLikeLink(symbol) ? null : plainText(symbol);
       const parts = [
@@ -81,17 +83,17 @@ export function tokenChoices(
         token === 'native' ? t('subscription.token.native') : shortAddress(token),
       ];
       const title = parts.filter(Boolean).join(' · ');
-      const name = rank(one) === 2 ? `⚠️ ${t('alert.imitation', { title })}` : title;
-      return { choice: { name, value: writeAsset(token) }, isGenuine: rank(one) === 0 };
+      const name = rank(uniqueToken) === 2 ? `⚠️ ${t('alert.imitation', { title })}` : title;
+      return { choice: { name, value: writeAsset(token) }, isGenuine: rank(uniqueToken) === 0 };
     });
 }
 
 /** Each asset once: one address may be the same token on several networks. Where one is genuine, that one counts. */
 function uniqueTokens(known: readonly KnownToken[]): Map<Asset, KnownToken> {
   const unique = new Map<Asset, KnownToken>();
-  for (const one of known) {
-    const other = unique.get(one.token);
-    if (!other || (one.cataloged && !other.cataloged)) unique.set(one.token, one);
+  for (const token of known) {
+    const other = unique.get(token.token);
+    if (!other || (token.cataloged && !other.cataloged)) unique.set(token.token, token);
   }
   return unique;
 }
@@ -142,7 +144,7 @@ export async function tokenBook(
       const wanted = plainText(typed)?.toLowerCase();
       const called = bySymbol.get(wanted ?? '') ?? bySymbol.get(wanted?.replace(/^\$/, '') ?? '') ?? [];
       // Anybody can name a token USDC; the explorer's catalog lists the real one.
-      const trusted = called.some(({ cataloged }) => cataloged) ? called.filter((one) => one.cataloged) : called;
+      const trusted = called.some(({ cataloged }) => cataloged) ? called.filter((token) => token.cataloged) : called;
       const [only, ...others] = trusted;
       if (only && others.length === 0) return only.token;
       const symbol = quoted(typed);
@@ -150,7 +152,8 @@ export async function tokenBook(
       if (named !== undefined && alike.length === 0) return named;
       if (!only) {
         // Only what is genuine: an imitation must not be suggested.
-        const sure = ++unknown > MAX_SUGGESTIONS ? [] : known.filter((one) => one.cataloged || one.token === 'native');
+        const sure =
+          ++unknown > MAX_SUGGESTIONS ? [] : known.filter((token) => token.cataloged || token.token === 'native');
         const genuine = sure.flatMap(({ symbol }) => plainText(symbol) ?? []);
         throw new UserError(withSuggestion(t('subscription.token.unknown', { symbol }), typed, genuine, t));
       }
@@ -193,20 +196,20 @@ export async function noTokenLines(choices: Chosen | readonly Chosen[], context:
   const { interaction, settings, t, language } = context;
   const chosen = [choices].flat().flatMap(({ token, filters, network = null }) => {
     const assets: (Asset | null)[] = [token ?? null, ...(filters?.tokens ?? [])];
-    return assets.flatMap((one): [AddressText, number | null][] =>
-      one === null || one === 'native' ? [] : [[one, network]],
+    return assets.flatMap((asset): [AddressText, number | null][] =>
+      asset === null || asset === 'native' ? [] : [[asset, network]],
     );
   });
   if (chosen.length === 0) return [];
-  const known = new Set((await knownIn(interaction.guildId, context)).map((one) => one.token));
+  const known = new Set((await knownIn(interaction.guildId, context)).map((token) => token.token));
   const unknown = [...new Map(chosen)].filter(([address]) => !known.has(address)).slice(0, MAX_LOOKUPS);
   const isNowhere = async ([address, network]: [AddressText, number | null]): Promise<boolean> => {
     const explorers = eachNetwork(context, network).map(({ explorer }) => explorer);
     // What no explorer is asked about may be a token there.
     if (explorers.length === 0 || explorers.includes(null)) return false;
     try {
-      const asked = explorers.map((one) => one!.token(address, () => countLookUp('explorer', context)));
-      const responses = await Promise.all(asked.map((one) => inTime(one, WAIT_MS, context)));
+      const asked = explorers.map((explorer) => explorer!.token(address, () => countLookUp('explorer', context)));
+      const responses = await Promise.all(asked.map((response) => inTime(response, WAIT_MS, context)));
       return responses.every((response) => response?.status === 'not-found');
     } catch {
       // Too many lookups at the moment: the choice is saved either way.

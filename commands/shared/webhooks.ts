@@ -26,7 +26,7 @@ const MAX_PER_REQUEST = 100;
 export type ReadyProject = Extract<ProjectAccess, { status: 'ready' }>;
 
 export async function projectOf({ guildId, t, projects }: Context): Promise<ReadyProject> {
-  const access = await projects.of(guildId);
+  const access = await projects.accessOf(guildId);
   switch (access.status) {
     case 'ready':
       return access;
@@ -140,7 +140,7 @@ export const everywhereButton = (t: Translate, what = 'all'): APIButtonComponent
   button(t('webhook.add.everywhereButton'), `webhook:everywhere:${what}`, ButtonStyle.Primary);
 
 export function withOneFill(buttons: readonly APIButtonComponent[], t: Translate, what?: string): APIButtonComponent[] {
-  const others = buttons.filter((one) => !('custom_id' in one && one.custom_id.startsWith('webhook:fill:')));
+  const others = buttons.filter((button) => !('custom_id' in button && button.custom_id.startsWith('webhook:fill:')));
   return buttons.length - others.length > 1 ? [everywhereButton(t, what), ...others] : [...buttons];
 }
 

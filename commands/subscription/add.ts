@@ -129,9 +129,11 @@ async function added(
 
 async function alsoWatched({ id, address }: Subscription, context: Context): Promise<string[]> {
   const { t } = context;
-  const others = (await visibleTo(context)).filter((one) => one.address === address && one.id !== id);
+  const others = (await visibleTo(context)).filter(
+    (subscription) => subscription.address === address && subscription.id !== id,
+  );
   if (others.length === 0) return [];
-  const shown = firstOf(t, others, MAX_OTHERS, (one) => `<#${one.channelId}> (#${one.id})`);
+  const shown = firstOf(t, others, MAX_OTHERS, (subscription) => `<#${subscription.channelId}> (#${subscription.id})`);
   return [t('subscription.add.also', { others: shown.join(t('reply.comma')) })];
 }
 

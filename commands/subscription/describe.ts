@@ -100,7 +100,9 @@ function filterPhrases({ filters }: Choices, { t, language, settings }: Context,
     return values.length > MAX_SHOWN ? t('subscription.what.more', { shown, count: values.length - MAX_SHOWN }) : shown;
   };
   const named = (assets: Asset[]) => ({ tokens: several(assets, tokens.nameOf) });
-  const people = (addresses: AddressText[]) => ({ addresses: several(addresses, (one) => fullAddress(one, settings)) });
+  const people = (addresses: AddressText[]) => ({
+    addresses: several(addresses, (address) => fullAddress(address, settings)),
+  });
   const minimums = Object.entries(filters.minimums) as [Asset, string][];
   return [
     ...minimums.map(([asset, least]) =>

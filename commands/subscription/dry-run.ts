@@ -77,7 +77,7 @@ async function exampleLines({ examples }: DryRun, proposal: Proposal, context: C
       imitatedBy(
         token,
         tokenSymbol,
-        known.filter((one) => one.network === network),
+        known.filter((token) => token.network === network),
       ) !== null;
     return isImitation ? `⚠️ ${t('alert.imitation', { title })}` : title;
   };
@@ -95,7 +95,7 @@ async function exampleLines({ examples }: DryRun, proposal: Proposal, context: C
 async function knownChannels(context: Context): Promise<string[] | null> {
   const [{ visible, unseen }, ...accesses] = await Promise.all([
     seenBy(context),
-    ...eachNetwork(context).map(({ projects }) => projects.of(context.guildId)),
+    ...eachNetwork(context).map(({ projects }) => projects.accessOf(context.guildId)),
   ]);
   if (accesses.every(({ scope }) => scope !== null) && unseen.length === 0) return null;
   return [...new Set(visible.map(({ channelId }) => channelId))];

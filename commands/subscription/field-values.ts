@@ -232,8 +232,8 @@ export function readMinimums(text: string, reading: Reading, name: string): Filt
     const amount = typedAmount(typed);
     if (amount === null && /^(US)?\$|\$$/i.test(typed)) throw noPrices(typed, reading);
     if (amount === null) throw unreadable(word);
-    const isWhole = all.every((one) => one.includes('='));
-    const write = isWhole ? (one: string) => all.with(index, `${token}=${one}`).join(' ') : null;
+    const isWhole = all.every((part) => part.includes('='));
+    const write = isWhole ? (part: string) => all.with(index, `${token}=${part}`).join(' ') : null;
     return [tokens.find(token), clearAmount(typed, amount, reading, name, write)];
   });
   checkCount(name, entries.length, reading);

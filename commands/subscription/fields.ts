@@ -175,10 +175,10 @@ export function readChoices<Before extends Choices>(typed: Input, before: Before
   const input = withDollars(typed, reading);
   const split = minimumOfToken(input, before, reading);
   const ping = readPair('mention-minimum', input, reading);
-  const alone: Input = (option) => (option === 'mention-minimum' && ping ? ping.amount : split(option));
+  const ownText: Input = (option) => (option === 'mention-minimum' && ping ? ping.amount : split(option));
   // In one order, which the audit log keeps.
   const after = { ...DEFAULT_CHOICES, ...before, filters: { ...DEFAULT_FILTERS, ...before.filters } };
-  for (const key of KEYS) Object.assign(key in after.filters ? after.filters : after, readField(key, alone, reading));
+  for (const key of KEYS) Object.assign(key in after.filters ? after.filters : after, readField(key, ownText, reading));
   checkTogether(after, reading);
   if (ping) checkPing(ping, after, reading);
   return after;
@@ -252,13 +252,13 @@ function withTyped<Value>(option: string, typed: string, { t, language, called }
 
 export const choiceName = ({ option, choices }: Field, value: string, language: Language): string =>
   wordingsOf(language)[`subscription edit ${option}=${value}`]?.name ??
-  choices!.find((one) => one.value === value)!.name;
+  choices!.find((choice) => choice.value === value)!.name;
 
 /** Every field of a subscription as text, in the order of {@link FIELDS}. */
 export const writeFields = (kept: Kept): string[] => KEYS.map((key) => writeField(key, flat(kept)));
 
 export function writeChoice(option: string, choices: Choices): string {
-  const key = KEYS.find((one) => FIELDS[one].option === option)!;
+  const key = KEYS.find((field) => FIELDS[field].option === option)!;
   return writeField(key, flat({ ...DEFAULT_KEPT, ...choices }));
 }
 
@@ -282,9 +282,9 @@ function checkTogether({ kind, token, minimum, filters }: Choices, reading: Read
     const option = `${called('minimum')}: ${minimum}`;
     throw new UserError(t('subscription.filter.nftMinimum', { kind: ofKind, minimum: option }));
   }
-  const both = [...filters.tokens, token].find((one) => one !== null && filters.deniedTokens.includes(one));
+  const both = [...filters.tokens, token].find((token) => token !== null && filters.deniedTokens.includes(token));
   if (both) throw new UserError(t('subscription.filter.both', { what: tokens.nameOf(both) }));
-  const other = filters.counterparties.find((one) => filters.deniedCounterparties.includes(one));
+  const other = filters.counterparties.find((counterparty) => filters.deniedCounterparties.includes(counterparty));
   if (other) throw new UserError(t('subscription.filter.both', { what: addressInCode(other) }));
   if (token !== null && filters.tokens.length > 0 && !filters.tokens.includes(token)) {
     const options = { token: called('token'), tokens: called('tokens') };

@@ -42,11 +42,11 @@ async function writeFiles(
 ): Promise<string[]> {
   const rows: string[] = [];
   const columns = columnsFor(settings, subscriptions.some(countsDollars));
-  for (const [index, one] of subscriptions.entries()) {
+  for (const [index, entry] of subscriptions.entries()) {
     if (index % ROWS_PER_TURN === ROWS_PER_TURN - 1) await turnOfTheLoop();
-    const place = ['subscription', checksumAddress(one.address), `<#${one.channelId}>`];
-    const mutedUntil = isMuted(one, now) ? one.mutedUntil : null;
-    const cells = [...place, ...writeFields({ ...one, mutedUntil }), nameOf(one.network, settings)];
+    const place = ['subscription', checksumAddress(entry.address), `<#${entry.channelId}>`];
+    const mutedUntil = isMuted(entry, now) ? entry.mutedUntil : null;
+    const cells = [...place, ...writeFields({ ...entry, mutedUntil }), nameOf(entry.network, settings)];
     rows.push(csvLine(cells.filter((_, index) => columns.includes(COLUMNS[index]!))));
   }
   const names = labels.map(({ address, name }) => csvLine(['label', checksumAddress(address), '', name]));
@@ -81,26 +81,26 @@ function split([head = '', ...rows]: string[]): string[] {
   return files;
 }
 
-export function differing(one: Kept, other: Kept): string[] {
-  const [cells, others] = [writeFields(one), writeFields(other)];
+export function differing(a: Kept, b: Kept): string[] {
+  const [cells, others] = [writeFields(a), writeFields(b)];
   return KEPT_COLUMNS.filter((_, index) => cells[index] !== others[index]);
 }
 
 export async function exportFile(interaction: CommandUse, context: Context): Promise<Reply> {
   const { now, t } = context;
   const { visible: subscriptions, unseen } = await seenBy(context);
-  const left = unseenLine(unseen, t);
+  const unseenText = unseenLine(unseen, t);
   const watched = new Set(subscriptions.map(({ address }) => address));
   // Watched addresses have their names in their own rows.
   const labels = (await context.labels.list(interaction.guildId)).filter(({ address }) => !watched.has(address));
-  if (subscriptions.length + labels.length === 0) throw new UserError(left ?? t('subscription.export.nothing'));
+  if (subscriptions.length + labels.length === 0) throw new UserError(unseenText ?? t('subscription.export.nothing'));
   const files = await context.guildQueue.run(interaction.guildId, 'file', () =>
     writeFiles(subscriptions, labels, now(), context.settings),
   );
   const lines = [
     t('subscription.export.subscriptions', { count: subscriptions.length }),
     t('subscription.export.labels', { count: labels.length }),
-    left,
+    unseenText,
     files.length > 1 ? t('subscription.export.several', { count: files.length }) : null,
     t('subscription.export.next'),
   ];

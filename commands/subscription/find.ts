@@ -15,7 +15,7 @@ export async function named(interaction: CommandUse, context: Context): Promise<
   const text = interaction.options.getString('subscription', true).trim();
   const all = await visibleTo(context);
   const id = /^#?(\d{1,15})$/.exec(text)?.[1];
-  const numbered = all.filter((one) => one.id === Number(id));
+  const numbered = all.filter((subscription) => subscription.id === Number(id));
   const parsed = parseAddress(text);
   const called = ({ address, label }: Subscription) =>
     (parsed.ok && address === parsed.address) || label?.toLowerCase() === text.toLowerCase();
@@ -25,9 +25,13 @@ export async function named(interaction: CommandUse, context: Context): Promise<
     const reason = parsed.ok || parsed.fault === 'form' ? t('subscription.missing') : faultText(parsed.fault, text, t);
     throw suggestionError(reason, text, new Set(all.flatMap(({ label }) => label ?? [])), t);
   }
-  const choices = found
-    .slice(0, 20)
-    .map((one) => t('subscription.choice', { id: one.id, name: nameOf(one), channel: `<#${one.channelId}>` }));
+  const choices = found.slice(0, 20).map((subscription) =>
+    t('subscription.choice', {
+      id: subscription.id,
+      name: nameOf(subscription),
+      channel: `<#${subscription.channelId}>`,
+    }),
+  );
   throw withInput(new UserError(t('subscription.several', { choices: choices.join(t('reply.comma')) })), text, t);
 }
 
@@ -69,5 +73,8 @@ export async function offer(interaction: AutocompleteUse, context: Context): Pro
     ];
     return `${parts.filter(Boolean).join(' · ')} (#${id})`;
   };
-  return [...(withAll ? [everything] : []), ...matching.map((one) => ({ name: lineOf(one), value: String(one.id) }))];
+  return [
+    ...(withAll ? [everything] : []),
+    ...matching.map((subscription) => ({ name: lineOf(subscription), value: String(subscription.id) })),
+  ];
 }

@@ -64,7 +64,11 @@ export async function offerGroup(
   const all = await context.subscriptions.list(guildId);
   const forum = forumOf(channelId, context);
   const isHere = (id: string) => id === channelId || forum?.threads.cache.has(id) === true;
-  const there = new Set(all.flatMap((one) => (isHere(one.channelId) && one.network === network ? one.address : [])));
+  const there = new Set(
+    all.flatMap((subscription) =>
+      isHere(subscription.channelId) && subscription.network === network ? subscription.address : [],
+    ),
+  );
   const known = found.filter(({ address }) => there.has(address));
   const names = await namesByAddress(guildId, context);
   // Nobody renames an address by pasting a list.
@@ -76,7 +80,7 @@ export async function offerGroup(
     .map(({ address, label }) => ({ address, label: names.has(address) ? null : label }));
   const taken = new Set([...names.values()].map(nameKey));
   const isTaken = ({ label }: Entry) => label !== null && taken.has(nameKey(label));
-  const fresh = called.map((one) => (isTaken(one) ? { ...one, label: null } : one));
+  const fresh = called.map((entry) => (isTaken(entry) ? { ...entry, label: null } : entry));
   const unnamed = called.filter(isTaken).length;
   const shown = ({ address }: Entry) => `-# ${fullAddress(address, settings)}`;
   const lines = [
@@ -97,14 +101,14 @@ export async function offerGroup(
   const entry = await ask(context, GROUP, { channelId, network, choices, entries: fresh });
   const nameOf = ({ address, label }: Entry) => label ?? names.get(address) ?? null;
   const preview = [
-    ...firstOf(t, fresh, MAX_SHOWN, (one) => namedAddress(nameOf(one), one.address, settings)),
+    ...firstOf(t, fresh, MAX_SHOWN, (entry) => namedAddress(nameOf(entry), entry.address, settings)),
     ...(await targetLines({ channelId, network, choices }, context)),
     ...lookAlikeLines(alike, context),
     ...lines,
   ];
-  const options = fresh.map((one) => {
-    const about = alike.has(one.address) ? t('watch.alike') : nameOf(one);
-    const value = checksumAddress(one.address);
+  const options = fresh.map((entry) => {
+    const about = alike.has(entry.address) ? t('watch.alike') : nameOf(entry);
+    const value = checksumAddress(entry.address);
     return { label: value, value, default: true, ...(about !== null && { description: about }) };
   });
   const count = fresh.length;
@@ -157,7 +161,7 @@ async function watchAll(asked: Questions[typeof GROUP], entries: readonly Entry[
       post = await placeFor(channelId, { address, label }, context);
     } catch (error) {
       if (!(error instanceof UserError) || outcomes.added.length === 0) throw error;
-      stopped = [`⚠️ ${error.message}`, ...firstOf(t, entries.slice(index), MAX_SHOWN, (one) => `-# ${show(one)}`)];
+      stopped = [`⚠️ ${error.message}`, ...firstOf(t, entries.slice(index), MAX_SHOWN, (entry) => `-# ${show(entry)}`)];
       break;
     }
     const watched = { ...DEFAULT_CHOICES, ...choices, channelId: post, address, network };
@@ -174,8 +178,8 @@ async function watchAll(asked: Questions[typeof GROUP], entries: readonly Entry[
   if (added.length === 0 && full.length > 0) {
     throw new UserError(t('subscription.full', { count: settings.maxSubscriptions }));
   }
-  const tooMany = crowded.map((one) =>
-    t('subscription.channelsFull', { address: show(one), max: settings.maxChannelsPerAddress }),
+  const tooMany = crowded.map((entry) =>
+    t('subscription.channelsFull', { address: show(entry), max: settings.maxChannelsPerAddress }),
   );
   if (added.length === 0 && tooMany.length > 0) throw new UserError(tooMany.join('\n'));
   const addresses = added.map(({ address }) => address);
@@ -184,7 +188,7 @@ async function watchAll(asked: Questions[typeof GROUP], entries: readonly Entry[
   const alike = await lookAlikes(addresses, context);
   const names = await namesByAddress(guildId, context);
   const group = (those: Entry[], heading: string) =>
-    those.length === 0 ? [] : [`**${heading}**`, ...firstOf(t, those, MAX_SHOWN, (one) => `-# ${show(one)}`)];
+    those.length === 0 ? [] : [`**${heading}**`, ...firstOf(t, those, MAX_SHOWN, (entry) => `-# ${show(entry)}`)];
   const lines = [
     ...firstOf(t, added, MAX_SHOWN, ({ address }) => namedAddress(names.get(address), address, settings)),
     ...lookAlikeLines(alike, context),

@@ -185,7 +185,7 @@ function preview(
       },
     ),
     ...part(changed, t('subscription.import.toChange', { count: changed.length }), ({ change, ...place }) => {
-      const before = subscriptions.find((one) => subscriptionKey(one) === subscriptionKey(place))!;
+      const before = subscriptions.find((subscription) => subscriptionKey(subscription) === subscriptionKey(place))!;
       const after = { ...before, ...change, filters: { ...before.filters, ...change.filters } };
       return `${nameOf(before)} → <#${place.channelId}>: ${listInCode(differing(before, after), t)}`;
     }),

@@ -35,7 +35,8 @@ export const listButton: Button<Context> = {
 
 async function page(context: Context, channel: string, wanted: number, network: number | null): Promise<Reply> {
   const { interaction, channels, t } = context;
-  const isThere = (one: Subscription) => network === null || one.network === null || one.network === network;
+  const isThere = (subscription: Subscription) =>
+    network === null || subscription.network === null || subscription.network === network;
   const visible = (await visibleTo(context)).filter(isThere);
   const shown = channel === 'all' ? visible : visible.filter(({ channelId }) => channelId === channel);
   if (shown.length === 0) {
@@ -45,14 +46,17 @@ async function page(context: Context, channel: string, wanted: number, network: 
   }
   const { page: current, pages, shown: listed } = pageOf(shown, PER_PAGE, wanted);
   const tokens = await tokenBook(context);
-  const troubled = new Map((await channels.blocked(interaction.guildId)).map((one) => [one.channelId, one.state]));
+  const troubled = new Map(
+    (await channels.blocked(interaction.guildId)).map((channel) => [channel.channelId, channel.state]),
+  );
   const numbers = (missing: ReadonlySet<AddressText>) =>
     listed.flatMap(({ id, address }) => (missing.has(address) ? id : [])).join('.');
   const warning = context.manages ? await coverageWarning(listed, numbers, context) : null;
   const linesWith = (phrases: number) =>
-    listed.flatMap((one, index) => {
-      const heading = one.channelId === listed[index - 1]?.channelId ? [''] : headingOf(one.channelId, troubled, t);
-      return [...heading, ...linesOf(one, context, tokens, phrases, warning)];
+    listed.flatMap((subscription, index) => {
+      const heading =
+        subscription.channelId === listed[index - 1]?.channelId ? [''] : headingOf(subscription.channelId, troubled, t);
+      return [...heading, ...linesOf(subscription, context, tokens, phrases, warning)];
     });
   const room = (MAX_PAGE - linesWith(0).join('\n').length) / listed.length;
   const lines = linesWith(Math.min(MAX_PHRASES, room));

@@ -94,25 +94,25 @@ const undoRow = (what: string, until: number | null, t: Translate) =>
 async function muteAll(context: Context, until: number | null): Promise<Reply> {
   const { guildId, subscriptions, t } = context;
   const { visible, unseen } = await seenBy(context);
-  const left = unseenLine(unseen, t);
-  if (visible.length === 0) throw new UserError(left ?? t('subscription.mute.nothing'));
+  const unseenText = unseenLine(unseen, t);
+  if (visible.length === 0) throw new UserError(unseenText ?? t('subscription.mute.nothing'));
   const ids = visible.map(({ id }) => id);
   const count = await subscriptions.mute(guildId, ids, until);
-  const muted = visible.filter((one) => isMuted(one, context.now())).length;
+  const muted = visible.filter((subscription) => isMuted(subscription, context.now())).length;
   if (until !== null || muted > 0)
-    await record(context, 'subscription.mute', { all: true, ...(left !== null && { ids }), until });
+    await record(context, 'subscription.mute', { all: true, ...(unseenText !== null && { ids }), until });
   if (until !== null) {
-    return embedReply('good', t('subscription.mute.titleAll', { count }), [lasting(until, t), left], {
+    return embedReply('good', t('subscription.mute.titleAll', { count }), [lasting(until, t), unseenText], {
       components: undoRow('all', until, t),
     });
   }
   const stay = await mutedTokens(context, await tokenBook(context));
   const rest = stay.length === 0 ? [] : [t('subscription.mute.tokensStay'), ...stay];
-  const paused = visible.filter((one) => one.paused).length;
+  const paused = visible.filter((subscription) => subscription.paused).length;
   const title = muted > 0 ? t('subscription.mute.endedAll', { count: muted }) : t('subscription.mute.noneMuted');
   return embedReply(muted > 0 ? 'good' : 'info', title, [
     muted > 0 ? lasting(until, t) : null,
-    left,
+    unseenText,
     paused > 0 ? t('status.paused', { count: paused }) : null,
     ...rest,
   ]);
@@ -123,7 +123,7 @@ async function muteToken(context: Context, text: string, until: number | null): 
   const tokens = await tokenBook(context, await namesByAddress(interaction.guildId, context));
   const token = tokens.find(text);
   const before = await subscriptions.tokenMutes(interaction.guildId, context.now());
-  const wasMuted = before.some((one) => one.token === token);
+  const wasMuted = before.some((mute) => mute.token === token);
   await subscriptions.muteToken(interaction.guildId, token, until);
   await record(context, 'subscription.mute', { token: writeAsset(token), until });
   const name = tokens.shortNameOf(token);

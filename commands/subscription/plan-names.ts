@@ -69,7 +69,7 @@ export function channelReader({ interaction, server, t }: Context): ReadChannel 
     if (id !== undefined) return { channelId: id, picked: channels?.get(id) ?? null };
     const name = text.replace(/^#/, '').toLowerCase();
     const [first, ...others] = (
-      channels?.filter((one) => one.name.toLowerCase() === name && isTarget(one)) ?? []
+      channels?.filter((channel) => channel.name.toLowerCase() === name && isTarget(channel)) ?? []
     ).values();
     if (!first) throw withInput(new UserError(t('subscription.import.channel')), text, t);
     if (others.length > 0) throw new UserError(t('subscription.import.channels', { name: quoted(text) }));

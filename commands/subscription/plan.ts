@@ -204,7 +204,7 @@ function otherLabel(
   const name = nameOrNull(text, context.t);
   if (name === null) return null;
   const book = [...current.labels, ...[...names].map(([owner, named]) => ({ address: owner, name: named.name }))];
-  return book.some((one) => one.address !== address && nameKey(one.name) === nameKey(name)) ? null : name;
+  return book.some((label) => label.address !== address && nameKey(label.name) === nameKey(name)) ? null : name;
 }
 
 /** A file has at most one row about each. */
@@ -247,7 +247,8 @@ function readSubscription(
 ): Row {
   const { interaction, t } = context;
   const found = current.subscriptions.find(
-    (one) => one.address === address && one.channelId === channelId && one.network === network,
+    (subscription) =>
+      subscription.address === address && subscription.channelId === channelId && subscription.network === network,
   );
   if (current.hidden.has(channelId)) refuseUnseen(channelId, picked, context);
   // A file omits mutes that have ended, so their absence is not a change.

@@ -154,7 +154,7 @@ export function plainList(text: string, records: readonly CsvRecord[]): CsvRecor
     const listed = /[\t;|]/.test(line) ? inCells(line.split(/[\t;|]/)) : addressList(line, true);
     // A line without an address is refused with its text.
     const rows = listed.length > 0 ? listed : [{ text: line.trim(), label: null, chainId: null }];
-    return rows.map((one) => ({ line: index + 1, cells: [one.text, one.label ?? '', String(one.chainId ?? '')] }));
+    return rows.map((row) => ({ line: index + 1, cells: [row.text, row.label ?? '', String(row.chainId ?? '')] }));
   });
 }
 

@@ -132,7 +132,7 @@ async function fill(what: string, context: Context): Promise<Reply> {
   const watched = (await watchedNow(context)).filter(chosenBy(what, interaction.user.id));
   if (watched.length === 0) throw new UserError(t('subscription.remove.gone'));
   const there = await withAddresses(project, response.webhooks);
-  const missing = addressesOf(watched).filter((address) => !there.some((one) => one.addresses?.has(address)));
+  const missing = addressesOf(watched).filter((address) => !there.some((webhook) => webhook.addresses?.has(address)));
   if (missing.length === 0) return embedReply('good', t('webhook.add.willCome'), [t('webhook.add.nothing')]);
   return addAddresses(project, target, missing, context);
 }
@@ -141,7 +141,7 @@ async function askWhich(webhooks: Webhook[], what: string, context: Context): Pr
   const { guildId, t } = context;
   const names = await context.storedProjects.webhookNames(guildId, context.network.id);
   const options = [...new Set(webhooks.map(({ id }) => id!))].slice(0, MAX_MENU_OPTIONS).map((id) => {
-    const { eventType } = webhooks.find((one) => one.id === id)!;
+    const { eventType } = webhooks.find((webhook) => webhook.id === id)!;
     const description = plainText(eventType) ?? t('webhook.list.unknownEvents');
     return { label: names.get(id) ?? id, value: id, description };
   });
@@ -152,7 +152,7 @@ async function askWhich(webhooks: Webhook[], what: string, context: Context): Pr
 
 function chosenBy(what: string, userId: string): (one: Subscription) => boolean {
   if (what === 'all') return () => true;
-  if (what.startsWith('t')) return (one) => one.createdBy === userId && `t${one.createdAt}` === what;
+  if (what.startsWith('t')) return (entry) => entry.createdBy === userId && `t${entry.createdAt}` === what;
   const ids = what.split('.');
   return ({ id }) => ids.includes(String(id));
 }

@@ -26,12 +26,12 @@ export async function list(context: Context): Promise<Reply> {
   const targets = webhooks.map(({ url }) => pointsAt(urls, url));
   const advice = adviceOn(targets);
   // One text per webhook, so that the omitted ones are counted by webhook.
-  const entries = webhooks.map((one) => {
-    const name = one.id === null ? undefined : names.get(one.id);
+  const entries = webhooks.map((webhook) => {
+    const name = webhook.id === null ? undefined : names.get(webhook.id);
     return [
       ...(name === undefined ? [] : [`**${inCode(name, '')}**`]),
-      line(one, urls, context),
-      one.id === null ? t('webhook.list.noId') : t('webhook.list.id', { id: inCode(one.id, '?', MAX_ID) }),
+      line(webhook, urls, context),
+      webhook.id === null ? t('webhook.list.noId') : t('webhook.list.id', { id: inCode(webhook.id, '?', MAX_ID) }),
     ].join('\n');
   });
   const lines = [advice === null ? null : t(`webhook.list.${advice}`), ...entries];
@@ -47,12 +47,12 @@ function adviceOn(targets: readonly ('current' | 'retiring' | null)[]): 'empty' 
   return targets.includes('current') ? null : 'noneHere';
 }
 
-function line(one: Webhook, urls: ReceiverUrls, { t }: Context): string {
-  const events = inCode(one.eventType, t('webhook.list.unknownEvents'));
+function line(webhook: Webhook, urls: ReceiverUrls, { t }: Context): string {
+  const events = inCode(webhook.eventType, t('webhook.list.unknownEvents'));
   // A host cannot mislead like a name: it is shown, cleaned of control characters.
-  const plain = plainText(hostOf(one))?.replaceAll('`', '');
+  const plain = plainText(hostOf(webhook))?.replaceAll('`', '');
   const host = plain === undefined ? t('webhook.list.unknownHost') : `\`${plain}\``;
-  return t(`webhook.list.${pointsAt(urls, one.url) ?? 'elsewhere'}`, { events, host });
+  return t(`webhook.list.${pointsAt(urls, webhook.url) ?? 'elsewhere'}`, { events, host });
 }
 
 /** The rest of another receiver's URL may be secret. */
@@ -69,24 +69,24 @@ function nameRow(
   const options = webhooks
     .filter(({ id }) => id !== null && isWebhookId(id))
     .slice(0, MAX_MENU_OPTIONS)
-    .map((one) => {
-      const description = wordsOf(one, urls, context);
-      return { label: names.get(one.id!) ?? one.id!, value: one.id!, description };
+    .map((webhook) => {
+      const description = wordsOf(webhook, urls, context);
+      return { label: names.get(webhook.id!) ?? webhook.id!, value: webhook.id!, description };
     });
   const unique = [...new Map(options.map((option) => [option.value, option])).values()];
   return unique.length === 0 ? [] : [menuRow('webhook:name', context.t('webhook.list.nameMenu'), unique)];
 }
 
-function wordsOf(one: Webhook, urls: ReceiverUrls, { t }: Context): string {
-  const events = plainText(one.eventType) ?? t('webhook.list.unknownEvents');
-  const host = plainText(hostOf(one)) ?? t('webhook.list.unknownHost');
-  return t(pointsAt(urls, one.url) ? 'webhook.choice.here' : 'webhook.choice.elsewhere', { events, host });
+function wordsOf(webhook: Webhook, urls: ReceiverUrls, { t }: Context): string {
+  const events = plainText(webhook.eventType) ?? t('webhook.list.unknownEvents');
+  const host = plainText(hostOf(webhook)) ?? t('webhook.list.unknownHost');
+  return t(pointsAt(urls, webhook.url) ? 'webhook.choice.here' : 'webhook.choice.elsewhere', { events, host });
 }
 
 /** Empty if the service does not respond in time. */
 export async function choices(focused: string, context: Context): Promise<Choice[]> {
   const { guildId, projects, receiver, storedProjects } = context;
-  const access = await projects.of(guildId);
+  const access = await projects.accessOf(guildId);
   if (access.status !== 'ready') return [];
   const [response, names] = await Promise.all([
     access.notification.webhooks(CHOICES_MS),
@@ -95,12 +95,12 @@ export async function choices(focused: string, context: Context): Promise<Choice
   if (response.status !== 'ok') return [];
   const urls = receiver.urls(access.scope);
   const typed = focused.trim().toLowerCase();
-  return response.webhooks.flatMap((one) => {
-    if (one.id === null || !isWebhookId(one.id)) return [];
-    const name = names.get(one.id);
-    if (![one.id, name ?? ''].some((text) => text.toLowerCase().includes(typed))) return [];
-    const words = [name && isolate(name), one.id, wordsOf(one, urls, context)];
-    return [{ name: words.filter(Boolean).join(' · '), value: one.id }];
+  return response.webhooks.flatMap((webhook) => {
+    if (webhook.id === null || !isWebhookId(webhook.id)) return [];
+    const name = names.get(webhook.id);
+    if (![webhook.id, name ?? ''].some((text) => text.toLowerCase().includes(typed))) return [];
+    const words = [name && isolate(name), webhook.id, wordsOf(webhook, urls, context)];
+    return [{ name: words.filter(Boolean).join(' · '), value: webhook.id }];
   });
 }
 

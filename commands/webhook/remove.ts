@@ -144,10 +144,15 @@ interface RemovalEffects {
 async function removalEffects(addresses: AddressText[], scope: number, context: Context): Promise<RemovalEffects> {
   const { guildId } = context.interaction;
   const watching = await watchersOf(addresses, scope, context);
-  const elsewhere = new Set(watching.filter((one) => one.guildId !== guildId).map(({ address }) => address));
+  const elsewhere = new Set(
+    watching.filter((subscription) => subscription.guildId !== guildId).map(({ address }) => address),
+  );
   // One that watches several networks still gets alerts from the others.
   const isOnlyHere = ({ network }: Subscription) => network !== null || !hasSeveral(context.settings);
-  const own = watching.filter((one) => one.guildId === guildId && !elsewhere.has(one.address) && isOnlyHere(one));
+  const own = watching.filter(
+    (subscription) =>
+      subscription.guildId === guildId && !elsewhere.has(subscription.address) && isOnlyHere(subscription),
+  );
   const silent = own.filter(await sightOf(own, context));
   return {
     free: addresses.filter((address) => !elsewhere.has(address)),
@@ -169,7 +174,7 @@ async function scopeOf(
   const isUnknown = !found && response.webhooks.length > 0 && response.webhooks.every(({ id }) => id !== null);
   const own = (await storedProjects.all()).filter((project) => project.network === network.id);
   const scopes = [scope, operatorScope(network.id), ...own.map((project) => project.scope)];
-  const target = scopes.find((one) => pointsAt(receiver.urls(one), found?.url ?? null) !== null);
+  const target = scopes.find((scope) => pointsAt(receiver.urls(scope), found?.url ?? null) !== null);
   return { scope: target ?? scope, isUnknown };
 }
 
@@ -232,12 +237,14 @@ async function watchersOf(addresses: AddressText[], scope: number, context: Cont
   const own = projects.filter((project) => project.network === network.id);
   const scopes = new Map(own.map((project) => [project.guildId, project.scope]));
   // Guilds with other receiver URLs get no events from this one.
-  return watchedHere(all, context).filter((one) => (scopes.get(one.guildId) ?? operatorScope(network.id)) === scope);
+  return watchedHere(all, context).filter(
+    (subscription) => (scopes.get(subscription.guildId) ?? operatorScope(network.id)) === scope,
+  );
 }
 
 /** The button that removes an address from the webhook; null unless a webhook may have it and nobody watches it anymore. */
 export async function offerAddressRemoval(address: AddressText, context: Context): Promise<APIButtonComponent | null> {
-  const access = await context.projects.of(context.guildId);
+  const access = await context.projects.accessOf(context.guildId);
   if (access.status !== 'ready' || (await watchersOf([address], access.scope, context)).length > 0) return null;
   const here = await postingHere(access, context, SOON_MS);
   if (here.status !== 'ok') return null;

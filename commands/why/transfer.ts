@@ -137,14 +137,14 @@ function chainFacts(transfer: Transfer, context: TransferContext): string[] {
 async function balanceLines({ id, transfer, decisions }: TransferHistory, context: TransferContext): Promise<string[]> {
   const { chain, t } = context;
   const watched = new Set(decisions.flatMap(({ address }) => address ?? []));
-  const left = [...watched].flatMap((address) => leftBy(transfer, address) ?? []);
-  if (chain === null || left.length === 0) return [];
-  const [{ block }] = left as [(typeof left)[0]];
+  const holdings = [...watched].flatMap((address) => leftBy(transfer, address) ?? []);
+  if (chain === null || holdings.length === 0) return [];
+  const [{ block }] = holdings as [(typeof holdings)[0]];
   const kept: Partial<Record<AddressText, string>> = transfer.balances?.block === block ? transfer.balances.of : {};
-  const isKept = left.every(({ address }) => kept[address] !== undefined);
+  const isKept = holdings.every(({ address }) => kept[address] !== undefined);
   const read = async (): Promise<typeof kept> => {
-    const found = (await chain.holdings(block, left)).flatMap((value, index) =>
-      value === null ? [] : [{ transferId: id, address: left[index]!.address, block, balance: value.toString() }],
+    const found = (await chain.holdings(block, holdings)).flatMap((value, index) =>
+      value === null ? [] : [{ transferId: id, address: holdings[index]!.address, block, balance: value.toString() }],
     );
     await context.balances.keep(found, false, context.now());
     return Object.fromEntries(found.map(({ address, balance }) => [address, balance]));
@@ -152,7 +152,7 @@ async function balanceLines({ id, transfer, decisions }: TransferHistory, contex
   try {
     const values = isKept ? kept : await inTime(read(), MAX_BALANCE_WAIT_MS, context);
     if (values === null) return [`-# ${t('why.noBalance.away')}`];
-    return left.flatMap(({ address }) => {
+    return holdings.flatMap(({ address }) => {
       const value = values[address];
       if (value === undefined) return [];
       const name = titleName(context.names.get(address), `\`${shortAddress(address)}\``);
@@ -187,8 +187,8 @@ function received(
   context: TransferContext,
 ): string[] {
   const { t } = context;
-  const times = deliveries.reduce((sum, one) => sum + one.received, 0) || 1;
-  const last = Math.max(seenAt, ...deliveries.map((one) => one.lastAt));
+  const times = deliveries.reduce((sum, delivery) => sum + delivery.received, 0) || 1;
+  const last = Math.max(seenAt, ...deliveries.map((delivery) => delivery.lastAt));
   const named = new Set(deliveries.flatMap(({ projectId }) => projectId ?? []));
   const projects = [...named]
     .filter((id) => own || id !== context.projects.operatorId)
@@ -200,9 +200,9 @@ function received(
     at: absoluteTime(seenAt),
     last: absoluteTime(last),
   };
-  const watchers = deliveries.map((one) => {
-    const kind = one.addressType === 'token' ? 'token' : (one.direction ?? 'unnoted');
-    return `-# ${t(`why.watcher.${kind}`, { times: one.received })}`;
+  const watchers = deliveries.map((delivery) => {
+    const kind = delivery.addressType === 'token' ? 'token' : (delivery.direction ?? 'unnoted');
+    return `-# ${t(`why.watcher.${kind}`, { times: delivery.received })}`;
   });
   return [
     last - seenAt >= MINUTE ? t('why.received', words) : t('why.receivedAtOnce', words),
@@ -287,8 +287,10 @@ function describeAlert(alert: RecordedAlert, context: TransferContext): string[]
 }
 
 function paused({ channelId }: RecordedAlert, { t, guildId, sendingPauses }: TransferContext): string[] {
-  const shown = sendingPauses(guildId).flatMap((one) =>
-    (one.channelId ?? channelId) === channelId ? t(`why.pause.${one.reason}`, { due: relativeTime(one.until) }) : [],
+  const shown = sendingPauses(guildId).flatMap((sendingPause) =>
+    (sendingPause.channelId ?? channelId) === channelId
+      ? t(`why.pause.${sendingPause.reason}`, { due: relativeTime(sendingPause.until) })
+      : [],
   );
   return shown.slice(0, 1);
 }

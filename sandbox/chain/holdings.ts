@@ -75,8 +75,8 @@ export function createHoldings(anvil: Anvil, world: World, onMinted: (mined: Min
         owned.push(...missing);
       }
       const taken = wanted === undefined ? owned.slice(0, count) : [wanted];
-      const left = owned.filter((id) => !taken.includes(id));
-      nfts[token].set(owner, left);
+      const kept = owned.filter((id) => !taken.includes(id));
+      nfts[token].set(owner, kept);
       return taken;
     },
     /** After a transaction, the NFTs belong to the receiver, or again to the sender if it failed. */

@@ -94,7 +94,7 @@ export async function setUp(anvil: Anvil): Promise<World> {
   >;
 
   async function deploy(data: readonly Call['data'][]) {
-    const receipts = await anvil.send(data.map((one) => ({ from: deployer, data: one! })));
+    const receipts = await anvil.send(data.map((bytes) => ({ from: deployer, data: bytes! })));
     return receipts.map(({ created }) => created!);
   }
 

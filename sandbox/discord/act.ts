@@ -41,11 +41,11 @@ function enter(core: Core, into: Guild): void {
   showGuild(core, into);
 }
 
-export function leave(core: Core, left: Guild): void {
-  if (!left.present) return;
-  core.world.update(left, { present: false });
-  core.world.removeMember(left.id, core.world.botId);
-  hideGuild(core, left);
+export function leave(core: Core, guild: Guild): void {
+  if (!guild.present) return;
+  core.world.update(guild, { present: false });
+  core.world.removeMember(guild.id, core.world.botId);
+  hideGuild(core, guild);
 }
 
 function showGuild(core: Core, shown: Guild): void {

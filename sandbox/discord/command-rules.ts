@@ -80,7 +80,7 @@ function checkOptions(options: Json[], path: Path, depth: number, found: FieldEr
 /** Only the longest language of each text counts. */
 function textOf(of: Json): number {
   const longest = (text: unknown, localized: object | null | undefined): number =>
-    Math.max(...[text ?? '', ...Object.values(localized ?? {})].map((one) => String(one).length));
+    Math.max(...[text ?? '', ...Object.values(localized ?? {})].map((translated) => String(translated).length));
   return [...(of.options ?? []), ...(of.choices ?? [])].reduce(
     (sum: number, inner: Json) => sum + textOf(inner),
     longest(of.name, of.name_localizations) +

@@ -46,14 +46,14 @@ export function createCommands({ world, events, nextId, strict }: Base) {
   }
 
   function get(guildId: string | null, id: string): APIApplicationCommand {
-    const command = list(guildId).find((one) => one.id === id);
+    const command = list(guildId).find((stored) => stored.id === id);
     if (!command) throw errors.unknownCommand();
     return command;
   }
 
   /** `guildId` null means direct messages. */
   function find(guildId: string | null, type: ApplicationCommandType, name: string): APIApplicationCommand | undefined {
-    const fits = (one: APIApplicationCommand): boolean => one.type === type && one.name === name;
+    const fits = (stored: APIApplicationCommand): boolean => stored.type === type && stored.name === name;
     return list(guildId).find(fits) ?? list(null).find(fits);
   }
 
@@ -61,7 +61,7 @@ export function createCommands({ world, events, nextId, strict }: Base) {
   function replace(guildId: string | null, body: Json): APIApplicationCommand[] {
     if (strict) checkCommands(body);
     const old = list(guildId);
-    const known = (item: Json) => old.find((one) => one.name === item.name && one.type === typeOf(item));
+    const known = (item: Json) => old.find((stored) => stored.name === item.name && stored.type === typeOf(item));
     const commands = body.map((item: Json) => build(guildId, item, known(item)));
     return store(guildId, commands);
   }
@@ -70,11 +70,11 @@ export function createCommands({ world, events, nextId, strict }: Base) {
     if (strict) checkCommand(body);
     const old = list(guildId);
     const wanted = typeOf(body);
-    const known = old.find((one) => one.name === body.name && one.type === wanted);
+    const known = old.find((stored) => stored.name === body.name && stored.type === wanted);
     const max = MAX_COMMANDS[wanted] ?? Number.POSITIVE_INFINITY;
     if (!known && old.filter(({ type }) => type === wanted).length >= max) throw errors.tooManyCommands(max);
     const command = build(guildId, body, known);
-    store(guildId, [...old.filter((one) => one !== known), command]);
+    store(guildId, [...old.filter((stored) => stored !== known), command]);
     return { command, isNew: !known };
   }
 
@@ -83,14 +83,14 @@ export function createCommands({ world, events, nextId, strict }: Base) {
     const merged = { ...known, ...body, type: known.type };
     if (strict) checkCommand(body, merged);
     const command = build(guildId, merged, known);
-    const commands = list(guildId).map((one) => (one === known ? command : one));
+    const commands = list(guildId).map((stored) => (stored === known ? command : stored));
     store(guildId, commands);
     return command;
   }
 
   function remove(guildId: string | null, id: string): void {
     const known = get(guildId, id);
-    const others = list(guildId).filter((one) => one !== known);
+    const others = list(guildId).filter((stored) => stored !== known);
     store(guildId, others);
   }
 

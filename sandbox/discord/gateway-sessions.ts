@@ -141,7 +141,7 @@ export interface SessionStarts {
 
 export function createStarts({ clock, world }: Base, { shards, maxConcurrency, remaining }: Partial<SessionStarts>) {
   const lastOf = new Map<number, number>();
-  let left = remaining ?? TOTAL;
+  let startsRemaining = remaining ?? TOTAL;
   return {
     /** `GET /gateway/bot` without its `url`. */
     information() {
@@ -150,7 +150,7 @@ export function createStarts({ clock, world }: Base, { shards, maxConcurrency, r
         shards: shards ?? Math.max(1, Math.ceil(servers / 1_000)),
         session_start_limit: {
           total: TOTAL,
-          remaining: left,
+          remaining: startsRemaining,
           reset_after: DAY,
           max_concurrency: maxConcurrency ?? USUAL_CONCURRENCY,
         },
@@ -158,7 +158,7 @@ export function createStarts({ clock, world }: Base, { shards, maxConcurrency, r
     },
     /** False when this Identify came too soon. */
     begin(shard: number): boolean {
-      if (remaining !== undefined) left = Math.max(0, left - 1);
+      if (remaining !== undefined) startsRemaining = Math.max(0, startsRemaining - 1);
       if (maxConcurrency === undefined) return true;
       const bucket = shard % maxConcurrency;
       const isTooSoon = clock.now() - (lastOf.get(bucket) ?? Number.NEGATIVE_INFINITY) < SPACING_MS;

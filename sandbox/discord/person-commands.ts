@@ -25,7 +25,7 @@ function findCommand(
   const scope = guild?.id ?? null;
   const command = core.commands.find(scope, type, name);
   if (!command) {
-    const known = [...core.commands.list(scope), ...core.commands.list(null)].map((one) => one.name);
+    const known = [...core.commands.list(scope), ...core.commands.list(null)].map((command) => command.name);
     throw new NotPossible(`The bot has no command "${name}" here. Registered: ${known.join(', ') || 'none'}.`);
   }
   if (request.unchecked) return command;

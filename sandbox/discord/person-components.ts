@@ -90,7 +90,7 @@ export function modal(core: Core, request: RequestOf<'modal'>, place: Place): Pr
     throw new NotPossible(`Interaction ${request.interactionId} opened no form for user ${request.userId}.`);
   const resolved = createResolved(core, place);
   const form = opener.state.modal as Json;
-  const fields: string[] = [...componentsIn(form.components, [])].map(([one]) => one.custom_id).filter(Boolean);
+  const fields: string[] = [...componentsIn(form.components, [])].map(([field]) => field.custom_id).filter(Boolean);
   for (const id of Object.keys(request.values))
     if (!fields.includes(id)) throw new NotPossible(`The form has no field "${id}". It has: ${fields.join(', ')}.`);
   const filled = (field: Json): Json => input(field, request, resolved);

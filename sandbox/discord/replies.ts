@@ -118,7 +118,7 @@ export function createReplies({ world, strict }: Base, interactions: Interaction
   /** `id` may be `@original`. */
   function message(token: string, id: string): MessageState {
     const { reply, followups } = interactions.alive(token).state;
-    const found = id === '@original' ? reply : [reply, ...followups].find((one) => one?.id === id);
+    const found = id === '@original' ? reply : [reply, ...followups].find((followup) => followup?.id === id);
     if (!found || found.deleted) throw errors.unknownMessage();
     return found;
   }

@@ -63,13 +63,14 @@ function transfersOf(log: NodeLog, profile: Profile, hasTrace: boolean): Transfe
   const { coinContract, untracedCoins, bridgedCoins, feeCollectors, wrappers } = profile;
   const address = log.address.toLowerCase();
   const isFee = ({ from, to }: Transfer) =>
-    feeCollectors.some((one) => [from, to].some((two) => two.toLowerCase() === one));
+    feeCollectors.some((feeCollector) => [from, to].some((two) => two.toLowerCase() === feeCollector));
   const [topic] = log.topics;
   if (topic === COIN_TOPIC) return address === untracedCoins && !hasTrace ? loggedCoins(log) : [];
   if (topic === RECEIVER_TOPIC) return address === bridgedCoins ? loggedCoins(log) : [];
-  if (topic === MINT_TOPIC) return address === coinContract ? loggedCoins(log).filter((one) => !isFee(one)) : [];
-  if (WRAP_TOPICS.some((one) => one === topic)) {
-    return wrappers.some((one) => one === address) ? wrapTransfers(log) : [];
+  if (topic === MINT_TOPIC)
+    return address === coinContract ? loggedCoins(log).filter((loggedCoin) => !isFee(loggedCoin)) : [];
+  if (WRAP_TOPICS.some((known) => known === topic)) {
+    return wrappers.some((wrapper) => wrapper === address) ? wrapTransfers(log) : [];
   }
   const transfers = tokenTransfers(log);
   if (coinContract !== address) return transfers;

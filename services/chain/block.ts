@@ -119,7 +119,7 @@ export async function readLogs(node: Node, block: NodeBlock, hasUnlisted = false
   if (logs !== null) return { logs, receipts: new Map() };
   const hashes = block.transactions.map(({ hash }) => hash);
   const receipts = await readReceipts(node, block, hashes);
-  const read = [...receipts.values()].flatMap((one) => one.logs);
+  const read = [...receipts.values()].flatMap((receipt) => receipt.logs);
   noteBloom(node, proveLogs(block, read));
   return { logs: transferLogs(read), receipts };
 }
@@ -168,7 +168,7 @@ function transferLogs(logs: readonly NodeLog[]): NodeLog[] {
     if (Array.isArray(log?.topics) && !READ_TOPICS.some((topic) => topic === log.topics[0])) continue;
     known.set(`${log?.transactionHash} ${Number(log?.logIndex)}`, log);
   }
-  return [...known.values()].sort((one, other) => Number(one.logIndex) - Number(other.logIndex));
+  return [...known.values()].sort((a, b) => Number(a.logIndex) - Number(b.logIndex));
 }
 
 const MAX_PARALLEL_RECEIPTS = 8;
@@ -228,16 +228,16 @@ class BlockPartial extends NodeUnreachable {}
 /** null where no node offers this call. */
 async function receiptsAtOnce(node: Node, block: NodeBlock, hasUnlisted = false): Promise<NodeReceipt[] | null> {
   function accept(receipts: NodeReceipt[] | null) {
-    const hashes = new Set(Array.isArray(receipts) ? receipts.map((one) => one?.transactionHash) : []);
+    const hashes = new Set(Array.isArray(receipts) ? receipts.map((receipt) => receipt?.transactionHash) : []);
     const isComplete = block.transactions.every(({ hash }) => hashes.has(hash));
-    if (!Array.isArray(receipts) || !isComplete || !receipts.every((one) => isOf(block, one))) {
+    if (!Array.isArray(receipts) || !isComplete || !receipts.every((receipt) => isOf(block, receipt))) {
       throw new NodeUnreachable('The node does not have all receipts');
     }
     if (receipts.length > block.transactions.length && !hasUnlisted) {
       throw new BlockPartial(`The node returned only some transactions of block ${Number(block.number)}`);
     }
     receipts.forEach(completeLists);
-    const logs = receipts.flatMap((one) => one.logs);
+    const logs = receipts.flatMap((receipt) => receipt.logs);
     const proof = proveLogs(block, logs);
     if (proof === 'contradicted') throw new NodeUnreachable('The node returned only some logs');
     if (logs.length > 0) noteBloom(node, proof);

@@ -81,7 +81,7 @@ export interface NodeBlock extends NodeHeader {
 /** The nodes of a cluster may disagree. What names no block is believed. */
 export function isOf({ hash, transactions }: NodeBlock, { blockHash }: { blockHash?: Hex | null }): boolean {
   // On some chains a block's transactions use another hash for it than the block itself.
-  const own = [hash, transactions[0]?.blockHash].map((one) => one?.toLowerCase());
+  const own = [hash, transactions[0]?.blockHash].map((blockHash) => blockHash?.toLowerCase());
   return !blockHash || own.includes(blockHash.toLowerCase());
 }
 

@@ -18,14 +18,16 @@ const HEDGE_AFTER_MS = 3 * SECOND;
 export function connect(nodes: string | readonly NodeOptions[], options: ConnectOptions = {}) {
   const { clock = systemClock, agreement = 1 } = options;
   const given = typeof nodes === 'string' ? [{ url: nodes }] : nodes;
-  const members = given.map((one) => openMember(one, { ...options, clock }));
+  const members = given.map((node) => openMember(node, { ...options, clock }));
 
   async function callAll<Result>(method: string, params: readonly unknown[]): Promise<Result[]> {
-    const asked = members.filter((one) => one.excluded === null && !one.tracesOnly);
+    const asked = members.filter((member) => member.excluded === null && !member.tracesOnly);
     const settled = await Promise.allSettled(asked.map((member) => member.call<Result>(method, params)));
-    const results = settled.flatMap((one) => (one.status === 'fulfilled' && one.value !== null ? [one.value] : []));
+    const results = settled.flatMap((result) =>
+      result.status === 'fulfilled' && result.value !== null ? [result.value] : [],
+    );
     if (results.length > 0) return results;
-    const failures = settled.flatMap((one) => (one.status === 'rejected' ? [one.reason as Error] : []));
+    const failures = settled.flatMap((result) => (result.status === 'rejected' ? [result.reason as Error] : []));
     throw failures.reduce(clearest, new NodeUnreachable(`No node responds to ${method}`));
   }
 
@@ -41,7 +43,7 @@ export function connect(nodes: string | readonly NodeOptions[], options: Connect
         });
       }
       const heads = await callAll<NodeHeader>('eth_getBlockByNumber', ['latest', false]);
-      const ordered = heads.filter(isHeader).sort((one, other) => Number(other.number) - Number(one.number));
+      const ordered = heads.filter(isHeader).sort((a, b) => Number(b.number) - Number(a.number));
       const agreed = ordered[Math.min(agreement, ordered.length) - 1];
       if (agreed === undefined) throw new NodeUnreachable("No node's newest block can be read");
       return agreed;
@@ -50,7 +52,7 @@ export function connect(nodes: string | readonly NodeOptions[], options: Connect
     async confirm({ number, hash }: NodeHeader): Promise<void> {
       if (agreement < 2 || members.length < 2) return;
       const headers = (await callAll<NodeHeader>('eth_getBlockByNumber', [number, false])).filter(isHeader);
-      const agreeing = headers.filter((one) => one.hash.toLowerCase() === hash.toLowerCase()).length;
+      const agreeing = headers.filter((header) => header.hash.toLowerCase() === hash.toLowerCase()).length;
       if (agreeing >= Math.min(agreement, headers.length)) return;
       throw new NodeUnreachable(`The nodes do not agree about block ${Number(number)}`);
     },
@@ -64,7 +66,7 @@ export function connect(nodes: string | readonly NodeOptions[], options: Connect
           },
         })),
       );
-      const found = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+      const found = settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
       if (found.length === 0) throw (settled[0] as PromiseRejectedResult).reason;
       return found;
     },
@@ -83,10 +85,10 @@ export function connect(nodes: string | readonly NodeOptions[], options: Connect
 /** Orders the nodes for a call, which it counts: resting ones come last, those for traces first. */
 function orderFor(members: readonly Member[], method: string): Member[] {
   const isTrace = isTraceCall(method);
-  const usable = members.filter((one) => one.excluded === null && (isTrace || !one.tracesOnly));
+  const usable = members.filter((member) => member.excluded === null && (isTrace || !member.tracesOnly));
   for (const member of usable) member.credit += member.weight;
-  const rank = (one: Member) => (one.isResting(method) ? 2 : 0) + (isTrace && !one.tracesOnly ? 1 : 0);
-  const ordered = usable.sort((one, other) => rank(one) - rank(other) || other.credit - one.credit);
+  const rank = (member: Member) => (member.isResting(method) ? 2 : 0) + (isTrace && !member.tracesOnly ? 1 : 0);
+  const ordered = usable.sort((a, b) => rank(a) - rank(b) || b.credit - a.credit);
   if (ordered[0] !== undefined) ordered[0].credit -= usable.reduce((sum, { weight }) => sum + weight, 0);
   return ordered;
 }
@@ -134,7 +136,7 @@ function firstAccepted<Result>(
 }
 
 /** Returns the failure that explains more: a limit before a timeout, a timeout before a refusal. */
-function clearest(one: Error, other: Error): Error {
+function clearest(a: Error, b: Error): Error {
   const rank = (error: Error) => (error instanceof NodeBusy ? 2 : error instanceof NodeUnreachable ? 1 : 0);
-  return rank(other) > rank(one) ? other : one;
+  return rank(b) > rank(a) ? b : a;
 }

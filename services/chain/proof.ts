@@ -24,10 +24,10 @@ export function proveTransactions(block: NodeBlock): Proof {
   if (!isRoot(transactionsRoot)) return 'unknown';
   // Kaia hashes an empty block's transactions without RLP.
   if (transactions.length === 0 && transactionsRoot.toLowerCase() === keccak256('0x')) return 'proven';
-  const bytes = new Map(transactions.map((one) => [one, provenBytes(one)]));
+  const bytes = new Map(transactions.map((transaction) => [transaction, provenBytes(transaction)]));
   const fits = (some: readonly NodeTransaction[]) => {
-    const encoded = some.map((one) => bytes.get(one));
-    return encoded.every((one) => one !== undefined) && trieRoot(encoded) === transactionsRoot.toLowerCase();
+    const encoded = some.map((other) => bytes.get(other));
+    return encoded.every((bytes) => bytes !== undefined) && trieRoot(encoded) === transactionsRoot.toLowerCase();
   };
   if (fits(transactions) || fits(transactions.filter(isPaid))) return 'proven';
   return [...bytes.values()].includes(undefined) ? 'unknown' : 'contradicted';

@@ -144,7 +144,9 @@ function createBatches({ post }: ReturnType<typeof createHttp>, max: number) {
       for (const { method, params, resolve, reject } of calls) single(method, params).then(resolve, reject);
       return;
     }
-    const byId = new Map(Array.isArray(list) ? list.map((one: RpcResponse) => [String(one?.id), one]) : []);
+    const byId = new Map(
+      Array.isArray(list) ? list.map((response: RpcResponse) => [String(response?.id), response]) : [],
+    );
     for (const [id, { method, resolve, reject }] of calls.entries()) {
       try {
         resolve(resultOf(method, Array.isArray(list) ? byId.get(String(id)) : list, response));

@@ -226,8 +226,8 @@ function gethMoves(txHash: Hex, root: GethCall): CoinMove[] {
     const carries = COIN_CALLS.includes(type) && !(type === 'SELFDESTRUCT' && call.from === call.to);
     const found = path !== '' && carries ? moveOf(txHash, path, call) : [];
     moves.push(...(root.to?.toLowerCase() === RETRYABLES ? surviving(found) : found));
-    const inner = (call.calls ?? []).map((one, index) => ({
-      call: one,
+    const inner = (call.calls ?? []).map((call, index) => ({
+      call: call,
       path: path === '' ? String(index) : `${path}.${index}`,
     }));
     stack.push(...inner.reverse());

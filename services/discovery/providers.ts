@@ -35,7 +35,7 @@ export function findRows(rows: readonly Row[], search: string, filters: readonly
 }
 
 function passes(row: Row, { id, value }: Filter): boolean {
-  const held = Object.hasOwn(row, id) ? [row[id]].flat().map((one) => folded(String(one))) : [];
+  const held = Object.hasOwn(row, id) ? [row[id]].flat().map((value) => folded(String(value))) : [];
   return value.length === 0 || value.some((wanted) => held.includes(folded(wanted)));
 }
 

@@ -121,7 +121,11 @@ async function transactionPage(context: PageContext, hash: string): Promise<Page
   if (!isHash(hash)) return missing('This is not a transaction hash', 'A hash is 0x and 64 hex digits.');
   const [transaction, receipt] = await Promise.all([
     node.call<NodeTransaction | null>('eth_getTransactionByHash', [hash]),
-    node.call<NodeReceipt | null>('eth_getTransactionReceipt', [hash], (one) => void (one && completeLists(one))),
+    node.call<NodeReceipt | null>(
+      'eth_getTransactionReceipt',
+      [hash],
+      (receipt) => void (receipt && completeLists(receipt)),
+    ),
   ]);
   if (transaction === null) return missing('No such transaction', 'It is not on this chain, or not yet.');
   // A failed transaction moves only what the chain itself moves.
@@ -130,7 +134,7 @@ async function transactionPage(context: PageContext, hash: string): Promise<Page
   const payments = nativeTransfers(transaction).filter(({ survives }) => hasMoved || survives);
   const transfers = receipt === null ? [] : [...payments, ...(moves ?? []), ...receipt.logs.flatMap(tokenTransfers)];
   const facts = await factsOf(node, transfers);
-  const shown = transfers.slice(0, MAX_SHOWN_TRANSFERS).map((one) => transferRow(context, one, facts));
+  const shown = transfers.slice(0, MAX_SHOWN_TRANSFERS).map((transfer) => transferRow(context, transfer, facts));
   const more = transfers.length - shown.length;
   const state = receipt === null ? 'waiting to be mined' : hasMoved ? 'succeeded' : 'failed';
   const fee = receipt === null ? null : feeOf(transaction, receipt);

@@ -82,9 +82,9 @@ export function createChainCheck({ node, store, clock, log }: Parts) {
 type FoundNode = Awaited<ReturnType<Nodes['identities']>>[number];
 
 /** An unknown first block may be any. */
-function isSame(one: ChainIdentity, other: ChainIdentity): boolean {
-  const isKnown = one.genesis !== null && other.genesis !== null;
-  return one.chainId === other.chainId && (!isKnown || one.genesis!.toLowerCase() === other.genesis!.toLowerCase());
+function isSame(a: ChainIdentity, b: ChainIdentity): boolean {
+  const isKnown = a.genesis !== null && b.genesis !== null;
+  return a.chainId === b.chainId && (!isKnown || a.genesis!.toLowerCase() === b.genesis!.toLowerCase());
 }
 
 function nameOf({ chainId, genesis }: ChainIdentity): string {
@@ -93,5 +93,5 @@ function nameOf({ chainId, genesis }: ChainIdentity): string {
 
 function mostNamed(found: readonly FoundNode[]): ChainIdentity {
   const votes = ({ identity }: FoundNode) => found.filter((other) => isSame(identity, other.identity)).length;
-  return found.toSorted((one, other) => votes(other) - votes(one))[0]!.identity;
+  return found.toSorted((a, b) => votes(b) - votes(a))[0]!.identity;
 }

@@ -42,9 +42,9 @@ export function createGaps({ node, reader, store, forks, eventsOf, clock, log, s
       for (let number = gap.first; number <= Math.min(empty, gap.last); number++) store.chain.closeEmpty(number);
       return null;
     }
-    const [one, other] = gap.part === 'traces' ? [gap.last, gap.first] : [gap.first, gap.last];
-    const failure = await complete(gap, one);
-    return failure !== null && other !== one ? await complete(gap, other) : failure;
+    const [firstTry, secondTry] = gap.part === 'traces' ? [gap.last, gap.first] : [gap.first, gap.last];
+    const failure = await complete(gap, firstTry);
+    return failure !== null && secondTry !== firstTry ? await complete(gap, secondTry) : failure;
   }
 
   function postpone(gap: Gap, failure: Error): void {

@@ -73,8 +73,10 @@ export function deliveriesOf(
   const blockNumber = Number(block.number);
   const gas = createGasReader(block, receipts);
   const rankOf = createRanks();
-  const known = block.transactions.filter((one) => receipts.has(one?.hash));
-  const failed = new Set(known.flatMap((one) => (hasFailed(one, receipts.get(one.hash)!) ? one.hash : [])));
+  const known = block.transactions.filter((transaction) => receipts.has(transaction?.hash));
+  const failed = new Set(
+    known.flatMap((transaction) => (hasFailed(transaction, receipts.get(transaction.hash)!) ? transaction.hash : [])),
+  );
   const deliveries: NewDelivery[] = [];
   for (const { transfer, role, webhook } of matches) {
     const { txHash, place } = transfer;

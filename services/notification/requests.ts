@@ -22,7 +22,7 @@ export function refuseOthers(server: FastifyInstance): void {
   server.setNotFoundHandler(({ method, url }) => {
     const [path = ''] = url.split('?');
     const routes = [path, ...['webhookId', 'projectId'].map((name) => path.replace(/[^/]+$/, `:${name}`))];
-    const hasRoute = (one: string) => routes.some((route) => server.hasRoute({ method: one, url: route }));
+    const hasRoute = (method: string) => routes.some((route) => server.hasRoute({ method: method, url: route }));
     const isKnown = ['GET', 'POST', 'PUT', 'DELETE'].some(hasRoute);
     throw isKnown
       ? new Refusal(405, `This path does not support ${method}`)
@@ -44,7 +44,7 @@ export function authenticate(projects: readonly Project[], request: FastifyReque
   if (typeof secret !== 'string' || typeof apiKey !== 'string') throw new Forbidden();
   const found = projects.filter((project) => {
     const keyFits = equal(project.key, apiKey);
-    const secretFits = [project.secret, ...(project.otherSecrets ?? [])].map((one) => equal(one, secret));
+    const secretFits = [project.secret, ...(project.otherSecrets ?? [])].map((known) => equal(known, secret));
     return keyFits && secretFits.includes(true);
   });
   if (found[0] === undefined) throw new Forbidden();

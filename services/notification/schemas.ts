@@ -51,7 +51,7 @@ export function notificationSchemas(nativeSymbol: string, permits: (ip: string) 
   const names = [...new Set([...EVENT_TYPES, nativeSymbol])];
   const eventType = z
     .enum(names as [string, ...string[]], { error: `must be one of ${names.join(', ')}` })
-    .transform((name) => EVENT_TYPES.find((one) => one === name) ?? 'NATIVE');
+    .transform((name) => EVENT_TYPES.find((type) => type === name) ?? 'NATIVE');
   const options = {
     confirmations: confirmations.optional(),
     withdrawals: z

@@ -84,11 +84,11 @@ export function createTokens({ node, store, clock, log }: Pick<Parts, 'node' | '
     async work(complete: CompleteToken): Promise<void> {
       const all = [...new Set([...store.deliveries.unnamedTokens(), ...stale])];
       for (const token of all.filter(isGivenUp)) await giveUp(token, complete);
-      const left = all.filter((token) => !isGivenUp(token));
+      const active = all.filter((token) => !isGivenUp(token));
       // Those that did not respond are asked again a few at a time, so that no other token waits behind them.
-      const again = left.filter((token) => silent.has(token));
+      const again = active.filter((token) => silent.has(token));
       again.sort((a, b) => silent.get(a)!.triedAt - silent.get(b)!.triedAt);
-      const waiting = [...left.filter((token) => !silent.has(token)), ...again.slice(0, MAX_PARALLEL)];
+      const waiting = [...active.filter((token) => !silent.has(token)), ...again.slice(0, MAX_PARALLEL)];
       const workers = Array.from({ length: MAX_PARALLEL }, async () => {
         for (let token = waiting.shift(); token !== undefined; token = waiting.shift()) await ask(token, complete);
       });

@@ -93,7 +93,7 @@ export function createWebhookOrder(
       if (entry[1] <= now) found.push(entry);
       else nextAt = Math.min(nextAt, entry[1]);
     }
-    for (const [id] of found.sort((one, other) => one[1] - other[1])) {
+    for (const [id] of found.sort((a, b) => a[1] - b[1])) {
       due.delete(id);
       ready.add(id);
     }

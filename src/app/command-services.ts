@@ -38,7 +38,8 @@ export function createCommandServices(
         networks: named,
         nativeSymbol,
         operatorGuildIds: config.OPERATOR_GUILD_IDS,
-        hasPrices: config.PRICES_URL !== undefined && config.networks.some((one) => one.PRICES_CHAIN !== undefined),
+        hasPrices:
+          config.PRICES_URL !== undefined && config.networks.some((network) => network.PRICES_CHAIN !== undefined),
         version: packageJson.version,
         schema: SCHEMA_VERSION,
       },

@@ -93,20 +93,20 @@ async function respondWhileWaiting(
   const isReady = ready.then(() => true);
   if (await inTime(isReady, QUICK_MS, clock)) return;
   await using stack = new AsyncDisposableStack();
-  const places = [
+  const endpoints = [
     { host: OPS_HOST, port: OPS_PORT },
     ...(ROLES.includes('receive') ? [{ host: HOST, port: PORT }] : []),
   ];
-  for (const place of places) {
+  for (const endpoint of endpoints) {
     const server = createServer(({ url }, response) => {
-      const isAlive = place.port === OPS_PORT && url === '/healthz';
+      const isAlive = endpoint.port === OPS_PORT && url === '/healthz';
       const text = isAlive ? { ok: true } : { ok: false, error: 'Waiting for the database.' };
       response.writeHead(isAlive ? 200 : 503, { 'content-type': 'application/json', connection: 'close' });
       response.end(JSON.stringify(text));
     });
     stack.defer(() => new Promise<void>((resolve) => server.close(() => resolve())));
     stack.defer(() => server.closeAllConnections());
-    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(place, resolve));
+    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(endpoint, resolve));
   }
   await ready;
 }

@@ -111,9 +111,9 @@ function watchWallets({ store, interfaces, clock, log, stack }: Base, settings: 
   const posts = postStatements({
     ...common,
     read: statement,
-    render: (one) => ({
-      ...composeNotice(clock.now(), (reference) => renderStatement(one, settings, reference)),
-      attachment: statementCsv(one, settings),
+    render: (read) => ({
+      ...composeNotice(clock.now(), (reference) => renderStatement(read, settings, reference)),
+      attachment: statementCsv(read, settings),
     }),
   });
   stack.defer(balances.close);

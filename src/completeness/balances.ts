@@ -59,13 +59,15 @@ export function watchBalances({ store, chains, render, outbox, clock, log }: Bal
     try {
       const { last, concerned } = await store.balances.concerned(seen);
       seen = last;
-      const added = concerned.filter((one) => chains.has(one.network)).map((one) => ({ ...one, since: now }));
+      const added = concerned
+        .filter((balance) => chains.has(balance.network))
+        .map((balance) => ({ ...balance, since: now }));
       waiting = [...waiting, ...added].slice(0, MAX_WAITING);
       for (const [network, chain] of chains) {
-        const here = waiting.filter((one) => one.network === network);
+        const here = waiting.filter((balance) => balance.network === network);
         if (here.length === 0 && !unchecked.has(network)) continue;
         const done = await look(network, chain, here);
-        waiting = waiting.filter((one) => !done.has(one) && now - one.since < PATIENCE_MS);
+        waiting = waiting.filter((balance) => !done.has(balance) && now - balance.since < PATIENCE_MS);
       }
     } catch (error) {
       if (!isClosed) log.warn({ err: error }, 'reading balances failed');
@@ -75,7 +77,7 @@ export function watchBalances({ store, chains, render, outbox, clock, log }: Bal
   /** Returns the transfers that need no other attempt. */
   async function look(network: number, chain: ChainNode, here: readonly Waiting[]): Promise<Set<Waiting>> {
     const done = new Set<Waiting>();
-    const limits = (await store.balances.watched(network)).filter((one) => !isMuted(one, clock.now()));
+    const limits = (await store.balances.watched(network)).filter((limit) => !isMuted(limit, clock.now()));
     if (limits.length === 0) unchecked.delete(network);
     if (limits.length === 0 && here.length === 0) return done;
     try {
@@ -84,11 +86,13 @@ export function watchBalances({ store, chains, render, outbox, clock, log }: Bal
       const known = here.filter(({ transfer }) => transfer.blockNumber === null || transfer.blockNumber <= head);
       if (unchecked.has(network) || known.some(({ warns }) => warns)) await warn(network, chain, head, limits);
       unchecked.delete(network);
-      for (const one of known) if (!one.shows) done.add(one);
-      const wanted = known.flatMap((one) => (done.has(one) ? [] : [{ one, left: leftBy(one.transfer, one.address) }]));
-      for (const [block, some] of Map.groupBy(wanted, ({ left }) => left?.block)) {
-        if (block !== undefined) await show(chain, block, some);
-        for (const { one } of some) done.add(one);
+      for (const balance of known) if (!balance.shows) done.add(balance);
+      const wanted = known.flatMap((balance) =>
+        done.has(balance) ? [] : [{ balance, holding: leftBy(balance.transfer, balance.address) }],
+      );
+      for (const [block, asked] of Map.groupBy(wanted, ({ holding }) => holding?.block)) {
+        if (block !== undefined) await show(chain, block, asked);
+        for (const { balance } of asked) done.add(balance);
       }
     } catch (error) {
       if (!(error instanceof ChainError)) throw error;
@@ -101,17 +105,17 @@ export function watchBalances({ store, chains, render, outbox, clock, log }: Bal
   async function show(
     chain: ChainNode,
     block: number,
-    some: readonly { one: Waiting; left: ReturnType<typeof leftBy> }[],
+    asked: readonly { balance: Waiting; holding: ReturnType<typeof leftBy> }[],
   ): Promise<void> {
     const read = await chain.holdings(
       block,
-      some.map(({ left }) => left!),
+      asked.map(({ holding }) => holding!),
     );
-    const left = some.flatMap(({ one: { transferId, address } }, index) => {
-      const balance = read[index] ?? null;
-      return balance === null ? [] : [{ transferId, address, block, balance: balance.toString() }];
+    const balances = asked.flatMap(({ balance: { transferId, address } }, index) => {
+      const amount = read[index] ?? null;
+      return amount === null ? [] : [{ transferId, address, block, balance: amount.toString() }];
     });
-    outbox.wake(await store.balances.keep(left, true, clock.now()));
+    outbox.wake(await store.balances.keep(balances, true, clock.now()));
   }
 
   async function warn(network: number, chain: ChainNode, block: number, all: readonly WatchedBalance[]): Promise<void> {

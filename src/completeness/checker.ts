@@ -174,7 +174,7 @@ export function startChecker(options: CheckerOptions) {
     const delivered = await store.chainChecks.stored(id, range, addresses, []);
     const facts = await readFacts(chain, readLogs, range, addresses, balances, delivered);
     const { coin, tokens } = facts.unchecked;
-    const reasons = [...new Set([coin, tokens, reason, fresh.reason].filter((one) => one !== null))];
+    const reasons = [...new Set([coin, tokens, reason, fresh.reason].filter((cause) => cause !== null))];
     // Nodes behind one address may differ, and some refuse what they return a little later.
     if (reasons.length === 0) refusals = 0;
     else if (++refusals < MAX_REFUSALS) throw new ChainError('refused', 'comparing');
@@ -182,17 +182,17 @@ export function startChecker(options: CheckerOptions) {
     const txHashes = [...new Set(facts.movements.map(({ txHash }) => txHash))];
     const stored = await store.chainChecks.stored(id, range, addresses, txHashes);
     const heads = new Map<number, ChainHead>();
-    for (const [scope, ofScope] of Map.groupBy(watched, (one) => one.scope)) {
-      const since = new Map(ofScope.map((one) => [one.address, one.since]));
+    for (const [scope, ofScope] of Map.groupBy(watched, (wallet) => wallet.scope)) {
+      const since = new Map(ofScope.map((wallet) => [wallet.address, wallet.since]));
       const concerned = ({ from, to, token }: Pick<ChainMovement, 'from' | 'to' | 'token'>) =>
         [from, to, token].flatMap((party) => (party === null ? [] : (since.get(party) ?? [])));
       const { missed, wrong } = compare(
         facts.movements.filter((movement) => concerned(movement).length > 0),
-        stored.filter((one) => one.scope === scope),
-        (one, isHere) =>
-          concerned(one.transfer).length > 0 &&
-          (isHere || isInRange(one.transfer.blockNumber, range)) &&
-          (one.transfer.kind === 'native' ? (coin ?? reason ?? fresh.reason) : tokens) === null,
+        stored.filter((transfer) => transfer.scope === scope),
+        (transfer, isHere) =>
+          concerned(transfer.transfer).length > 0 &&
+          (isHere || isInRange(transfer.transfer.blockNumber, range)) &&
+          (transfer.transfer.kind === 'native' ? (coin ?? reason ?? fresh.reason) : tokens) === null,
       );
       const rows: NewDelivery[] = [];
       const known = missed.length === 0 ? [] : await toldBefore(scope, stored);
@@ -208,15 +208,15 @@ export function startChecker(options: CheckerOptions) {
       await handIn(rows);
       await mark(wrong, range);
     }
-    return { read, unchecked: reasons.map((one) => ({ ...range, reason: one, at: clock.now() })) };
+    return { read, unchecked: reasons.map((reason) => ({ ...range, reason: reason, at: clock.now() })) };
   }
 
   /** What a scope's guilds got in another scope: their project is a new one, or gone. */
   async function toldBefore(scope: number, stored: StoredTransfer[]): Promise<StoredTransfer[]> {
-    const others = stored.filter((one) => one.scope !== scope);
-    const ids = others.map((one) => one.id);
+    const others = stored.filter((transfer) => transfer.scope !== scope);
+    const ids = others.map((transfer) => transfer.id);
     const told = new Set(ids.length === 0 ? [] : await store.chainChecks.told(id, scope, ids));
-    return others.filter((one) => told.has(one.id));
+    return others.filter((transfer) => told.has(transfer.id));
   }
 
   function deliveryOf(
@@ -270,8 +270,8 @@ export function startChecker(options: CheckerOptions) {
     if (isInRange(number, range)) return false;
     const block = await chain.block(number);
     const inside = transfer.internal ? await chain.payments(block) : [];
-    const paid = block.transactions.map((one) => ({ ...one, txHash: one.hash }));
-    return inside === null || [...paid, ...inside].some((one) => isPaymentOf(one, transfer));
+    const paid = block.transactions.map((transaction) => ({ ...transaction, txHash: transaction.hash }));
+    return inside === null || [...paid, ...inside].some((payment) => isPaymentOf(payment, transfer));
   }
 
   function check(): Promise<void> {
@@ -302,10 +302,10 @@ export function startChecker(options: CheckerOptions) {
 }
 
 const isPaymentOf = (
-  one: Record<'txHash' | 'from', string> & { to: string | null; value: string | bigint },
+  payment: Record<'txHash' | 'from', string> & { to: string | null; value: string | bigint },
   { txHash, from, to, value }: Transfer,
 ): boolean =>
-  one.txHash.toLowerCase() === txHash &&
-  toAddress(one.from) === from &&
-  toAddress(one.to) === to &&
-  BigInt(one.value) === BigInt(value ?? 0);
+  payment.txHash.toLowerCase() === txHash &&
+  toAddress(payment.from) === from &&
+  toAddress(payment.to) === to &&
+  BigInt(payment.value) === BigInt(value ?? 0);

@@ -179,8 +179,8 @@ export async function readFacts(
       if (concerns(parties, odd)) await addTransaction({ ...transaction, blockNumber: block.number }, true);
     }
     addWithdrawals(block, odd, add);
-    const left = ({ address, change }: Suspect) => change - net(address, whole);
-    if (suspects.every((suspect) => left(suspect) === 0n)) return;
+    const unexplained = ({ address, change }: Suspect) => change - net(address, whole);
+    if (suspects.every((suspect) => unexplained(suspect) === 0n)) return;
     const isClaimed = (claim: ChainMovement) => claim.blockNumber === number && concerns(claim, odd);
     const traced = await chain.payments(block);
     hasTraces = traced !== null;
@@ -196,9 +196,9 @@ export async function readFacts(
       if (concerns(payment, odd)) add(payment);
     }
     // Without traces, what was delivered is believed unless the balances add up without it.
-    if (traced === null && suspects.some((suspect) => left(suspect) !== 0n)) claims = kept;
+    if (traced === null && suspects.some((suspect) => unexplained(suspect) !== 0n)) claims = kept;
     for (const suspect of suspects) {
-      const rest = left(suspect);
+      const rest = unexplained(suspect);
       // Some chains charge more than a receipt says.
       const own = [...fees.values()].filter(({ payer, block: at }) => payer === suspect.address && at === number);
       if (rest === 0n || (rest < 0n && -rest <= own.reduce((sum, { amount }) => sum + amount, 0n))) continue;
@@ -232,7 +232,7 @@ export const uncheckedReasonOf = (error: unknown): UncheckedReason =>
 function claimsOf(native: readonly StoredTransfer[], range: BlockRange): ChainMovement[] {
   const inside = native.filter(({ transfer: { internal, blockNumber } }) => internal && isInRange(blockNumber, range));
   const claims: ChainMovement[] = [];
-  for (const [scope, ofScope] of Map.groupBy(inside, (one) => one.scope)) {
+  for (const [scope, ofScope] of Map.groupBy(inside, (movement) => movement.scope)) {
     for (const { transfer, count } of ofScope) {
       const { txHash, from, to, value, blockNumber, blockHash } = transfer;
       if (value === null) continue;

@@ -50,9 +50,9 @@ export function postStatements({ store, read, chains, render, outbox, clock, log
     const known = await store.tokens.known(guildId);
     for (const network of chains.keys()) {
       const { scope, wallets: all } = await store.balances.wallets(guildId, network);
-      const watched = all.filter((one) => one.since < until);
+      const watched = all.filter((wallet) => wallet.since < until);
       if (watched.length > 0 && !(await isCompared(network, until))) return;
-      const wants = countedAssets(known.filter((one) => one.network === network));
+      const wants = countedAssets(known.filter((token) => token.network === network));
       for (const wallet of watched) {
         const { address } = wallet;
         // A wallet that was removed and added again has a gap.

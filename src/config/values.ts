@@ -54,7 +54,7 @@ export const nodeUrls = z
   .string()
   .transform(split)
   .refine(
-    (urls) => urls.length > 0 && urls.every((one) => /^https?:\/\//.test(one) && URL.canParse(one)),
+    (urls) => urls.length > 0 && urls.every((url) => /^https?:\/\//.test(url) && URL.canParse(url)),
     'must be URLs like https://node.example, separated by commas',
   );
 export const confirmations = z

@@ -77,7 +77,7 @@ export function startDeliverer(options: DelivererOptions) {
     const { limit } = channel.search;
     const mayEdit = channel.editsDueAt <= clock.elapsed();
     const now = clock.now();
-    const claimed = await outbox.claim(id, { limit, alone: limit < MAX_ALERTS, mayEdit }, now);
+    const claimed = await outbox.claim(id, { limit, withoutCompanions: limit < MAX_ALERTS, mayEdit }, now);
     if (claimed === null) return NEVER;
     const { head, next } = claimed;
     if (next.status === 'nothing') {

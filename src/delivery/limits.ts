@@ -85,7 +85,7 @@ function createBreaker() {
   let inFlight = 0;
 
   const hasTooMany = (now: number): boolean => refusals.count(now) >= MAX_REFUSALS;
-  const left = (now: number): number =>
+  const pauseMs = (now: number): number =>
     Math.max(0, until - now, hasTooMany(now) ? refusals.first() + WINDOW_MS - now : 0);
 
   function open(cause: typeof fault, now: number, retryAfterMs = 0): void {
@@ -104,7 +104,7 @@ function createBreaker() {
 
   return {
     /** Milliseconds; infinite until the probe in flight has ended. */
-    wait: (now: number): number => left(now) || (fault !== null && inFlight > 0 ? NEVER : 0),
+    wait: (now: number): number => pauseMs(now) || (fault !== null && inFlight > 0 ? NEVER : 0),
     begin: (): void => void inFlight++,
     end: (): void => void inFlight--,
     record(outcome: SendOutcome, now: number): void {
@@ -122,7 +122,7 @@ function createBreaker() {
       invalidRequests: refusals.count(now),
     }),
     pause: (now: number): Pick<SendingPause, 'reason' | 'until'> | null =>
-      left(now) === 0 ? null : { reason: fault ?? 'rate', until: now + left(now) },
+      pauseMs(now) === 0 ? null : { reason: fault ?? 'rate', until: now + pauseMs(now) },
   };
 }
 

@@ -33,11 +33,11 @@ export function createSchedule() {
   let turns = 0;
 
   const set = (id: string, changed: Partial<Entry>): void => void Object.assign(channels.get(id)!, changed);
-  const ofGuild = (guildId: string): Entry[] => [...channels.values()].filter((one) => one.guildId === guildId);
+  const ofGuild = (guildId: string): Entry[] => [...channels.values()].filter((channel) => channel.guildId === guildId);
 
-  function precedes(one: Entry, other: Entry): boolean {
-    if (one.guildId === other.guildId) return one.lastTurn < other.lastTurn;
-    return (guildTurns.get(one.guildId) ?? 0) < (guildTurns.get(other.guildId) ?? 0);
+  function precedes(a: Entry, b: Entry): boolean {
+    if (a.guildId === b.guildId) return a.lastTurn < b.lastTurn;
+    return (guildTurns.get(a.guildId) ?? 0) < (guildTurns.get(b.guildId) ?? 0);
   }
 
   function wake(target: AlertTarget, wakeAt: number): Entry {
@@ -96,7 +96,7 @@ export function createSchedule() {
     /** Tries one blocked channel for its guild at that time at the latest: the one named, otherwise the next one. */
     probe(guildId: string, channelId: string | undefined, retryAt: number): void {
       const blocked = ofGuild(guildId).filter((channel) => channel.blocked && !channel.busy);
-      const [next] = blocked.sort((one, other) => one.retryAt - other.retryAt);
+      const [next] = blocked.sort((a, b) => a.retryAt - b.retryAt);
       const probe = blocked.find(({ id }) => id === channelId) ?? next;
       if (probe) probe.retryAt = Math.min(probe.retryAt, retryAt);
     },

@@ -50,7 +50,7 @@ export async function registerCommands(
   const registered = await rest.put(route, { body: wanted }).catch((error: unknown) => {
     // An app that people cannot install for themselves may have such commands refused.
     if (!(error instanceof DiscordAPIError) || error.status !== 400) throw error;
-    return rest.put(route, { body: wanted.map((one) => ({ ...one, ...IN_GUILDS })) });
+    return rest.put(route, { body: wanted.map((command) => ({ ...command, ...IN_GUILDS })) });
   });
   return {
     outcome: 'registered',
@@ -72,7 +72,10 @@ function authored(key: string, value: unknown): unknown {
 
 function comparable(definitions: object[]): unknown[] {
   return definitions
-    .map((one) => JSON.parse(JSON.stringify({ type: ApplicationCommandType.ChatInput, ...one }, authored)) as Named)
+    .map(
+      (definition) =>
+        JSON.parse(JSON.stringify({ type: ApplicationCommandType.ChatInput, ...definition }, authored)) as Named,
+    )
     .sort((a, b) => a.name.localeCompare(b.name));
 }
 

@@ -46,16 +46,16 @@ export function readMovements(
   let cut: number | null = null;
   async function* movements(): AsyncGenerator<Movement> {
     let until = now;
-    let left = max;
+    let remaining = max;
     for (;;) {
       const page = await read(until, PAGE_SIZE);
       if (page.length === 0) return;
       for (const decided of page) {
-        if (left === 0) {
+        if (remaining === 0) {
           cut = max;
           return;
         }
-        left--;
+        remaining--;
         yield movementOf(decided);
       }
       until = page.at(-1)!.at - 1;
@@ -199,14 +199,14 @@ function add(total: AssetTotal, seen: SeenMovement): void {
 }
 
 function byAmount(a: SeenMovement, b: SeenMovement): number {
-  const [one, other] = [amountOf(a.transfer), amountOf(b.transfer)];
-  return one < other ? 1 : one > other ? -1 : b.at - a.at;
+  const [amountA, amountB] = [amountOf(a.transfer), amountOf(b.transfer)];
+  return amountA < amountB ? 1 : amountA > amountB ? -1 : b.at - a.at;
 }
 
 /** null: nothing of it has a price. */
 function worthOfTotal({ incoming, outgoing, other }: AssetTotal): bigint | null {
   const known = [incoming, outgoing, other].flatMap(({ worth }) => worth || []);
-  return known.length === 0 ? null : known.reduce((all, one) => all + one, 0n);
+  return known.length === 0 ? null : known.reduce((all, value) => all + value, 0n);
 }
 
 /** Amounts without a price cannot be compared: takes each asset's largest, then each one's second, and so on. */

@@ -57,7 +57,9 @@ export function parseAddress(text: string): ParsedAddress {
 export function chainsIn(text: string): number[] {
   const seen = text.replace(UNSEEN, '');
   return [
-    ...new Set([...seen.matchAll(WITHIN)].flatMap(({ index, 0: one }) => chainNamed(seen, index, one.length) ?? [])),
+    ...new Set(
+      [...seen.matchAll(WITHIN)].flatMap(({ index, 0: written }) => chainNamed(seen, index, written.length) ?? []),
+    ),
   ];
 }
 
@@ -144,7 +146,7 @@ export function addressList(text: string, isList = false): ListedAddress[] {
   const isColumn = isList || lines.filter(({ written }) => written.length === 1).length > 1;
   const found = new Map<string, ListedAddress>();
   for (const { line, written } of lines) {
-    const ends = written.map(({ index, 0: one }) => index + one.length);
+    const ends = written.map(({ index, 0: written }) => index + written.length);
     const linked = (end: number) => IN_LINK.test(line.slice(Math.max(0, end - MAX_BETWEEN), end));
     const after = (end: number, until?: number) =>
       line.slice(end, until).replace(linked(end) ? REST_OF_LINK : CHAIN_AFTER, '');
@@ -154,15 +156,15 @@ export function addressList(text: string, isList = false): ListedAddress[] {
     ].map((text, at) => (at === written.length ? text.slice(0, MAX_BETWEEN) : text.slice(-MAX_BETWEEN)));
     const names = between.map(nameBefore);
     const isAfter = isColumn && names[0]?.name === '' && names.at(-1)?.name !== '';
-    for (const [at, { index, 0: one }] of written.entries()) {
+    for (const [at, { index, 0: other }] of written.entries()) {
       const { name, isMarked } = names[isAfter ? at + 1 : at]!;
       const isLabel = isMarked || isList || (isColumn && written.length === 1);
-      const known = found.get(one.toLowerCase());
+      const known = found.get(other.toLowerCase());
       const label = isLabel && name !== '' ? name : null;
       // It is valid if any of its spellings is.
-      const spelling = known && parseAddress(known.text).ok ? known.text : one;
-      const chainId = known ? known.chainId : chainNamed(line, index, one.length);
-      found.set(one.toLowerCase(), { text: spelling, label: known?.label ?? label, chainId });
+      const spelling = known && parseAddress(known.text).ok ? known.text : other;
+      const chainId = known ? known.chainId : chainNamed(line, index, other.length);
+      found.set(other.toLowerCase(), { text: spelling, label: known?.label ?? label, chainId });
     }
   }
   return [...found.values()];

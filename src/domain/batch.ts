@@ -126,7 +126,7 @@ export interface ClaimOptions {
   /** Not counting the other alerts of their transactions. */
   limit: number;
   /** Leaves out the other alerts of their transactions. */
-  alone: boolean;
+  withoutCompanions: boolean;
   mayEdit: boolean;
 }
 

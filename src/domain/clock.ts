@@ -93,20 +93,20 @@ export interface BucketRule {
 }
 
 export function createBuckets({ burst, everyMs }: BucketRule) {
-  const buckets = new Map<string, { left: number; at: number }>();
+  const buckets = new Map<string, { tokens: number; at: number }>();
 
   function leftAt(key: string, now: number): number {
     const bucket = buckets.get(key);
-    return bucket ? Math.min(burst, bucket.left + Math.max(0, now - bucket.at) / everyMs) : burst;
+    return bucket ? Math.min(burst, bucket.tokens + Math.max(0, now - bucket.at) / everyMs) : burst;
   }
 
   return {
     /** Milliseconds until the next one may happen; 0: now. */
     wait: (key: string, now: number): number => Math.max(0, Math.ceil((1 - leftAt(key, now)) * everyMs)),
     take(key: string, now: number): void {
-      const left = leftAt(key, now) - 1;
+      const tokens = leftAt(key, now) - 1;
       buckets.delete(key);
-      buckets.set(key, { left, at: now });
+      buckets.set(key, { tokens, at: now });
       // Drops full buckets. The first ones were used longest ago.
       for (const [first] of buckets) {
         if (leftAt(first, now) < burst) break;

@@ -102,22 +102,22 @@ const MAX_UNCHECKED = 20;
 /** Ranges of one reason that touch become one. */
 export function addUnchecked(known: readonly Unchecked[], added: readonly Unchecked[]): Unchecked[] {
   let all = [...known];
-  for (const one of added) {
+  for (const range of added) {
     const isApart = ({ reason, after, upTo }: Unchecked) =>
-      reason !== one.reason || after > one.upTo || upTo < one.after;
+      reason !== range.reason || after > range.upTo || upTo < range.after;
     const touching = all.filter((other) => !isApart(other));
-    all = [...all.filter(isApart), touching.reduce(together, one)];
+    all = [...all.filter(isApart), touching.reduce(together, range)];
   }
   // What was forgotten would count as compared.
   while (all.length > MAX_UNCHECKED) all = [together(all[1]!, all[0]!), ...all.slice(2)];
   return all;
 }
 
-const together = (one: Unchecked, other: Unchecked): Unchecked => ({
-  ...one,
-  after: Math.min(one.after, other.after),
-  upTo: Math.max(one.upTo, other.upTo),
-  at: Math.max(one.at, other.at),
+const together = (a: Unchecked, b: Unchecked): Unchecked => ({
+  ...a,
+  after: Math.min(a.after, b.after),
+  upTo: Math.max(a.upTo, b.upTo),
+  at: Math.max(a.at, b.at),
 });
 
 export const topicOf = (address: AddressText): string => `0x${address.slice(2).padStart(64, '0')}`;
@@ -206,8 +206,8 @@ export function difference(
 export const isDifference = ({ txHash }: Pick<Transfer, 'txHash'>): boolean => /^block\d+$/.test(txHash);
 
 /** Services write NFTs with or without a number of pieces, with another kind, or with a rounded ID. */
-export function isSameMovement(one: Compared, other: Compared): boolean {
-  const [unexplained, named] = one.token === null && isDifference(one) ? [one, other] : [other, one];
+export function isSameMovement(a: Compared, b: Compared): boolean {
+  const [unexplained, named] = a.token === null && isDifference(a) ? [a, b] : [b, a];
   if (unexplained.token === null && isDifference(unexplained) && !isDifference(named)) {
     const { from, to } = unexplained;
     return (
@@ -217,20 +217,22 @@ export function isSameMovement(one: Compared, other: Compared): boolean {
       (to === null ? named.from === from : named.to === to)
     );
   }
-  if (one.txHash !== other.txHash || one.token !== other.token || one.from !== other.from || one.to !== other.to) {
+  if (a.txHash !== b.txHash || a.token !== b.token || a.from !== b.from || a.to !== b.to) {
     return false;
   }
-  if (one.tokenId === null || other.tokenId === null) return one.tokenId === other.tokenId && one.value === other.value;
-  return one.tokenIdExact && other.tokenIdExact
-    ? one.tokenId === other.tokenId
-    : Math.abs(Number(one.tokenId) / Number(other.tokenId) - 1) < 1e-9;
+  if (a.tokenId === null || b.tokenId === null) return a.tokenId === b.tokenId && a.value === b.value;
+  return a.tokenIdExact && b.tokenIdExact
+    ? a.tokenId === b.tokenId
+    : Math.abs(Number(a.tokenId) / Number(b.tokenId) - 1) < 1e-9;
 }
 
 /** Equal for the same movements; null: only {@link isSameMovement} can compare this one. */
-const exactName = (one: Compared): string | null =>
-  isDifference(one) || (one.tokenId !== null && !one.tokenIdExact)
+const exactName = (movement: Compared): string | null =>
+  isDifference(movement) || (movement.tokenId !== null && !movement.tokenIdExact)
     ? null
-    : [one.txHash, one.token, one.from, one.to, one.tokenId ?? `value ${one.value}`].join(' ');
+    : [movement.txHash, movement.token, movement.from, movement.to, movement.tokenId ?? `value ${movement.value}`].join(
+        ' ',
+      );
 
 interface Group {
   chain: ChainMovement[];
@@ -266,31 +268,32 @@ export function compare(
     const known = name === null ? undefined : byName.get(name);
     if (known) return known;
     // A payment may be named by its transaction, which may have been in another block, or be a difference in its block.
-    const places = [transfer.txHash, ...(transfer.kind === 'native' ? [`block${transfer.blockNumber}`] : [])];
-    const alike = places
-      .flatMap((place) => (name === null ? byPlace : loosely).get(place) ?? [])
+    const keys = [transfer.txHash, ...(transfer.kind === 'native' ? [`block${transfer.blockNumber}`] : [])];
+    const alike = keys
+      .flatMap((key) => (name === null ? byPlace : loosely).get(key) ?? [])
       .find(({ chain, stored: [first] }) => isSameMovement(transfer, chain[0] ?? first!.transfer));
     const group = alike ?? { chain: [], stored: [] };
     if (!alike) groups.push(group);
     if (name !== null) byName.set(name, group);
-    for (const place of places) {
-      listIn(byPlace, place).push(group);
-      if (name === null) listIn(loosely, place).push(group);
+    for (const key of keys) {
+      listIn(byPlace, key).push(group);
+      if (name === null) listIn(loosely, key).push(group);
     }
     return group;
   };
   for (const movement of movements) groupFor(movement).chain.push(movement);
-  for (const one of stored) groupFor(one.transfer).stored.push(one);
+  for (const movement of stored) groupFor(movement.transfer).stored.push(movement);
   const result: Comparison = { missed: [], wrong: [] };
   for (const { chain, stored: here } of groups) {
     const known = here.reduce((sum, { count }) => sum + count, 0);
     if (known < chain.length) result.missed.push(...chain);
     if (known <= chain.length) continue;
-    let left = chain.length;
-    for (const one of here) {
-      const count = Math.min(one.count, left);
-      left -= count;
-      if (count < one.count && isCovered(one, chain.length > 0)) result.wrong.push({ stored: one, count });
+    let remaining = chain.length;
+    for (const movement of here) {
+      const count = Math.min(movement.count, remaining);
+      remaining -= count;
+      if (count < movement.count && isCovered(movement, chain.length > 0))
+        result.wrong.push({ stored: movement, count });
     }
   }
   return result;

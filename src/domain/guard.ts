@@ -32,10 +32,13 @@ export function skeleton(symbol: string): string {
 
 export function imitatedBy(token: AddressText, symbol: string | null, known: readonly KnownToken[]): Asset | null {
   const text = symbol === null ? '' : skeleton(symbol);
-  if (text === '' || known.some((one) => one.token === token && one.cataloged)) return null;
-  const isAlike = (one: KnownToken) => one.symbol !== null && skeleton(one.symbol) === text;
-  const alike = known.filter((one) => one.token !== token && (one.cataloged || one.token === 'native') && isAlike(one));
-  return alike.find((one) => one.token === 'native')?.token ?? alike[0]?.token ?? null;
+  if (text === '' || known.some((candidate) => candidate.token === token && candidate.cataloged)) return null;
+  const isAlike = (candidate: KnownToken) => candidate.symbol !== null && skeleton(candidate.symbol) === text;
+  const alike = known.filter(
+    (candidate) =>
+      candidate.token !== token && (candidate.cataloged || candidate.token === 'native') && isAlike(candidate),
+  );
+  return alike.find((candidate) => candidate.token === 'native')?.token ?? alike[0]?.token ?? null;
 }
 
 /** How long a transfer makes its parties counterparties. */

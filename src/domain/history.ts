@@ -116,7 +116,7 @@ export async function dryRun(
     if (seen >= max) return { ...found, cut: seen };
     seen += page.seen;
     found.since = page.oldest;
-    for (const one of page.involved) count(found, proposal, one);
+    for (const address of page.involved) count(found, proposal, address);
     to = page.oldest - 1;
   }
 }

@@ -19,7 +19,7 @@ export interface SeenTransfer {
   /** Its subscriptions do not know the token: anybody may have made it. Kept for a shorter time. */
   isWorthless: boolean;
   /** `left`: the hashes of the abandoned blocks that it was in before. */
-  transfer: Transfer & { left?: string[] };
+  transfer: Transfer & { leftBlocks?: string[] };
 }
 
 export interface SeenDelivery {

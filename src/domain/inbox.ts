@@ -44,7 +44,7 @@ export function storedBytes(deliveries: readonly NewDelivery[]): { scope: number
     const bytes = (sums.get(`${scope} ${day}`)?.bytes ?? 0) + body.length;
     sums.set(`${scope} ${day}`, { scope, day, bytes });
   }
-  return [...sums.values()].toSorted((one, other) => one.scope - other.scope || one.day - other.day);
+  return [...sums.values()].toSorted((a, b) => a.scope - b.scope || a.day - b.day);
 }
 
 export interface InboxRow extends Omit<NewDelivery, 'body'> {

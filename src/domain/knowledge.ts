@@ -66,7 +66,7 @@ export const rangeOf = ({ outerDigits }: GuildParty): { from: string; to: string
 
 /** A guild's label comes before a subscription to the same address. */
 export function namedOnce(rows: TokenKnowledge['named']): TokenKnowledge['named'] {
-  const labelsFirst = rows.toSorted((one, other) => Number(one.label === null) - Number(other.label === null));
+  const labelsFirst = rows.toSorted((a, b) => Number(a.label === null) - Number(b.label === null));
   const byAddress = Map.groupBy(labelsFirst, ({ guildId, address }) => `${guildId} ${address}`);
   return [...byAddress.values()].map(([first]) => first!);
 }

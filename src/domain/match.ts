@@ -73,7 +73,7 @@ export function matchTransfer(
   const asset: Asset | null = transfer.token ?? (transfer.kind === 'native' ? 'native' : null);
   const significant = isSignificant(subscription, transfer, isSenderWatched || leaves(perspective), context);
   const given = { subscription, transfer, perspective, asset, isSignificant: significant, context };
-  const reason = REASONS.find((one) => RULES[one](given));
+  const reason = REASONS.find((name) => RULES[name](given));
   if (reason) return { outcome: 'hidden', reason };
   const isKnown = isKnownAsset(subscription, transfer, context);
   return { outcome: 'matched', perspective, isKnown, isSignificant: significant };

@@ -22,7 +22,7 @@ export interface Network {
 const bare = (name: string): string => name.toLowerCase().replace(/[\s_-]/g, '');
 /** Title and short names of each: those that wallets write before an address (EIP-3770), rotki's and other common ones. */
 const KNOWN = Object.entries(CHAINS).map(([chainId, names]) => ({ chainId: Number(chainId), names }));
-const BY_NAME = new Map(KNOWN.flatMap(({ chainId, names }) => names.map((one) => [bare(one), chainId] as const)));
+const BY_NAME = new Map(KNOWN.flatMap(({ chainId, names }) => names.map((name) => [bare(name), chainId] as const)));
 const TITLES = new Map(KNOWN.map(({ chainId, names: [title] }) => [chainId, title!]));
 
 export const chainOf = (name: string): number | undefined => BY_NAME.get(bare(name));

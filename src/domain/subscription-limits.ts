@@ -75,7 +75,7 @@ export function importRefusal(
 }
 
 function isStale({ guildId, added, changed }: SubscriptionImport, existing: ImportFacts['existing']): boolean {
-  const owners = new Map(existing.map((one) => [subscriptionKey(one), one.guildId]));
+  const owners = new Map(existing.map((subscription) => [subscriptionKey(subscription), subscription.guildId]));
   const keys = new Set(added.map(subscriptionKey));
   return (
     keys.size < added.length ||
@@ -97,7 +97,7 @@ export function namesInFile({ added, changed, labels }: SubscriptionImport): Map
     label === undefined ? [] : [[address, label] as const],
   );
   const all = [...own, ...labels.map(({ address, name }) => [address, name] as const)];
-  return new Map(all.toSorted(([, one], [, other]) => Number(one !== null) - Number(other !== null)));
+  return new Map(all.toSorted(([, a], [, b]) => Number(a !== null) - Number(b !== null)));
 }
 
 export const importedSubscription = (

@@ -130,16 +130,16 @@ export const linkText = (shown: string): string =>
 export const isolate = (name: string): string => (RIGHT_TO_LEFT.test(name) ? `\u2068${name}\u2069` : name);
 
 /** Letters to add, remove or replace; infinite when the lengths alone differ by more than `max`. */
-export function editDistance(one: string, other: string, max: number): number {
-  if (Math.abs(one.length - other.length) > max) return Number.POSITIVE_INFINITY;
-  let previous = Array.from({ length: other.length + 1 }, (_, index) => index);
-  for (let row = 1; row <= one.length; row++) {
+export function editDistance(a: string, b: string, max: number): number {
+  if (Math.abs(a.length - b.length) > max) return Number.POSITIVE_INFINITY;
+  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= a.length; row++) {
     const current = [row];
-    for (let column = 1; column <= other.length; column++) {
-      const replaced = previous[column - 1]! + (one[row - 1] === other[column - 1] ? 0 : 1);
+    for (let column = 1; column <= b.length; column++) {
+      const replaced = previous[column - 1]! + (a[row - 1] === b[column - 1] ? 0 : 1);
       current.push(Math.min(replaced, previous[column]! + 1, current[column - 1]! + 1));
     }
     previous = current;
   }
-  return previous[other.length]!;
+  return previous[b.length]!;
 }

@@ -60,7 +60,9 @@ function swapsOf<T extends GroupedAlert>(alerts: readonly T[]): Extract<Part<T>,
   const wallets = new Set(alerts.flatMap(({ matches }) => matches.map(({ address }) => address)));
   return [...wallets].flatMap((wallet) => {
     const going = (perspective: Perspective) =>
-      alerts.filter(({ matches }) => matches.some((one) => one.address === wallet && one.perspective === perspective));
+      alerts.filter(({ matches }) =>
+        matches.some((match) => match.address === wallet && match.perspective === perspective),
+      );
     const gave = going('outgoing');
     const got = going('incoming');
     const all = alerts.filter((alert) => gave.includes(alert) || got.includes(alert));

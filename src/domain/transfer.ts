@@ -151,10 +151,10 @@ export function isWorthLess(minimum: string | null, transfer: Priced): boolean {
 }
 
 /** Whether one price is more than ten times the other. */
-export function isFarFrom(one: string, other: string): boolean {
+export function isFarFrom(a: string, b: string): boolean {
   const exceeds = (low: string, high: string) => {
     const [whole = '0', fraction = ''] = low.split('.');
     return isBelow(`${whole}${fraction}0`, fraction.length, high);
   };
-  return exceeds(one, other) || exceeds(other, one);
+  return exceeds(a, b) || exceeds(b, a);
 }

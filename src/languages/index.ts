@@ -43,7 +43,9 @@ export const translator = oncePerLanguage((language): Translate => {
   void instance.init({
     lng: language,
     fallbackLng: DEFAULT_LANGUAGE,
-    resources: Object.fromEntries([DEFAULT_LANGUAGE, language].map((one) => [one, { translation: textsOf(one) }])),
+    resources: Object.fromEntries(
+      [DEFAULT_LANGUAGE, language].map((language) => [language, { translation: textsOf(language) }]),
+    ),
     initAsync: false,
     // Callers have made the values safe for Discord; i18next must not interpolate them.
     interpolation: { escapeValue: false, skipOnVariables: true },
@@ -72,7 +74,8 @@ export function languageOf(...locales: (string | null | undefined)[]): Language 
     // Traditional Chinese is not Simplified Chinese.
     if (!locale || locale === 'zh-TW') continue;
     const main = locale.split('-')[0];
-    const found = known.find((language) => language === locale) ?? known.find((one) => one.split('-')[0] === main);
+    const found =
+      known.find((language) => language === locale) ?? known.find((language) => language.split('-')[0] === main);
     if (found) return found;
   }
   return DEFAULT_LANGUAGE;

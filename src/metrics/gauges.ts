@@ -70,7 +70,7 @@ export function createScrape(registry: Registry, sources: GaugeSources) {
       const value = read(figures);
       metric.reset();
       if (label !== undefined)
-        for (const [key, one] of Object.entries(value ?? {})) metric.set({ [label]: key }, Number(one));
+        for (const [key, state] of Object.entries(value ?? {})) metric.set({ [label]: key }, Number(state));
       // A gauge without labels that was reset is 0, which would be a claim.
       else if (value === null || value === undefined) metric.remove();
       else metric.set(Number(value));
@@ -84,7 +84,7 @@ export function createScrape(registry: Registry, sources: GaugeSources) {
     read: (one: Completeness, age: Figures['age']) => number | boolean | null,
   ): void {
     const all = ({ completeness, age }: Figures) =>
-      Object.fromEntries(completeness.map((one) => [one.network, read(one, age) ?? Number.NaN]));
+      Object.fromEntries(completeness.map((state) => [state.network, read(state, age) ?? Number.NaN]));
     gauge(`chain_${name}`, help, all, 'network');
   }
 

@@ -201,7 +201,7 @@ async function checkChain({
       }
     }),
   );
-  const text = found.map((one) => one.text).join('; ');
+  const text = found.map((line) => line.text).join('; ');
   if (found.some(({ id }) => id === null)) return fault(text, 'Check RPC_URL, and whether the nodes run.');
   if (new Set(found.map(({ id }) => id)).size > 1) return fault(text, 'Set nodes of one chain in RPC_URL.');
   if (chainId !== null && found[0]!.id !== String(chainId))
@@ -212,7 +212,7 @@ async function checkChain({
 async function checkPrices({ PRICES_URL: url, networks }: Config): Promise<Finding> {
   if (!url) return off('PRICES_URL');
   let failure: UpstreamFailure | null = null;
-  const prices = createPrices({ url, clock: systemClock, onResponse: (one) => (failure = one) });
+  const prices = createPrices({ url, clock: systemClock, onResponse: (outcome) => (failure = outcome) });
   const chains = networks.flatMap(({ PRICES_CHAIN: chain }) => chain ?? []);
   await Promise.all(chains.map((chain) => prices.on(chain).ask(['native'])));
   prices.close();

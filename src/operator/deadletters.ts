@@ -19,7 +19,7 @@ const safe = (text: string): string =>
 
 const at = (time: number) => new Date(time).toISOString();
 const oneLine = (text: string) => safe(text).replaceAll('\n', ' ').slice(0, 200);
-const counted = (n: number, one: string, many: string) => `${n} ${n === 1 ? one : many}`;
+const counted = (n: number, singular: string, many: string) => `${n} ${n === 1 ? singular : many}`;
 const missing = (ids: string) => new UserError(`There is no ${ids}. To list all, run: npm run deadletters -- list`);
 
 function urlOf({ scope, guildId }: { scope: number; guildId: string | null }): string {
@@ -47,7 +47,7 @@ async function list({ deadLetters, quarantine }: DeadLetterStore): Promise<strin
 async function show({ deadLetters, quarantine }: DeadLetterStore, [id = '']: string[]): Promise<string> {
   const { isLetter, number } = parse(id);
   if (isLetter) {
-    const letter = (await deadLetters.list(ALL)).find((one) => one.id === number);
+    const letter = (await deadLetters.list(ALL)).find((deadLetter) => deadLetter.id === number);
     if (!letter) throw missing(id);
     return [
       `${id}: ${letter.kind === 'change' ? 'a sent message that could not be changed' : 'an alert that could not be sent'}`,

@@ -58,7 +58,7 @@ export async function openPathTokens(options: {
   const refresh = readInOrder(() => store.projects.tokens(), use);
 
   await refresh();
-  const missing = [...fixed.keys()].filter((scope) => !tokens.some((one) => one.scope === scope));
+  const missing = [...fixed.keys()].filter((scope) => !tokens.some((token) => token.scope === scope));
   for (const scope of missing) await store.projects.addToken(makePathToken(), scope);
   if (missing.length > 0) await refresh();
 
@@ -73,7 +73,7 @@ export async function openPathTokens(options: {
     networkOf: (scope: number): number => networks.get(scope) ?? FIRST_NETWORK,
     urls(scope: number, publicUrl: string): ReceiverUrls {
       const urlOf = (retiring: boolean): string | null => {
-        const found = tokens.find((one) => one.scope === scope && one.retiring === retiring);
+        const found = tokens.find((token) => token.scope === scope && token.retiring === retiring);
         return found ? `${publicUrl}/hooks/${found.token}` : null;
       };
       return { current: urlOf(false), retiring: urlOf(true), fixed: fixed.get(scope) !== undefined };

@@ -33,7 +33,9 @@ export function createSignatureCheck(
     const given = signatures.split(' ').flatMap(bytesOf);
     const isRight = secrets
       .map((secret) => signatureOf(secret, { id, timestamp, body }))
-      .some((expected) => given.some((one) => one.length === expected.length && timingSafeEqual(one, expected)));
+      .some((expected) =>
+        given.some((signature) => signature.length === expected.length && timingSafeEqual(signature, expected)),
+      );
     if (!isRight) return { status: 'refused', fault: 'wrong' };
     // Checked last: only the sender itself learns that its clock is wrong.
     if (Math.abs(now() - Number(timestamp) * 1000) > TOLERANCE_MS) return { status: 'refused', fault: 'stale' };

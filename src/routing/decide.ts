@@ -104,7 +104,7 @@ export async function decide(
     // The following deliveries are decided as if this were stored.
     state.transfers.set(transfer.key, transfer);
     state.deliveries.set(delivery.key, delivery);
-    for (const one of counterparties) addCounterparty(state.signals, one);
+    for (const counterparty of counterparties) addCounterparty(state.signals, counterparty);
     for (const { subscription, at } of decisions) {
       concerned.add(subscription);
       // Dust must neither end a silence nor make an address look busy.
@@ -186,7 +186,7 @@ function decideEvent(item: ParsedDelivery, state: State): EventDecision {
     const progress = isFound(item) ? undefined : state.compared.get(network);
     const isProven = (block: number | null) => progress !== undefined && block !== null && isCompared(progress, block);
     const transfer = seenAgain(seen, event.transfer, verdict, delivery.count, isProven);
-    const isEdit = transfer.transfer.left !== seen.transfer.left || transfer.count > seen.count;
+    const isEdit = transfer.transfer.leftBlocks !== seen.transfer.leftBlocks || transfer.count > seen.count;
     return { verdict, transfer, delivery, isEdit, ...NOTHING };
   }
   const watched = state.watched.get(keys.transfer);
@@ -214,11 +214,11 @@ function seenAgain(
   count: number,
   isProven: (block: number | null) => boolean,
 ): SeenTransfer {
-  const { blockHash, blockNumber, left = [], settled } = seen.transfer;
+  const { blockHash, blockNumber, leftBlocks = [], settled } = seen.transfer;
   if (isProven(blockNumber) && (settled !== 0 || isProven(transfer.blockNumber))) return seen;
   // A repeat names the block of its first time, which the chain may have left since. So may a twin of such a repeat.
   const newHash = verdict === 'twin' && transfer.blockHash !== blockHash ? transfer.blockHash : null;
-  const isPlaced = newHash !== null && !left.includes(newHash);
+  const isPlaced = newHash !== null && !leftBlocks.includes(newHash);
   const isMoved = isPlaced && blockHash !== null;
   return {
     ...seen,
@@ -230,7 +230,7 @@ function seenAgain(
           ...withoutChainFacts(seen.transfer),
           blockHash: newHash,
           blockNumber: isMoved ? transfer.blockNumber : (blockNumber ?? transfer.blockNumber),
-          ...(isMoved && { left: [...left, blockHash].slice(-MAX_LEFT_BLOCKS) }),
+          ...(isMoved && { leftBlocks: [...leftBlocks, blockHash].slice(-MAX_LEFT_BLOCKS) }),
         }
       : seen.transfer,
   };

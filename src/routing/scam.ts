@@ -114,7 +114,7 @@ export function lookAlikes(subscription: Watcher, transfer: Transfer, signals: S
   return otherSides(subscription, transfer).flatMap((party): Warning[] => {
     if (party === null || party === address || party === ZERO_ADDRESS) return [];
     const named = signals.named.get(guildId + outerDigitsOf(party)) ?? [];
-    if (named.some((one) => one.address === party)) return [];
+    if (named.some((known) => known.address === party)) return [];
     if (named[0]) return [{ kind: 'look-alike', address: party, like: named[0].address, label: named[0].label }];
     const alike = [...(signals.counterparties.get(keyOf({ guildId, address, counterparty: party })) ?? [])];
     const [known] = alike.filter(([other]) => other === party);

@@ -386,7 +386,7 @@ export interface BalanceFacts {
   /** What was decided after a decision, and the last one that this covers. `after` null: finds only the last one. */
   concerned(after: number | null): Promise<{ last: number; concerned: ConcernedBalance[] }>;
   /** Returns the channels in which sent messages must change, if their alerts show balances. */
-  keep(left: LeftBalance[], isShown: boolean, now: number): Promise<AlertTarget[]>;
+  keep(balances: LeftBalance[], isShown: boolean, now: number): Promise<AlertTarget[]>;
   /** Without paused subscriptions. */
   watched(network: number): Promise<WatchedBalance[]>;
   /** Posts the notice and returns true if the state changed; records nothing if the subscription no longer warns. */

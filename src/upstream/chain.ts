@@ -46,7 +46,7 @@ interface Reading {
   code: string;
   max: number;
   words(holding: Holding): string;
-  alone(block: number, holding: Holding): Promise<bigint>;
+  single(block: number, holding: Holding): Promise<bigint>;
 }
 
 export function createChain({ urls, rate, clock, timeoutMs = 15 * SECOND }: ChainOptions): ChainNode {
@@ -100,13 +100,13 @@ export function createChain({ urls, rate, clock, timeoutMs = 15 * SECOND }: Chai
   }
 
   /** Reads many values in one call, or each alone: a node may run no code that is not deployed. */
-  async function readAll(block: number, holdings: readonly Holding[], { code, max, words, alone }: Reading) {
+  async function readAll(block: number, holdings: readonly Holding[], { code, max, words, single }: Reading) {
     const found: bigint[] = [];
     for (let from = 0; from < holdings.length; from += max) {
       const some = holdings.slice(from, from + max);
       const together = some.length > 1 ? await run(block, { data: code + some.map(words).join('') }) : [];
       if (together.length === some.length) found.push(...together);
-      else for (const one of some) found.push(await alone(block, one));
+      else for (const holding of some) found.push(await single(block, holding));
     }
     return found;
   }
@@ -115,13 +115,13 @@ export function createChain({ urls, rate, clock, timeoutMs = 15 * SECOND }: Chai
     code: READ_BALANCES,
     max: MAX_BALANCES,
     words: ({ address }) => word(address),
-    alone: async (block, { address }) => BigInt(await call<string>('eth_getBalance', [address, tagOf(block)])),
+    single: async (block, { address }) => BigInt(await call<string>('eth_getBalance', [address, tagOf(block)])),
   };
   const tokens: Reading = {
     code: READ_HOLDINGS,
     max: MAX_HOLDINGS,
     words: ({ asset, address }) => word(asset) + word(address),
-    async alone(block, { asset, address }) {
+    async single(block, { asset, address }) {
       const [value = UNKNOWN] = await run(block, { to: asset, data: BALANCE_OF + word(address) });
       return value;
     },
@@ -163,11 +163,11 @@ export function createChain({ urls, rate, clock, timeoutMs = 15 * SECOND }: Chai
       const ofCoin = await readAll(block, wanted.filter(isCoin), coins);
       const ofTokens = await readAll(
         block,
-        wanted.filter((one) => !isCoin(one)),
+        wanted.filter((holding) => !isCoin(holding)),
         tokens,
       );
-      return wanted.map((one) => {
-        const value = (isCoin(one) ? ofCoin : ofTokens).shift()!;
+      return wanted.map((holding) => {
+        const value = (isCoin(holding) ? ofCoin : ofTokens).shift()!;
         return value === UNKNOWN ? null : value;
       });
     },
@@ -260,13 +260,13 @@ const FREE = /^(?:delegatecall|callcode|staticcall)$/i;
 
 function gethPayments(txHash: string, root: GethCall | undefined): ChainPayment[] {
   const found: ChainPayment[] = [];
-  const visit = (one: GethCall, path: number[]): void => {
-    if (one.error) return;
-    const value = BigInt(one.value ?? 0);
-    if (path.length > 0 && value > 0n && one.to && !FREE.test(one.type ?? '')) {
-      found.push({ txHash, from: one.from, to: one.to, value, path: path.join('.') });
+  const visit = (call: GethCall, path: number[]): void => {
+    if (call.error) return;
+    const value = BigInt(call.value ?? 0);
+    if (path.length > 0 && value > 0n && call.to && !FREE.test(call.type ?? '')) {
+      found.push({ txHash, from: call.from, to: call.to, value, path: path.join('.') });
     }
-    for (const [index, inner] of (one.calls ?? []).entries()) visit(inner, [...path, index]);
+    for (const [index, inner] of (call.calls ?? []).entries()) visit(inner, [...path, index]);
   };
   if (root) visit(root, []);
   return found;
@@ -276,9 +276,9 @@ function parityPayments(traces: ParityTrace[]): ChainPayment[] {
   const failed = traces.filter(({ error }) => error);
   const isReverted = ({ transactionHash, traceAddress }: ParityTrace) =>
     failed.some(
-      (one) =>
-        one.transactionHash === transactionHash &&
-        one.traceAddress.every((part, index) => part === traceAddress[index]),
+      (holding) =>
+        holding.transactionHash === transactionHash &&
+        holding.traceAddress.every((part, index) => part === traceAddress[index]),
     );
   return traces.flatMap((trace): ChainPayment[] => {
     const { type, action, result, traceAddress, transactionHash } = trace;

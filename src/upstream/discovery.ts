@@ -128,20 +128,20 @@ function createRowsReader(url: string, timeoutMs: number) {
   }
 
   return async (query: ProviderQuery): Promise<RowsResult> => {
-    const [zero, one] = await firstPages(query);
-    if (isFailure(zero) && isFailure(one)) return one;
+    const [zeroth, first] = await firstPages(query);
+    if (isFailure(zeroth) && isFailure(first)) return first;
     const found = gather();
     let more = false;
-    for (const page of [zero, one]) {
+    for (const page of [zeroth, first]) {
       if (isFailure(page)) continue;
       const added = found.add(page);
       // A repeated first page (0 read as 1) shows nothing about further pages.
-      more = found.isFull(page) && (added || page === one);
+      more = found.isFull(page) && (added || page === first);
     }
     // Where pages start at 1, page 0 may be refused or break the service. If it does not respond, it may contain the first rows.
     const isMissing = (page: Answer, ...harmless: UpstreamFailure['status'][]) =>
       isFailure(page) && ![...BEYOND, ...harmless].includes(page.status);
-    let complete = !isMissing(zero, 'broken') && !isMissing(one);
+    let complete = !isMissing(zeroth, 'broken') && !isMissing(first);
     for (let next = 2; more && !found.isWhole(); next++) {
       const page = next < MAX_PAGES ? await askPage(query, next) : null;
       if (!page || isFailure(page)) {
@@ -154,7 +154,7 @@ function createRowsReader(url: string, timeoutMs: number) {
     if (found.isCut()) complete = false;
     const rows = found.rows();
     // The page that failed may be the one with rows.
-    const failed = [zero, one].find(isFailure);
+    const failed = [zeroth, first].find(isFailure);
     if (rows.length === 0 && !complete && failed) return failed;
     return { status: 'ok', rows: rows.flatMap((row) => toRow(row) ?? []), complete };
   };

@@ -29,7 +29,7 @@ export interface Interfaces {
   prices: Prices | null;
   all: readonly NetworkInterfaces[];
   /** The first network's, if this one is no longer configured. */
-  of(network: number): NetworkInterfaces;
+  onNetwork(network: number): NetworkInterfaces;
 }
 
 interface InterfacesOptions extends Pick<ProjectsOptions, 'newToken' | 'onTokens'> {
@@ -60,8 +60,8 @@ export async function openInterfaces(options: InterfacesOptions): Promise<Interf
   const labels = networkLabels(networks);
   const all: NetworkInterfaces[] = [];
   for (const [index, network] of networks.entries()) all.push(await openNetwork(options, network, labels[index], seal));
-  const byId = new Map(all.map((one) => [one.network.id, one]));
-  return { prices: openPrices(options, all), all, of: (network) => byId.get(network) ?? all[0]! };
+  const byId = new Map(all.map((network) => [network.network.id, network]));
+  return { prices: openPrices(options, all), all, onNetwork: (network) => byId.get(network) ?? all[0]! };
 }
 
 const MAX_PRICED_AT_START = 100;

@@ -95,7 +95,7 @@ export function createProjects(options: ProjectsOptions) {
     hasOperators: operatorGuildIds.length > 0,
     operatorId: operator?.projectId ?? null,
 
-    async of(guildId: string): Promise<ProjectAccess> {
+    async accessOf(guildId: string): Promise<ProjectAccess> {
       const stored = await store.projects.ofGuild(guildId, network);
       if (stored) return own(stored);
       if (!operatorGuildIds.includes(guildId)) {

@@ -130,8 +130,8 @@ describe('the block of a transfer', () => {
     for (const n of [11, 5, 4, 8]) await pipeline.receive({ ...block(n), direction: 'outgoing' });
     await pipeline.routed();
     const [history] = await pipeline.histories();
-    const { blockNumber, left = [] } = history!.transfer as SeenTransfer['transfer'];
-    expect([blockNumber, ...left.map(Number)]).toEqual([1_012, 4, 5, 6, 7, 8, 9, 10, 11]);
+    const { blockNumber, leftBlocks = [] } = history!.transfer as SeenTransfer['transfer'];
+    expect([blockNumber, ...leftBlocks.map(Number)]).toEqual([1_012, 4, 5, 6, 7, 8, 9, 10, 11]);
   });
 
   it('learns a block from another body if the first one had none, without showing a reorganization', async () => {

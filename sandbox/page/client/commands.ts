@@ -190,7 +190,7 @@ function optionValue({ option, text: typed, picked }: Field, guild: GuildState):
   const offered = offers(option, guild);
   const meant = offered.find(([label, value]) =>
     [label, typeof value === 'object' ? '' : String(value), label.slice(1)].some(
-      (one) => one.toLowerCase() === written.toLowerCase(),
+      (choice) => choice.toLowerCase() === written.toLowerCase(),
     ),
   );
   if (meant) return meant[1];

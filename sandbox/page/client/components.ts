@@ -22,34 +22,36 @@ export function components(state: MessageState, guild: GuildState | undefined): 
   const list = state.message.components ?? [];
   return list.length === 0
     ? nothing
-    : html`<div class="components">${list.map((one) => drawOne(one, state, guild))}</div>`;
+    : html`<div class="components">${list.map((component) => drawOne(component, state, guild))}</div>`;
 }
 
-function drawOne(one: APIMessageComponent, state: MessageState, guild: GuildState | undefined): unknown {
-  switch (one.type) {
+function drawOne(component: APIMessageComponent, state: MessageState, guild: GuildState | undefined): unknown {
+  switch (component.type) {
     case Component.ActionRow:
-      return html`<div class="row">${one.components.map((inner) => drawOne(inner, state, guild))}</div>`;
+      return html`<div class="row">${component.components.map((inner) => drawOne(inner, state, guild))}</div>`;
     case Component.Button:
-      return button(one, state);
+      return button(component, state);
     case Component.StringSelect:
     case Component.UserSelect:
     case Component.RoleSelect:
     case Component.MentionableSelect:
     case Component.ChannelSelect:
-      return html`<bell-select .owner=${{ menu: one, state, guild }}></bell-select>`;
+      return html`<bell-select .owner=${{ menu: component, state, guild }}></bell-select>`;
     case Component.TextDisplay:
-      return markdown(one.content, guild);
+      return markdown(component.content, guild);
     case Component.Section:
       return html`<div class="section">
-        <div>${one.components.map((inner) => drawOne(inner, state, guild))}</div>
-        ${drawOne(one.accessory as APIMessageComponent, state, guild)}
+        <div>${component.components.map((inner) => drawOne(inner, state, guild))}</div>
+        ${drawOne(component.accessory as APIMessageComponent, state, guild)}
       </div>`;
     case Component.Separator:
       return html`<hr>`;
     case Component.Container: {
-      const color = one.accent_color ? `border-left-color:#${one.accent_color.toString(16).padStart(6, '0')}` : '';
+      const color = component.accent_color
+        ? `border-left-color:#${component.accent_color.toString(16).padStart(6, '0')}`
+        : '';
       return html`<div class="embed container" .style=${color}>
-        <div class="inner">${one.components.map((inner) => drawOne(inner as APIMessageComponent, state, guild))}</div>
+        <div class="inner">${component.components.map((inner) => drawOne(inner as APIMessageComponent, state, guild))}</div>
       </div>`;
     }
     default:
@@ -57,18 +59,19 @@ function drawOne(one: APIMessageComponent, state: MessageState, guild: GuildStat
   }
 }
 
-function button(one: APIButtonComponent, state: MessageState): TemplateResult | typeof nothing {
-  const emoji = 'emoji' in one && one.emoji?.name ? html`<span aria-hidden="true">${one.emoji.name}</span> ` : nothing;
-  const label = 'label' in one && one.label ? one.label : nothing;
-  const name = label === nothing && 'emoji' in one ? (one.emoji?.name ?? '') : nothing;
-  if ('url' in one)
-    return html`<a class="button secondary" href=${/^https?:/.test(one.url) ? one.url : '#'} target="_blank" rel="noopener noreferrer"
+function button(data: APIButtonComponent, state: MessageState): TemplateResult | typeof nothing {
+  const emoji =
+    'emoji' in data && data.emoji?.name ? html`<span aria-hidden="true">${data.emoji.name}</span> ` : nothing;
+  const label = 'label' in data && data.label ? data.label : nothing;
+  const name = label === nothing && 'emoji' in data ? (data.emoji?.name ?? '') : nothing;
+  if ('url' in data)
+    return html`<a class="button secondary" href=${/^https?:/.test(data.url) ? data.url : '#'} target="_blank" rel="noopener noreferrer"
       >${emoji}${label} <span aria-hidden="true">↗</span></a>`;
-  if (!('custom_id' in one)) return nothing;
-  const pending = ui.pending.has(`${state.id} ${one.custom_id}`);
-  return html`<button class="button ${ButtonStyle[one.style].toLowerCase()}" ?disabled=${one.disabled ?? false} aria-busy=${pending}
-    aria-label=${name} data-custom-id=${one.custom_id}
-    @click=${() => void useComponent(state.id, one.custom_id)}>${emoji}${label}</button>`;
+  if (!('custom_id' in data)) return nothing;
+  const pending = ui.pending.has(`${state.id} ${data.custom_id}`);
+  return html`<button class="button ${ButtonStyle[data.style].toLowerCase()}" ?disabled=${data.disabled ?? false} aria-busy=${pending}
+    aria-label=${name} data-custom-id=${data.custom_id}
+    @click=${() => void useComponent(state.id, data.custom_id)}>${emoji}${label}</button>`;
 }
 
 function choicesOf(menu: APISelectMenuComponent, guild: GuildState | undefined): Choice[] {
@@ -183,7 +186,7 @@ export class BellSelect extends HTMLElement {
       this.#send();
       return;
     }
-    const without = this.values.filter((one) => one !== value);
+    const without = this.values.filter((picked) => picked !== value);
     if (without.length < this.values.length) this.values = without;
     else if (this.values.length < this.#max) this.values = [...this.values, value];
     this.#draw();

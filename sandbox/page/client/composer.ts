@@ -54,11 +54,11 @@ function guideView(chosen: Command): TemplateResult {
 
 function textLine(channel: string): TemplateResult {
   const { controls, active: descendant } = listAttributes();
-  const left = MAX_MESSAGE - draft.text.length;
+  const remaining = MAX_MESSAGE - draft.text.length;
   const counter =
     draft.text.length < COUNTED_FROM
       ? nothing
-      : html`<span class="counter ${left < 0 ? 'over' : ''}" role="status" aria-label="${left} characters left">${left}</span>`;
+      : html`<span class="counter ${remaining < 0 ? 'over' : ''}" role="status" aria-label="${remaining} characters left">${remaining}</span>`;
   return html`<textarea id="composer" class="text" autocomplete="off" rows=${linesOf(draft.text)}
     aria-label="Message #${channel}. Type / for commands" aria-autocomplete="list" aria-haspopup="listbox"
     aria-controls=${controls} aria-activedescendant=${descendant}

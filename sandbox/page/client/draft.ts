@@ -56,10 +56,10 @@ export function onText(value: string, isTyped = true): void {
       choose(typed.command, typed.rest, isTyped);
       return;
     }
-    const items = commandsLike(commands, value.slice(1)).map((one) => ({
-      label: `/${one.label}`,
-      detail: one.description,
-      pick: () => choose(one, ''),
+    const items = commandsLike(commands, value.slice(1)).map((command) => ({
+      label: `/${command.label}`,
+      detail: command.description,
+      pick: () => choose(command, ''),
     }));
     if (isTyped) showList(items, true);
   }
@@ -188,7 +188,7 @@ export function suggest(field: Field, guild: GuildState): void {
 async function complete(field: Field, guild: GuildState): Promise<InteractionState | undefined> {
   if (!draft.command) return undefined;
   const { name } = field.option;
-  const others = draft.fields.filter((one) => one !== field);
+  const others = draft.fields.filter((other) => other !== field);
   return interact({
     kind: 'autocomplete',
     name: draft.command.path,
@@ -201,7 +201,7 @@ function pick(field: Field, label: string, value: OptionInput): void {
   field.text = label;
   field.picked = { text: label, value };
   clearList();
-  const another = draft.fields.some((one) => one.text === '' && !one.picked);
+  const another = draft.fields.some((field) => field.text === '' && !field.picked);
   if (another) focusNext();
   else draw();
 }

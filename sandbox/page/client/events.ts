@@ -114,14 +114,14 @@ function stepsOf(transaction: TrackedTransaction, now: number): Step[] {
 
 /** `#alerts and #treasury (Harbor DAO)`. */
 function placesOf({ posted }: TrackedTransaction): string {
-  const places = new Map<string, Set<string>>();
+  const placesByServer = new Map<string, Set<string>>();
   for (const post of posted) {
     const channel = channelOf(post.channelId);
     const server = guildOf(channel?.guildId ?? '')?.name ?? '';
-    places.set(server, (places.get(server) ?? new Set()).add(placeOf(channel?.name, post)));
+    placesByServer.set(server, (placesByServer.get(server) ?? new Set()).add(placeOf(channel?.name, post)));
   }
   const list = new Intl.ListFormat('en-US');
-  return [...places]
+  return [...placesByServer]
     .map(([server, channels]) => `${list.format(channels)}${server === '' ? '' : ` (${server})`}`)
     .join(', ');
 }

@@ -131,7 +131,7 @@ function readLines(source: string): Block[] {
     else if (heading)
       blocks.push({ type: 'heading', level: heading[1]!.length as 1 | 2 | 3, children: readInline(heading[2]!) });
     else if (quoted.length > 0) {
-      const inner = rest ? quoted.join('\n').slice(4) : quoted.map((one) => one.slice(2)).join('\n');
+      const inner = rest ? quoted.join('\n').slice(4) : quoted.map((line) => line.slice(2)).join('\n');
       blocks.push({ type: 'quote', children: readLines(inner) });
       at += quoted.length - 1;
     } else if (items.length > 0) {
@@ -139,7 +139,7 @@ function readLines(source: string): Block[] {
       blocks.push({
         type: 'list',
         ordered,
-        items: items.map((one) => readInline(one.replace(/^\s*(?:[-*]|\d+\.) /, ''))),
+        items: items.map((item) => readInline(item.replace(/^\s*(?:[-*]|\d+\.) /, ''))),
       });
       at += items.length - 1;
     } else lines.push(line);

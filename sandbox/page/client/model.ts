@@ -96,9 +96,9 @@ function applyDiscordEvent(all: Model, event: ControlEvent): void {
   all.edition++;
 }
 
-function replaced<T>(list: readonly T[], one: T, key: (one: T) => string): T[] {
-  const at = list.findIndex((other) => key(other) === key(one));
-  return at < 0 ? [...list, one] : list.with(at, one);
+function replaced<T>(list: readonly T[], item: T, key: (one: T) => string): T[] {
+  const at = list.findIndex((other) => key(other) === key(item));
+  return at < 0 ? [...list, item] : list.with(at, item);
 }
 
 function forgetOldest(map: Map<string, unknown>, kept: number): void {
@@ -119,7 +119,11 @@ export function onNetwork(all: Model, network: number): Model {
   const { second } = all.world;
   if (second === null || second === 'starting') return all;
   const world = network === 0 ? all.world : { ...all.world, ...second };
-  return { ...all, world, transactions: new Map([...all.transactions].filter(([, one]) => one.network === network)) };
+  return {
+    ...all,
+    world,
+    transactions: new Map([...all.transactions].filter(([, transaction]) => transaction.network === network)),
+  };
 }
 
 /** While the bot connects, its receiver may not be listening. */
@@ -178,7 +182,10 @@ export function channelsFor(guild: GuildState, userId: string): ChannelState[] {
   return seen
     .filter((channel) => !isThread(channel))
     .sort(order)
-    .flatMap((channel) => [channel, ...seen.filter((one) => isThread(one) && one.parentId === channel.id).sort(order)]);
+    .flatMap((channel) => [
+      channel,
+      ...seen.filter((thread) => isThread(thread) && thread.parentId === channel.id).sort(order),
+    ]);
 }
 
 /** What the person sees, oldest first: messages, and commands that failed. */
@@ -187,8 +194,11 @@ export function timeline(channelId: string, userId: string): (MessageState | Int
     (message) => message.channelId === channelId && (message.visibleTo === null || message.visibleTo === userId),
   );
   const failures = [...(model?.interactions.values() ?? [])].filter(
-    (one) =>
-      one.channelId === channelId && one.userId === userId && one.status === 'failed' && one.kind !== 'autocomplete',
+    (interaction) =>
+      interaction.channelId === channelId &&
+      interaction.userId === userId &&
+      interaction.status === 'failed' &&
+      interaction.kind !== 'autocomplete',
   );
   return [...messages, ...failures].sort(byAge);
 }
@@ -204,9 +214,9 @@ export function newestIn(channelId: string): string {
 
 export function addressName(address: string): string | null {
   const same = (other: string): boolean => other.toLowerCase() === address.toLowerCase();
-  const wallet = Object.entries(model?.world.wallets ?? {}).find(([, one]) => same(one));
+  const wallet = Object.entries(model?.world.wallets ?? {}).find(([, thread]) => same(thread));
   if (wallet) return wallet[0];
-  const token = Object.entries(model?.world.tokens ?? {}).find(([, one]) => same(one.address));
+  const token = Object.entries(model?.world.tokens ?? {}).find(([, thread]) => same(thread.address));
   if (!token) return null;
   return token[0] === 'hostile' ? 'hostile token' : token[0] === 'fake' ? 'fake HUSD' : `${token[1].name} token`;
 }

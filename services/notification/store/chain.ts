@@ -63,7 +63,7 @@ export function createChainStore(db: Database.Database, deliveries: DeliveryStor
         kept.push(...deliveries.keep(found.slice(from, from + SLICE)));
         deliveries.prune(state.get()!.nextBlock - REMEMBERED_BLOCKS);
         if (!isLast) return true;
-        for (const one of unreadable) quarantine.run({ ...one, number, hash, now });
+        for (const transfer of unreadable) quarantine.run({ ...transfer, number, hash, now });
         finish();
         return true;
       })();

@@ -88,11 +88,11 @@ export function createOutboxStore(db: Database.Database) {
     nextDueAt: (webhookId: string): number | undefined => nextDueAt.get(webhookId) ?? undefined,
     /** By rank and then what fell due last: after `skip` others, and none of `except`. */
     nextDue(webhookId: string, now: number, skip = 0, except: readonly number[] = []): Delivery | undefined {
-      let left = skip;
+      let toSkip = skip;
       for (const rank of RANKS) {
-        const ids = due.all(webhookId, rank, now, left + except.length + 1).filter((id) => !except.includes(id));
-        if (ids.length > left) return full.get(ids[left]!);
-        left -= ids.length;
+        const ids = due.all(webhookId, rank, now, toSkip + except.length + 1).filter((id) => !except.includes(id));
+        if (ids.length > toSkip) return full.get(ids[toSkip]!);
+        toSkip -= ids.length;
       }
       return undefined;
     },

@@ -255,7 +255,7 @@ function fill(
   const transactions = [...byTransaction.values()];
   return {
     rendered: transactions.map(({ rendered }) => rendered),
-    headlines: roles.length === 0 ? [] : transactions.map((one) => headlineAbove(one.alerts, context)),
+    headlines: roles.length === 0 ? [] : transactions.map((transaction) => headlineAbove(transaction.alerts, context)),
     used,
   };
 }

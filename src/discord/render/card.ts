@@ -188,7 +188,7 @@ function headline(shown: Shown, what: string | undefined): string {
     const words = parts.length === 1 && what === undefined ? swapWords(part, context) : null;
     return words === null ? countOf(alerts, context) : t('alert.swap', words);
   }
-  if (parts.some((one) => one.kind === 'swap' || one.view !== part.view)) return countOf(alerts, context);
+  if (parts.some((other) => other.kind === 'swap' || other.view !== part.view)) return countOf(alerts, context);
   if (parts.length === 1) return t(`alert.${part.view}`, { what: what ?? partWords(part, context) });
   const sum = what === undefined ? sumWords(shown) : null;
   return t(`alert.${part.view}`, { what: sum ?? countOf(alerts, context) });

@@ -122,13 +122,14 @@ export function titleOnly(all: Alerts, given: RenderContext): string {
   const shown = shownOf(all, { ...given, unlinked: true });
   const { parts, context } = shown;
   const known = parts.filter((part) => part.alerts.some(isKnown)).slice(0, MAX_LEGS);
-  const titled = known.length === 0 || onlySum(shown) !== null ? [shown] : known.map((part) => alone(part, context));
+  const titled =
+    known.length === 0 || onlySum(shown) !== null ? [shown] : known.map((part) => titledAlone(part, context));
   const rest = transferCount(all) - transferCount(titled.flatMap(({ alerts }) => alerts));
   const titles = [titled.map(titleOf).join(' · '), ...andMore(rest, context)].join(' ');
   return `${titles} · ${transactionFact(all[0], context)}`;
 }
 
-const alone = (part: AlertPart, context: RenderContext): Shown => ({
+const titledAlone = (part: AlertPart, context: RenderContext): Shown => ({
   alerts: part.alerts as Alerts,
   parts: [part],
   worthless: [],
@@ -140,7 +141,7 @@ function headlineOf(all: Alerts, given: RenderContext): string {
   const shown = shownOf(all, { ...given, linksTokens: false, plainNames: true });
   const { alerts, parts, context } = shown;
   const isOne = parts.length === 1 || onlySum(shown) !== null;
-  const titled = isOne ? shown : alone(parts[0], context);
+  const titled = isOne ? shown : titledAlone(parts[0], context);
   const more = isOne ? [] : andMore(parts.length - 1, context);
   const words = [`${titleOf(titled)}${ways(parts[0], titled.alerts, context)}`, ...more].join(' ');
   const { icon } = VIEW_STYLES.several;
@@ -257,7 +258,7 @@ function factsOf(shown: Shown): string[] {
   const own = ownFacts(alerts, context);
   const [part] = parts;
   if (parts.length > MAX_LEGS) return [...own, ...sums(shown)];
-  if (parts.length > 1) return [...own, ...parts.flatMap((one) => legs(one, context))];
+  if (parts.length > 1) return [...own, ...parts.flatMap((part) => legs(part, context))];
   if (part.kind !== 'swap') return [...own, ...worthOfAll(part.alerts, context), ...wayFacts(part, context)];
   const other = counterpartyOf(part, context);
   if (other === undefined) return [...own, ...(part.alerts.length > MAX_LEGS ? sums(shown) : legs(part, context))];

@@ -16,17 +16,17 @@ async function fittingRows<Item>(
   head: string,
   items: Iterable<Item> | AsyncIterable<Item>,
   rowOf: (item: Item) => string,
-): Promise<{ rows: string[]; left: number }> {
+): Promise<{ rows: string[]; omitted: number }> {
   const rows: string[] = [];
   let bytes = head.length;
-  let left = 0;
+  let omitted = 0;
   for await (const item of items) {
-    const row = left > 0 ? '' : rowOf(item);
+    const row = omitted > 0 ? '' : rowOf(item);
     bytes += Buffer.byteLength(row) + 2;
-    if (bytes > MAX_FILE_BYTES) left++;
+    if (bytes > MAX_FILE_BYTES) omitted++;
     else if (rows.push(row) % ROWS_PER_TURN === 0) await turnOfTheLoop();
   }
-  return { rows, left };
+  return { rows, omitted };
 }
 
 const ALERTS_HEAD = 'received,transaction,block,kind,from,to,token,symbol,amount,token id,times,direction,warnings';
@@ -74,11 +74,13 @@ export async function activityCsv(
   names: ReadonlyMap<AddressText, string>,
   networks: readonly Network[],
   { above, below }: { above: readonly string[]; below: readonly string[] },
-): Promise<{ csv: string; left: number }> {
+): Promise<{ csv: string; omitted: number }> {
   const called = new Map(networks.map(({ id, name }) => [id, name]));
   const head = called.size > 1 ? `${ACTIVITY_HEAD},network` : ACTIVITY_HEAD;
-  const { rows, left } = await fittingRows(head, movements, (one) => activityRow(one, address, names, called));
-  return { csv: [head, ...above, ...rows.reverse(), ...below].join('\r\n'), left };
+  const { rows, omitted } = await fittingRows(head, movements, (movement) =>
+    activityRow(movement, address, names, called),
+  );
+  return { csv: [head, ...above, ...rows.reverse(), ...below].join('\r\n'), omitted };
 }
 
 function activityRow(

@@ -117,7 +117,7 @@ function introOf(alerts: Alert[], reason: DigestReason, hasFile: boolean, contex
 
 /** What the service did not deliver, and how late the latest is. */
 function foundLines(alerts: readonly Alert[], context: RenderContext): string[] {
-  const lateness = ({ warnings }: Alert) => warnings.find((one) => one.kind === 'found')?.ms ?? null;
+  const lateness = ({ warnings }: Alert) => warnings.find((warning) => warning.kind === 'found')?.ms ?? null;
   const found = alerts.filter((alert) => lateness(alert) !== null);
   const ms = found.reduce((most, alert) => Math.max(most, lateness(alert)!), 0);
   const words = { ...counted(transferCount(found), context), duration: duration(ms, context) };

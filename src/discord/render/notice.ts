@@ -36,13 +36,13 @@ export function renderSilence(silences: Silence[], language: string | null, now:
     const gap = duration(gapMs, { language: chosen });
     return t('silence.address', { name, address: `\`${checksumAddress(address)}\``, gap, ago: ago(lastEventAt) });
   });
-  const left = silences.length - lines.length;
+  const omitted = silences.length - lines.length;
   const { feedAt } = silences[0]!;
   const dead = silences.every((silence) => isFeedSilent(silence, now));
   const feed =
     feedAt === null ? t('silence.feedNever') : t(dead ? 'silence.feed' : 'silence.quiet', { ago: ago(feedAt) });
   const title = dead ? t('silence.titleFeed') : t('silence.title', { count: silences.length });
-  const text = [...lines, ...(left > 0 ? [t('silence.more', { count: left })] : []), '', feed, t('silence.once')];
+  const text = [...lines, ...(omitted > 0 ? [t('silence.more', { count: omitted })] : []), '', feed, t('silence.once')];
   return noticeBody(title, text.join('\n'), reference);
 }
 

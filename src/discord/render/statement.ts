@@ -120,7 +120,7 @@ export function renderStatement(
   const sums = wallets.flatMap(({ statement }) => statement.sums);
   const off = sums.filter(isOff).length;
   const unknown = sums.filter((sum) => differenceOf(sum) === null).length;
-  const left = texts.length - shown.length;
+  const omitted = texts.length - shown.length;
   const dates = new Intl.DateTimeFormat(chosen, { timeZone: plan.timezone ?? 'UTC', dateStyle: 'medium' });
   const title = t(`notice.statement.${plan.period}`, { dates: dates.formatRange(since, until - 1) });
   const lines = [
@@ -129,7 +129,7 @@ export function renderStatement(
     ...(off + unknown === 0 ? [t('notice.statement.adds')] : []),
     '',
     shown.join('\n\n'),
-    ...(left > 0 ? ['', t('notice.statement.more', { count: left })] : []),
+    ...(omitted > 0 ? ['', t('notice.statement.more', { count: omitted })] : []),
   ];
   return noticeBody(title, lines.join('\n'), reference);
 }

@@ -126,7 +126,7 @@ export function worthOfAll(alerts: readonly Alert[], { t, language }: RenderCont
   if (sum !== null) return sum === 0n ? [] : [writeWorth(inDollars(sum), language)];
   const isAsked = ({ transfer, matches }: Alert) =>
     transfer.price === null &&
-    matches.some((one) => (one.minimumUsd ?? (one.mention === null ? null : one.mentionMinimumUsd)) !== null);
+    matches.some((match) => (match.minimumUsd ?? (match.mention === null ? null : match.mentionMinimumUsd)) !== null);
   return alerts.some(isAsked) ? [t('alert.unknownPrice')] : [];
 }
 
@@ -167,10 +167,10 @@ function shortId(id: string): string {
 /** The first texts that fit into so many characters; each takes `gap` more. */
 export function fitting(texts: Iterable<string>, room: number, gap = 1): string[] {
   const shown: string[] = [];
-  let left = room;
+  let remaining = room;
   for (const text of texts) {
-    left -= text.length + gap;
-    if (left < 0) break;
+    remaining -= text.length + gap;
+    if (remaining < 0) break;
     shown.push(text);
   }
   return shown;
@@ -182,7 +182,7 @@ export const andMore = (rest: number, context: RenderContext): string[] =>
 /** The guild's own name, from its address book or the label of a subscription; null: the address has none. */
 export function nameOf(address: AddressText, alerts: readonly Alert[], context: RenderContext): string | null {
   for (const { labels, matches } of alerts) {
-    const label = labels[address] ?? matches.find((one) => one.address === address && one.label !== null)?.label;
+    const label = labels[address] ?? matches.find((match) => match.address === address && match.label !== null)?.label;
     if (label !== undefined && label !== null) return named(label, context);
   }
   return null;

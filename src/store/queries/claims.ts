@@ -77,7 +77,7 @@ async function nextDue(
 async function takeLane(
   sql: Sql,
   channelId: string,
-  { limit, alone }: ClaimOptions,
+  { limit, withoutCompanions }: ClaimOptions,
   taken: Omit<DueAlerts, 'alerts' | 'transactions'>,
   now: number,
 ): Promise<DueAlerts> {
@@ -87,7 +87,7 @@ async function takeLane(
     SELECT count(*) FROM (
       SELECT DISTINCT t.network, t.tx_hash FROM alerts a JOIN transfers t ON t.id = a.transfer_id ${those}
       LIMIT ${BACKLOG_TRANSACTIONS + 1}) AS hashes`;
-  const alerts = alone
+  const alerts = withoutCompanions
     ? first
     : byTransaction([...first, ...(await companions(sql, channelId, taken.lane.hold, now, first))]);
   return { ...taken, alerts, transactions: transactions! };
@@ -166,7 +166,7 @@ async function nextOf(sql: Sql, channelId: string, options: ClaimOptions, now: n
   const found = await nextDue(sql, channelId, options, now);
   if ('alerts' in found) {
     // In its own message, each alert would show half of a swap.
-    const isSingle = found.reason === null && !options.alone;
+    const isSingle = found.reason === null && !options.withoutCompanions;
     const joins = isSingle ? await joinable(sql, channelId, found.alerts, found.lane.isSignificant, now) : [];
     return { status: 'alerts', joins, ...found };
   }

@@ -153,8 +153,8 @@ export const balances: QueriesOf<BalanceFacts> = {
     };
   }),
 
-  keep: write(async (sql, left, isShown, now) => {
-    const byTransfer = Map.groupBy(left, ({ transferId }) => transferId);
+  keep: write(async (sql, balances, isShown, now) => {
+    const byTransfer = Map.groupBy(balances, ({ transferId }) => transferId);
     const ids = [...byTransfer.keys()];
     const found = await sql.all<{ id: number; transfer: Transfer }>`
       SELECT id, data AS transfer_json FROM transfers WHERE id ${isIn(ids)}`;

@@ -8,7 +8,7 @@ export const inbox: QueriesOf<Inbox> = {
   append: receive(async (sql, deliveries) => {
     await countUsage(sql, deliveries);
     const rows = await insertAll<{ id: number }>(sql, 'inbox', deliveries, 'RETURNING id');
-    return rows.map(({ id }) => id).toSorted((one, other) => one - other);
+    return rows.map(({ id }) => id).toSorted((a, b) => a - b);
   }),
 
   next: read(nextRows),

@@ -101,10 +101,10 @@ async function otherForms(sql: Sql, queries: readonly RoutingQuery[], known: Rea
     ...(kind === 'native' ? [{ txHash: `block${blockNumber}`, scope, isFound: false }] : []),
   ]);
   // A transaction may have thousands of transfers, which are read once.
-  const places = distinct(rowsOf);
+  const keys = distinct(rowsOf);
   const near = await sql.all<StoredTransfer>`
     SELECT DISTINCT ${SEEN}
-    FROM ${rows(places, 'q (tx_hash text, scope bigint, is_found bigint)')} CROSS JOIN transfers t
+    FROM ${rows(keys, 'q (tx_hash text, scope bigint, is_found bigint)')} CROSS JOIN transfers t
     WHERE substr(t.tx_hash, 3, 8) = substr(q.tx_hash, 3, 8) AND t.tx_hash = q.tx_hash AND +t.scope = q.scope
       AND (t.mined_at IS NOT NULL OR q.is_found = 1)`;
   const found = new Map<string, StoredTransfer>();
@@ -167,7 +167,7 @@ async function newTransfers(
 ): Promise<{ watched: Watched[]; covered: number }> {
   const networks = new Map(scopes.map(({ scope, network }) => [scope, network]));
   const asked = (some: readonly RoutingQuery[]) => {
-    const places = some.flatMap((query) => {
+    const keys = some.flatMap((query) => {
       const { scope } = query;
       const network = networks.get(scope);
       if (network === undefined) return [];
@@ -175,7 +175,7 @@ async function newTransfers(
         (address) => [`${scope} ${address}`, { scope, network, asked: address }] as const,
       );
     });
-    return [...new Map(places).values()];
+    return [...new Map(keys).values()];
   };
   const fresh = queries.filter(({ transferKey }) => !known.has(transferKey));
   const counted = await sql.all<{ address: string; scope: number; n: number }>`

@@ -190,7 +190,9 @@ async function release(sql: Sql, { id, guildId }: Subscription, isAll: boolean, 
   const quiet = await selected(sql, part`WHERE guild_id = ${guildId} AND quiet IS NOT NULL`);
   // Not at the start: what it imports takes 17 ms of the start of each thread, and 3 MB.
   const { isQuiet } = await import('../../domain/schedule.ts');
-  const asleep = new Set(quiet.filter((one) => isQuiet(one, timezone, now)).map((one) => one.id));
+  const asleep = new Set(
+    quiet.filter((subscription) => isQuiet(subscription, timezone, now)).map((subscription) => subscription.id),
+  );
   const isPing = ({ mayMention, subscription }: StoredMatch) => mayMention && asleep.has(subscription);
   for (const { id: alertId, matches: stored } of freed) {
     if (!stored.some(isPing)) continue;

@@ -33,7 +33,7 @@ export const tokens: QueriesOf<Tokens> = {
       ORDER BY checked_at DESC, token LIMIT ${MAX_LISTED}`;
     const keyOf = ({ network: on, token }: KnownToken) => `${on} ${token}`;
     const met = new Set(seen.map(keyOf));
-    return [...seen, ...listed.filter((one) => !met.has(keyOf(one)))];
+    return [...seen, ...listed.filter((token) => !met.has(keyOf(token)))];
   }),
 };
 

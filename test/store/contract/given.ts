@@ -245,7 +245,7 @@ export async function refuse(store: Store, changed: Partial<NewBatch> = {}): Pro
   return (await store.deadLetters.list(99)).at(-1)!;
 }
 
-export const TAKE: ClaimOptions = { limit: 1_000, alone: false, mayEdit: true };
+export const TAKE: ClaimOptions = { limit: 1_000, withoutCompanions: false, mayEdit: true };
 
 export const next = async ({ outbox }: Store, now = NOW, channelId = CHANNEL): Promise<NextMessage> =>
   (await outbox.claim(channelId, TAKE, now))!.next;

@@ -27,7 +27,7 @@ async function plansOf(calls: (store: Store) => Promise<unknown>): Promise<{ tex
 it('finds the transfers of transactions by their hashes, not among all of a network, a scope or a channel', async () => {
   const plans = await plansOf(async (store) => {
     await contextOf(store, 9, { isFound: true });
-    await store.outbox.claim(CHANNEL, { limit: 10, alone: false, mayEdit: true }, NOW);
+    await store.outbox.claim(CHANNEL, { limit: 10, withoutCompanions: false, mayEdit: true }, NOW);
     await store.chainChecks.stored(0, { after: 0, upTo: 9 }, [], [txHash(1)]);
   });
   const ofTransfers = plans.filter(({ text }) => text.includes('.tx_hash = '));
