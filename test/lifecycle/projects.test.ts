@@ -109,6 +109,8 @@ it('limits a server’s own receiver URL to that server, through restarts and a 
   expect(lines(harbor.alerts)).toHaveLength(1);
 
   discord.act({ do: 'channel.delete', channelId: harbor.alerts });
+  const unseen = event();
+  await accepted(() => bot.post(unseen));
   const status = async () => JSON.stringify(await use('status', harbor.general));
   await until('/status reports the blocked channel', async () =>
     (await status()).includes('deleted, or I lost access'),
