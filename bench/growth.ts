@@ -117,7 +117,7 @@ async function route(store: Store, subscriptions: number): Promise<number> {
     clock: systemClock,
     log: pino({ level: 'silent' }),
     networks: new Map([[0, { chainId: null, operatorProject: null, catalog: null, nativeSymbol: undefined }]]),
-    outbox: { wake: () => undefined },
+    outbox: { wake: () => undefined, rescan: async () => undefined },
     count(events) {
       left -= events;
       if (left === 0) done.resolve();

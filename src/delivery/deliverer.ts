@@ -232,8 +232,7 @@ export function startDeliverer(options: DelivererOptions) {
   return {
     /** Resolves once everything that an earlier process left is known. */
     loaded: rescan(),
-    ...({ wake } satisfies Outbox),
-    rescan,
+    ...({ wake, rescan } satisfies Outbox),
     relabel,
     guildRemoved: membership.recordRemoval,
     guildChanged(guildId: string, channelId?: string): void {

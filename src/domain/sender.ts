@@ -50,4 +50,6 @@ export interface SendingPause {
 /** The seam to the deliverer. Calls are only hints: whatever is stored is found a minute later without them. */
 export interface Outbox {
   wake(targets: readonly AlertTarget[]): void;
+  /** For channels that cannot be named; resolves once they are known. */
+  rescan(): Promise<void>;
 }

@@ -33,6 +33,8 @@ export function startRouter(options: RouterOptions) {
   const markRepeat = createRepeatMarker();
   const quarantine = limitQuarantine(store, options);
   let isWanted = false;
+  /** A commit failed, but it may be stored. */
+  let isUnconfirmed = false;
   let tookMs = 0;
   let isClosing = false;
   let cancelRetry = (): void => undefined;
@@ -53,6 +55,8 @@ export function startRouter(options: RouterOptions) {
       try {
         await yieldToReceiver();
         let rows = await next();
+        if (isUnconfirmed) void outbox.rescan();
+        isUnconfirmed = false;
         while (rows.length > 0 && !isClosing) {
           const began = performance.now();
           rows = await route(rows.map(parseRow));
@@ -62,6 +66,7 @@ export function startRouter(options: RouterOptions) {
       } catch (error) {
         if (isClosing) return;
         log.error({ err: error }, 'routing paused');
+        isUnconfirmed = true;
         // Only one retry, however often it was woken: retries that add up would fill the disk with log lines.
         cancelRetry();
         cancelRetry = clock.after(PAUSE_MS, wake);

@@ -63,7 +63,7 @@ async function callsADay(addresses: number, blockSeconds: number, confirmations:
     confirmations,
     store: store as never,
     inbox: { wake: () => undefined },
-    outbox: { wake: () => undefined },
+    outbox: { wake: () => undefined, rescan: async () => undefined },
     onFound: () => undefined,
     clock,
     log: pino({ level: 'silent' }),

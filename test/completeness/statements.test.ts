@@ -153,7 +153,7 @@ async function post(change: Partial<Given> = {}) {
     },
     chains: new Map([[0, null]]),
     render: () => ({}) as never,
-    outbox: { wake: () => undefined },
+    outbox: { wake: () => undefined, rescan: async () => undefined },
     clock: { ...manual, now: () => now },
     log: pino({ level: 'silent' }),
   });

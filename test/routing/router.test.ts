@@ -46,7 +46,10 @@ async function start() {
   const router = startRouter({
     store: observed,
     receiver: { isBusy: () => state.isBusy },
-    outbox: { wake: (targets) => void reported.push(...targets.map(({ channelId }) => channelId)) },
+    outbox: {
+      wake: (targets) => void reported.push(...targets.map(({ channelId }) => channelId)),
+      rescan: async () => undefined,
+    },
     clock,
     log: testLog(),
     networks: new Map([[0, { chainId: null, operatorProject: null, catalog: null, nativeSymbol: undefined }]]),
