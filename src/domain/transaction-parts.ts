@@ -12,7 +12,10 @@ export type View = 'incoming' | 'outgoing' | 'internal' | 'self' | 'mint' | 'bur
 
 export type Part<T> =
   | { kind: 'line'; view: View; alerts: [T] }
+  | { kind: 'sweep'; view: View; alerts: T[] }
   | { kind: 'swap'; wallet: AddressText; gave: T[]; got: T[]; alerts: T[] };
+
+const MIN_SWEEP = 3;
 
 /** Self-transfers, mints and burns come before the direction. */
 export function viewOf({ matches, transfer }: GroupedAlert): View {
@@ -47,10 +50,16 @@ export function isSuspect({ warnings }: GroupedAlert): boolean {
 }
 
 export function partsOf<T extends GroupedAlert>(alerts: readonly T[]): Part<T>[] {
+  if (alerts.length === 1) return [{ kind: 'line', view: viewOf(alerts[0]!), alerts: [alerts[0]!] }];
   const swaps = swapsOf(alerts);
   const swapped = new Set(swaps.flatMap((swap) => swap.alerts));
   const kept = alerts.filter((alert) => !swapped.has(alert));
-  const others = kept.map((alert): Part<T> => ({ kind: 'line', view: viewOf(alert), alerts: [alert] }));
+  const alike = [...Map.groupBy(kept, sweepKey).entries()];
+  const others = alike.flatMap(([key, list]): Part<T>[] => {
+    const view = viewOf(list[0]!);
+    if (key !== null && list.length >= MIN_SWEEP) return [{ kind: 'sweep', view, alerts: list }];
+    return list.map((alert) => ({ kind: 'line', view: viewOf(alert), alerts: [alert] }));
+  });
   const place = new Map(alerts.map((alert, index) => [alert, index]));
   const first = (part: Part<T>) => Math.min(...part.alerts.map((alert) => place.get(alert)!));
   return [...swaps, ...others].sort((a, b) => first(a) - first(b));
@@ -83,6 +92,26 @@ function onlyAsset(alerts: readonly GroupedAlert[]): Asset | null {
   const assets = new Set(alerts.map(({ transfer }) => (transfer.kind === 'native' ? 'native' : transfer.token)));
   const [asset] = assets;
   return assets.size === 1 ? (asset ?? null) : null;
+}
+
+/** Equal for NFTs that are shown as one sweep; null for transfers that are shown alone. */
+function sweepKey(alert: GroupedAlert): string | null {
+  const { token, tokenId, tokenIdExact, from, to } = alert.transfer;
+  if (!isItem(alert.transfer) || isSuspect(alert)) return null;
+  if (token === null || tokenId === null || !tokenIdExact) return null;
+  const view = viewOf(alert);
+  switch (view) {
+    case 'incoming':
+    case 'mint':
+      return `${view} ${token} ${to}`;
+    case 'outgoing':
+    case 'burn':
+      return `${view} ${token} ${from}`;
+    case 'internal':
+    case 'self':
+    case 'token':
+      return `${view} ${token} ${from} ${to}`;
+  }
 }
 
 /** In the smallest unit; null: their amounts cannot be added. */

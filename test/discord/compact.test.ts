@@ -137,9 +137,9 @@ describe('compact alerts of a transaction', () => {
       '🔄 Treasury −1,200 USDC → +0.41 ETH\n-# with 0xcc95E8…cf6430',
     ],
     [
-      'several NFTs of one collection',
-      ['3', '10'].map((id) => compact({ txHash: HASH, ...key(id) })),
-      '📥 Treasury +2 × Harbor Keys in 2 transfers\n-# + Harbor Keys #3 from 0xcc95E8…cf6430 · + Harbor Keys #10 from 0xcc95E8…cf6430',
+      'a sweep, with its IDs',
+      ['3', '1', '2', '10'].map((id) => compact({ txHash: HASH, ...key(id) })),
+      '📥 Treasury +4 × Harbor Keys\n-# #1–#3, #10 · from 0xcc95E8…cf6430',
     ],
     [
       'different directions, each with its own sign',

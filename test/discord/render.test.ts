@@ -130,7 +130,7 @@ it('shows every alert in exactly one embed, whatever shares a transaction and a 
         left.splice(0, used);
       }
       const text = reported.join('\n');
-      // The sums of a long transaction name five of its senders and count the others.
+      // A sweep names five of its senders and counts the others.
       const unnamed = [...text.matchAll(/and ([\d,]+) more/g)].reduce((sum, [, more]) => sum + Number(more), 0);
       const named = list.map((_, n) => times(text, `\`${checksumAddress(other(n))}\``));
       expect(Math.max(...named)).toBe(1);
@@ -162,14 +162,13 @@ it('shows every digit of a plain-text alert raw in any language, and a token ID 
   expect(reported.map((text) => /`([^`]*)` \(\S+\)/.exec(text)![1])).toEqual([huge, '#7', `${huge} × #${huge}`]);
 });
 
-it('sums up NFTs of one collection in the title, and lists each with its ID below the parties', () => {
-  const ids = ['3', '1', `9${'0'.repeat(70)}`];
+it('shows a sweep as one line with a count, its IDs and both parties', () => {
+  const ids = ['3', '1', '2', '10', `9${'0'.repeat(70)}`];
   const { payload, used } = render(...ids.map((id) => alertOf({ txHash: HASH, ...key(id) })));
-  expect(used).toBe(3);
-  const [embed] = payload.embeds!;
-  expect(embed!.title).toBe('📥 Incoming · 3 × `Harbor Keys` in 3 transfers');
-  expect(embed!.description).toMatch(/#3\*\*\n.*#1\*\*\n.*#90000000…00000000\*\*/s);
-  for (const part of [ALICE, TREASURY, KEYS]) expect(times(read(embed!), checksumAddress(part))).toBe(1);
+  expect(used).toBe(5);
+  expect(payload.embeds![0]!.title).toBe('📥 Incoming · 5 × `Harbor Keys`');
+  expect(payload.embeds![0]!.description).toContain('#1–#3, #10, #90000000…00000000');
+  for (const part of [ALICE, TREASURY, KEYS]) expect(read(payload.embeds![0]!)).toContain(checksumAddress(part));
 });
 
 describe('self-transfers, mints and burns', () => {
@@ -193,11 +192,14 @@ describe('self-transfers, mints and burns', () => {
   });
 });
 
-it('shortens a token ID that is too long for a line', () => {
-  const titleOf = (tokenId: string) => embedsOf(alertOf(key(tokenId)))[0]!.title;
+it('shows a token ID that is too long for its line in full below', () => {
   const id = '1234567890'.repeat(7);
-  expect(titleOf(id)).toBe('📥 Incoming · `Harbor Keys` #12345678…34567890');
-  expect(titleOf(id.slice(0, 24))).toBe(`📥 Incoming · \`Harbor Keys\` #${id.slice(0, 24)}`);
+  const of = (tokenId: string) => embedsOf(alertOf(key(tokenId)))[0]!;
+  expect(of(id).title).toBe('📥 Incoming · `Harbor Keys` #12345678…34567890');
+  expect(of(id).fields).toContainEqual({ name: 'Token ID', value: `\`${id}\`` });
+  const short = of(id.slice(0, 24));
+  expect(short.title).toBe(`📥 Incoming · \`Harbor Keys\` #${id.slice(0, 24)}`);
+  expect(short.fields!.map(({ name }) => name)).toEqual(['Token', 'Transaction']);
 });
 
 it('shows a move between two watched wallets as one line', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { AddressText } from '../../src/domain/address.ts';
 import { partsOf } from '../../src/domain/transaction-parts.ts';
 import { ALICE, alertOf, BOB, COIN, KEYS, key, matchOf, PAYROLL, TREASURY, USDC } from '../discord/alerts.ts';
 
@@ -37,5 +38,29 @@ describe('a swap', () => {
     const other = alertOf({ from: BOB, to: PAYROLL });
     expect(kinds(other, alertOf(GAVE), alertOf(GOT))).toEqual(['line', 'swap']);
     expect(kinds(alertOf(GAVE), other, alertOf(GOT))).toEqual(['swap', 'line']);
+  });
+});
+
+describe('a sweep', () => {
+  const keys = (count: number, more: object = {}) =>
+    Array.from({ length: count }, (_, id) => alertOf({ ...key(String(id)), ...more }));
+
+  const watched = (id: string, to: AddressText) => alertOf({ ...key(id), to }, { matches: [matchOf(KEYS, 'token')] });
+
+  it('groups three NFTs of one collection into or out of one wallet into a sweep', () => {
+    expect(kinds(...keys(2))).toEqual(['line', 'line']);
+    expect(kinds(...keys(3))).toEqual(['sweep']);
+    expect(kinds(...keys(2), alertOf({ ...key('9'), from: BOB }))).toEqual(['sweep']);
+    expect(kinds(...keys(3, { from: TREASURY, to: BOB }), ...keys(3))).toEqual(['sweep', 'sweep']);
+  });
+
+  it.each([
+    ['of several collections', [...keys(2), alertOf({ ...key('9'), token: USDC })]],
+    ['into several wallets', [...keys(2), alertOf({ ...key('9'), to: PAYROLL })]],
+    ['of rounded ids', keys(3, { tokenIdExact: false })],
+    ['of traps', ['1', '2', '3'].map((id) => alertOf(key(id), IMITATION))],
+    ['of somebody watching the token', [watched('1', ALICE), watched('2', BOB), watched('3', BOB)]],
+  ])('groups no sweep %s', (_name, alerts) => {
+    expect(kinds(...alerts)).toEqual(alerts.map(() => 'line'));
   });
 });

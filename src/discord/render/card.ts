@@ -1,6 +1,7 @@
 import type { APIEmbed, APIEmbedField } from 'discord.js';
 import { type AddressText, shortAddress, ZERO_ADDRESS } from '../../domain/address.ts';
 import type { Alert } from '../../domain/alert.ts';
+import type { Perspective } from '../../domain/subscription.ts';
 import { asName, inCode } from '../../domain/text.ts';
 import { MAX_TITLE } from '../command.ts';
 import { compactLines } from './compact.ts';
@@ -9,6 +10,7 @@ import {
   type Alerts,
   counterpartyOf,
   countOf,
+  idsOf,
   legsOf,
   partiesOn,
   partWords,
@@ -28,6 +30,7 @@ import {
   feeText,
   hash,
   linked,
+  MAX_TOKEN_ID,
   named,
   nameOf,
   number,
@@ -124,7 +127,10 @@ function partTitle(part: AlertPart, context: RenderContext): string[] {
 
 function contentOf(part: AlertPart, sides: readonly Side[], context: RenderContext): string[] {
   if (part.kind === 'swap') return swapLines(part, context);
-  return sides.flatMap((side) => sideLines(side, part.alerts, context));
+  return [
+    ...(part.kind === 'sweep' ? [idsOf(part.alerts, context)] : []),
+    ...sides.flatMap((side) => sideLines(side, part.alerts, context)),
+  ];
 }
 
 function swapLines(part: Swap, context: RenderContext): string[] {
@@ -207,6 +213,11 @@ function details({ alerts, parts, context }: Shown): APIEmbedField[] {
     const name = labels[token] ? `${named(labels[token], context)} · ${own}` : own;
     fields.push({ name: t('alert.tokenField'), value: `${name}\n-# ${linked(token, 'token', context)}` });
   }
+  if (alerts.length === 1) {
+    const { tokenId, tokenIdExact } = alerts[0].transfer;
+    if (tokenId !== null && tokenIdExact && tokenId.length > MAX_TOKEN_ID)
+      fields.push({ name: t('alert.tokenIdField'), value: `\`${tokenId}\`` });
+  }
   return [...fields, transactionField(alerts, context)];
 }
 
@@ -231,13 +242,26 @@ function transactionField(alerts: Alerts, context: RenderContext): APIEmbedField
 
 function footer(alerts: Alerts, context: RenderContext): string {
   const { t } = context;
-  const seen = alerts.flatMap(({ matches, labels }) =>
-    matches.map(({ address, label, perspective }) => {
+  // Grouped by address: several subscriptions may have the same name, and a transfer between two of them is neither
+  // incoming nor outgoing.
+  const seen = new Map<AddressText, { name: string; perspectives: Set<Perspective> }>();
+  for (const { matches, labels } of alerts) {
+    for (const { address, label, perspective } of matches) {
       const name = code(label ?? labels[address], shortAddress(address), context).replaceAll('`', '');
-      return t(`alert.watched.${perspective}`, { name });
-    }),
-  );
-  const names = [...new Set(seen)];
+      const perspectives = seen.get(address)?.perspectives ?? new Set();
+      seen.set(address, { name, perspectives: perspectives.add(perspective) });
+    }
+  }
+  const names = [...seen.values()].flatMap(({ name, perspectives }) => {
+    const both = perspectives.has('incoming') && perspectives.has('outgoing');
+    const others = [...perspectives].filter(
+      (perspective) => !both || (perspective !== 'incoming' && perspective !== 'outgoing'),
+    );
+    return [
+      ...(both ? [t('alert.watchedBoth', { name })] : []),
+      ...others.map((perspective) => t(`alert.watched.${perspective}`, { name })),
+    ];
+  });
   const shown = [...names.slice(0, MAX_WATCHED), ...andMore(names.length - MAX_WATCHED, context)];
   return t('alert.watching', { names: shown.join(t('reply.comma')) });
 }

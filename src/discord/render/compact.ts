@@ -11,6 +11,7 @@ import {
   type Alerts,
   counterpartyOf,
   countOf,
+  idsOf,
   inTransfers,
   type Line,
   legsOf,
@@ -82,14 +83,12 @@ export function compactLines(all: Alerts, given: RenderContext): string[] {
   ];
 }
 
-function worthlessLine(shown: Shown): string {
-  const { alerts, parts, context } = shown;
+function worthlessLine({ alerts, parts, context }: Shown): string {
   const [first] = alerts;
   const isUnchecked = first.warnings.some(({ kind }) => kind === 'unchecked');
   // One that anybody may have sent for nothing is no part of a swap.
   const part = parts[0] as Line;
-  const isSum = parts.length > 1 && onlySum(shown) !== null;
-  const more = isSum ? 0 : transferCount(alerts) - transferCount(part.alerts);
+  const more = transferCount(alerts) - transferCount(part.alerts);
   const facts = [
     context.t(isUnchecked ? 'alert.uncheckedToken' : 'alert.uncatalogedToken'),
     ...worthOfAll(part.alerts, context),
@@ -97,8 +96,7 @@ function worthlessLine(shown: Shown): string {
     transactionFact(first, context),
     ...chainRemarks(first, context),
   ];
-  const title = isSum ? severalTitle(shown) : `${VIEW_STYLES[part.view].icon} ${lineTitle(part, context)}`;
-  return `-# ${title} · ${facts.join(' · ')}`;
+  return `-# ${VIEW_STYLES[part.view].icon} ${lineTitle(part, context)} · ${facts.join(' · ')}`;
 }
 
 /** A transaction fits into one message whatever its size. */
@@ -258,8 +256,8 @@ function factsOf(shown: Shown): string[] {
   const own = ownFacts(alerts, context);
   const [part] = parts;
   if (parts.length > MAX_LEGS) return [...own, ...sums(shown)];
-  if (parts.length > 1) return [...own, ...parts.flatMap((part) => legs(part, context))];
-  if (part.kind !== 'swap') return [...own, ...worthOfAll(part.alerts, context), ...wayFacts(part, context)];
+  if (parts.length > 1) return [...own, ...parts.flatMap((leg) => legs(leg, context))];
+  if (part.kind !== 'swap') return [...own, ...worthOfAll(part.alerts, context), ...lineFacts(part, context)];
   const other = counterpartyOf(part, context);
   if (other === undefined) return [...own, ...(part.alerts.length > MAX_LEGS ? sums(shown) : legs(part, context))];
   const worth = worthOfAll(part.gave, context);
@@ -276,6 +274,11 @@ function ownFacts(alerts: readonly Alert[], context: RenderContext): string[] {
 }
 
 const isLinked = (context: RenderContext): boolean => context.explorerUrl !== undefined && context.unlinked !== true;
+
+function lineFacts(part: Line, context: RenderContext): string[] {
+  const ids = part.kind === 'sweep' ? [idsOf(part.alerts, context)] : [];
+  return [...ids, ...wayFacts(part, context)];
+}
 
 function wayFacts({ view, alerts }: Way, context: RenderContext): string[] {
   const { t } = context;
@@ -297,7 +300,7 @@ function legs(part: AlertPart, context: RenderContext): string[] {
     part.view === 'internal'
       ? `${partiesOf(part.alerts, 'from', context)} → ${partiesOf(part.alerts, 'to', context)} `
       : '';
-  const facts = [...worthOfAll(part.alerts, context), ...wayFacts(part, context)];
+  const facts = [...worthOfAll(part.alerts, context), ...lineFacts(part, context)];
   return [`${names}**${signedWords(part, context)}** ${facts.join(' ')}`];
 }
 

@@ -10,6 +10,7 @@ import {
   number,
   onNetwork,
   type RenderContext,
+  shortId,
   transferCount,
   whatMoved,
 } from './wording.ts';
@@ -54,6 +55,8 @@ export const VIEW_STYLES: Record<View | 'swap' | 'several', { icon: string; colo
   several: { icon: '🧾', color: 0x8b949e },
 };
 
+const MAX_IDS = 400;
+
 /** null when there is no sum or it is too long. */
 export function totalMoved(alerts: readonly Alert[], context: RenderContext): string | null {
   const { transfer, count } = alerts[0]!;
@@ -93,8 +96,9 @@ export const worthlessCount = ({ worthless, context }: Shown): string[] =>
   worthless.length > 0 ? [`-# ${context.t('alert.moreUncataloged', counted(transferCount(worthless), context))}`] : [];
 
 export function partWords(part: Line, context: RenderContext): string {
-  const [{ transfer, count }] = part.alerts;
-  return `${whatMoved(transfer, context)}${count > 1 ? ` ×${number(count, context)}` : ''}`;
+  const [{ transfer, count }] = part.alerts as Alerts;
+  if (part.kind === 'line') return `${whatMoved(transfer, context)}${count > 1 ? ` ×${number(count, context)}` : ''}`;
+  return totalMoved(part.alerts, context)!;
 }
 
 export function swapWords(part: Swap, context: RenderContext): { gave: string; got: string } | null {
@@ -116,4 +120,29 @@ export function legsOf({ gave, got }: Swap): Line[] {
     (view: View) =>
     (alert: Alert): Line => ({ kind: 'line', view, alerts: [alert] });
   return [...gave.map(leg('outgoing')), ...got.map(leg('incoming'))];
+}
+
+/** Runs as `#1–#20`, several pieces as `#7 ×3`, up to a length that people read. */
+export function idsOf(alerts: readonly Alert[], context: RenderContext): string {
+  const ids = alerts.map(({ transfer, count }) => ({
+    id: BigInt(transfer.tokenId!),
+    times: amountOf(transfer) * BigInt(count),
+  }));
+  ids.sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0));
+  const runs: { first: bigint; last: bigint; times: bigint }[] = [];
+  for (const { id, times } of ids) {
+    const run = runs.at(-1);
+    if (run && times === 1n && run.times === 1n && id === run.last + 1n) run.last = id;
+    else runs.push({ first: id, last: id, times });
+  }
+  let text = '';
+  for (const { first, last, times } of runs) {
+    const ends = [...new Set([first, last])]
+      .map((id) => `#${shortId(id.toString())}`)
+      .join(last - first > 1n ? '–' : ', ');
+    const next = `${text === '' ? '' : ', '}${ends}${times > 1n ? ` ×${number(times, context)}` : ''}`;
+    if (text.length + next.length > MAX_IDS) return `${text}, …`;
+    text += next;
+  }
+  return text;
 }

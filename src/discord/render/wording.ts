@@ -160,7 +160,7 @@ function item({ tokenId, tokenIdExact }: Transfer, name: string, context: Render
   return `${name} #${shortId(tokenId)}`;
 }
 
-function shortId(id: string): string {
+export function shortId(id: string): string {
   return id.length > MAX_TOKEN_ID ? `${id.slice(0, 8)}…${id.slice(-8)}` : id;
 }
 
