@@ -21,7 +21,7 @@ export async function checkChannels(
   if (ids.length === 0) return [fault(t('setup.check.nothingWatched'))];
   const subscriptionsIn = (id: string): string => {
     const there = subscriptions.filter(({ channelId }) => channelId === id);
-    return firstOf(t, there, 5, (channel) => `#${channel.id} ${nameOf(channel)}`).join(t('reply.comma'));
+    return firstOf(t, there, 5, (subscription) => `#${subscription.id} ${nameOf(subscription)}`).join(t('reply.comma'));
   };
   const known = await guildChannels.find(guild, ids);
   const wrong = new Map(

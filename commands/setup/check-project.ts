@@ -33,9 +33,9 @@ export async function checkProject(context: Context, subscriptions: readonly Sub
       ...(await checkNetwork(on, watchedHere(subscriptions, on))),
     })),
   );
-  const lacking = checked.every((webhook) => webhook.lacking === null)
+  const lacking = checked.every(({ lacking }) => lacking === null)
     ? null
-    : checked.flatMap((webhook) => webhook.lacking ?? []);
+    : checked.flatMap(({ lacking }) => lacking ?? []);
   return [...byNetwork(checked), ...checkEvents(context, subscriptions, lacking)];
 }
 

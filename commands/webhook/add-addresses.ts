@@ -152,7 +152,8 @@ async function askWhich(webhooks: Webhook[], what: string, context: Context): Pr
 
 function chosenBy(what: string, userId: string): (one: Subscription) => boolean {
   if (what === 'all') return () => true;
-  if (what.startsWith('t')) return (entry) => entry.createdBy === userId && `t${entry.createdAt}` === what;
+  if (what.startsWith('t'))
+    return (subscription) => subscription.createdBy === userId && `t${subscription.createdAt}` === what;
   const ids = what.split('.');
   return ({ id }) => ids.includes(String(id));
 }
