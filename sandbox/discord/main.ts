@@ -6,6 +6,8 @@ const host = process.env.DISCORD_HOST ?? '127.0.0.1';
 
 try {
   const discord = await startDiscord({ host, port });
+  // Before it is announced: whoever waits for that may end it at once.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void discord.close());
   console.log(`A stand-in for Discord listens on ${discord.url}
 
 Point a bot at it:
@@ -14,7 +16,6 @@ Point a bot at it:
   new Client({ intents: ['Guilds'], rest: { api: '${discord.apiUrl}' } })
 
 Its state: ${discord.url}/_control/state (see sandbox/discord/README.md). Ctrl-C stops it.`);
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void discord.close());
 } catch (error) {
   const code = (error as NodeJS.ErrnoException).code;
   const reason =
