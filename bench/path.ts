@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { seed, startDiscord } from '../sandbox/discord/index.ts';
 import { freePorts } from '../sandbox/ports.ts';
 import type { Called } from './coverage.ts';
@@ -10,6 +11,7 @@ import { newFolder, startBot } from './processes.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const WARM_UP = 30;
+const IDLE_MS = 500;
 /** Files are printed in the order in which an event passes their folders. */
 const ORDER = ['receiver', 'store', 'routing', 'domain', 'delivery', 'discord'].map((name) => `src/${name}/`);
 
@@ -35,8 +37,19 @@ export async function path(): Promise<void> {
   };
   for (let n = 0; n < WARM_UP; n++) await send();
   await called();
+  await wait(IDLE_MS);
+  const idle = await called();
   await send();
-  show(await called());
+  show(withoutIdle(await called(), idle));
+}
+
+const nameOf = ({ file, offset }: Called) => `${file} ${offset}`;
+
+/** Files of which nothing was called that is not called between events, too: what looks at the disk and the clock. */
+function withoutIdle(all: readonly Called[], idle: readonly Called[]): Called[] {
+  const known = new Set(idle.map(nameOf));
+  const ofEvent = new Set(all.flatMap((call) => (known.has(nameOf(call)) ? [] : call.file)));
+  return all.filter(({ file }) => ofEvent.has(file));
 }
 
 function show(called: readonly Called[]): void {
