@@ -1,12 +1,10 @@
 import packageJson from '../package.json' with { type: 'json' };
-import type { AppContext, AppOverrides, Base, Receiving } from './app/context.ts';
-import { openData } from './app/data.ts';
+import type { AppOverrides, Base, Receiving } from './app/context.ts';
+import { type AppContext, openData } from './app/data.ts';
 import type { Working } from './app/working.ts';
-import { namesOfFile } from './config/networks.ts';
-import { type Config, type NetworkConfig, quotaLimits } from './config.ts';
+import { type Config, quotaLimits, rootsNotSet } from './config.ts';
 import { repeat, SECOND, systemClock } from './domain/clock.ts';
 import type { Inbox } from './domain/inbox.ts';
-import { ROOTS } from './domain/upstream.ts';
 import { maxConnections, readLimits } from './limits.ts';
 import { openLog } from './log.ts';
 import { createScrape } from './metrics/gauges.ts';
@@ -125,20 +123,19 @@ function createWork({ config, stack }: Base) {
 }
 
 async function startReceiving(
-  { config, file, database, store, networks, tokens, interfaces, metrics, clock, log, stack }: Base,
+  { config, file, database, store, tokens, interfaces, metrics, clock, log, stack }: Base,
   inbox: Inbox,
   { limits = readLimits(), headers }: Pick<AppOverrides, 'limits' | 'headers'>,
 ): Promise<Receiving> {
-  const byId = new Map(networks.map((network) => [network.id, network]));
-  const secretsOf = (scope: number) => interfaces.onNetwork(tokens.networkOf(scope)).projects.signingSecrets(scope);
+  const interfacesOf = (scope: number) => interfaces.onNetwork(tokens.networkOf(scope));
   const receiver = await startReceiver({
     config,
     store,
     file,
     inbox,
     scopeOf: tokens.scopeOf,
-    sourcesOf: (scope) => (byId.get(tokens.networkOf(scope)) ?? networks[0]!).RECEIVER_SOURCES,
-    checkSignature: createSignatureCheck(secretsOf, clock.now),
+    sourcesOf: (scope) => interfacesOf(scope).network.RECEIVER_SOURCES,
+    checkSignature: createSignatureCheck((scope) => interfacesOf(scope).projects.signingSecrets(scope), clock.now),
     limits: quotaLimits(config),
     maxConnections: maxConnections(limits),
     ...(headers && { headers }),
@@ -200,9 +197,4 @@ async function startOperations(
   const ops = createOps({ scrape, readiness: () => readReadiness(sources), role: work.role });
   stack.defer(() => ops.close());
   return listen(ops, config.OPS_HOST, config.OPS_PORT, 'OPS_PORT');
-}
-
-function rootsNotSet(network: NetworkConfig): string[] {
-  const missing = Object.values(ROOTS).filter((name) => name !== 'PRICES_URL' && !network[name]);
-  return network.name === '' ? missing : missing.map((name) => `${namesOfFile(name)} of ${network.name}`);
 }

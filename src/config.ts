@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { NETWORK_VARIABLES, type NetworkVariable, readNetworksFile } from './config/networks.ts';
+import { NETWORK_VARIABLES, type NetworkVariable, namesOfFile, readNetworksFile } from './config/networks.ts';
 import {
   confirmations,
   count,
@@ -28,6 +28,7 @@ import type { QuotaLimits } from './domain/inbox.ts';
 import type { Network } from './domain/network.ts';
 import { editDistance } from './domain/text.ts';
 import { MIB } from './domain/units.ts';
+import { ROOTS } from './domain/upstream.ts';
 import { ConfigError, UserError } from './errors.ts';
 
 /** The addresses of the notification service, from its specification. */
@@ -320,3 +321,9 @@ export function configWarnings(environment: Environment): string[] {
 
 const isTypo = (a: string, b: string): boolean =>
   Math.min(a.length, b.length) >= MIN_LETTERS && editDistance(a, b, MAX_TYPOS) <= MAX_TYPOS;
+
+/** The interfaces that a network does without: their variables, or with several networks fields of the file. */
+export function rootsNotSet(network: NetworkConfig): string[] {
+  const missing = Object.values(ROOTS).filter((name) => name !== 'PRICES_URL' && !network[name]);
+  return network.name === '' ? missing : missing.map((name) => `${namesOfFile(name)} of ${network.name}`);
+}

@@ -1,8 +1,10 @@
+import { dirname, join, resolve } from 'node:path';
 import type { Logger } from 'pino';
 import type { Config, NetworkConfig } from '../config.ts';
 import type { ChainNode } from '../domain/chain-node.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { Network } from '../domain/network.ts';
+import { makeFolder } from '../domain/folder.ts';
+import { FIRST_NETWORK, type Network } from '../domain/network.ts';
 import type { Interface, UpstreamFailure } from '../domain/upstream.ts';
 import { type Metrics, networkLabels } from '../metrics/metrics.ts';
 import { closeToOthers, createSeal, keyFromFile, type Seal } from '../secrets.ts';
@@ -13,6 +15,9 @@ import { createExplorer, type Explorer } from './explorer.ts';
 import { createInterfaceHealth, type InterfaceHealth } from './health.ts';
 import { createPrices, type Prices } from './prices.ts';
 import { createProjects, type ProjectKeys, type Projects, type ProjectsOptions, resealProjects } from './projects.ts';
+
+/** The key that seals guilds' projects, unless the environment has one. */
+const KEY_NAME = 'secrets.key';
 
 export interface NetworkInterfaces {
   network: NetworkConfig & Network;
@@ -36,8 +41,8 @@ interface InterfacesOptions extends Pick<ProjectsOptions, 'newToken' | 'onTokens
   config: Pick<Config, 'SECRETS_KEY' | 'PRICES_URL' | 'OPERATOR_GUILD_IDS'>;
   store: Store;
   networks: readonly NetworkInterfaces['network'][];
-  /** Seals guilds' projects, unless the environment has the key. */
-  keyFile: string;
+  /** Of the database; null: it is on a server. */
+  file: string | null;
   timeoutMs: number | undefined;
   metrics: Pick<Metrics, 'interfaceErrors'>;
   clock: Clock;
@@ -45,8 +50,19 @@ interface InterfacesOptions extends Pick<ProjectsOptions, 'newToken' | 'onTokens
   stack: AsyncDisposableStack;
 }
 
+/** Ids stay the same: what was stored before others were added belongs to the first network. */
+export async function withIds(
+  networks: readonly NetworkConfig[],
+  { projects }: Pick<Store, 'projects'>,
+): Promise<NetworkInterfaces['network'][]> {
+  const chainId = networks[0]!.chainId;
+  const first = chainId === null ? null : await projects.firstNetwork(chainId);
+  return networks.map((network) => ({ ...network, id: network.chainId === first ? FIRST_NETWORK : network.chainId! }));
+}
+
 export async function openInterfaces(options: InterfacesOptions): Promise<Interfaces> {
-  const { config, store, networks, keyFile, log } = options;
+  const { config, store, networks, file, log } = options;
+  const keyFile = file === null ? sharedKeyFile(options) : join(dirname(file), KEY_NAME);
   const seal = createSeal(config.SECRETS_KEY ?? [keyFromFile(keyFile)]);
   if (!config.SECRETS_KEY) closeToOthers(keyFile, log);
   const { resealed, closed } = await resealProjects(store, seal);
@@ -62,6 +78,15 @@ export async function openInterfaces(options: InterfacesOptions): Promise<Interf
   for (const [index, network] of networks.entries()) all.push(await openNetwork(options, network, labels[index], seal));
   const byId = new Map(all.map((network) => [network.network.id, network]));
   return { prices: openPrices(options, all), all, onNetwork: (network) => byId.get(network) ?? all[0]! };
+}
+
+/** Processes on different machines have no folder in common. */
+function sharedKeyFile({ config, log }: Pick<InterfacesOptions, 'config' | 'log'>): string {
+  const keyFile = resolve('data', KEY_NAME);
+  if (config.SECRETS_KEY) return keyFile;
+  makeFolder(dirname(keyFile));
+  log.warn({ keyFile }, 'SECRETS_KEY is not set: every process on this database needs the key in this file');
+  return keyFile;
 }
 
 const MAX_PRICED_AT_START = 100;
