@@ -288,7 +288,7 @@ function describeAlert(alert: RecordedAlert, context: TransferContext): string[]
 
 function paused({ channelId }: RecordedAlert, { t, guildId, sendingPauses }: TransferContext): string[] {
   const shown = sendingPauses(guildId).flatMap((sendingPause) =>
-    (sendingPause.channelId ?? channelId) === channelId
+    sendingPause.reason !== 'burst' && (sendingPause.channelId ?? channelId) === channelId
       ? t(`why.pause.${sendingPause.reason}`, { due: relativeTime(sendingPause.until) })
       : [],
   );

@@ -57,7 +57,7 @@ export function startDeliverer(options: DelivererOptions) {
     limits.guilds.begin(guildId);
     const work: Promise<void> = takeTurn(id, slot)
       .catch((error: unknown) => {
-        schedule.postpone(id, clock.elapsed() + STORE_PAUSE_MS);
+        schedule.postpone(id, clock.elapsed() + STORE_PAUSE_MS, 'retry');
         if (!isClosing) log.error({ err: error, channel: id }, 'sending paused');
         return 0;
       })
@@ -81,6 +81,7 @@ export function startDeliverer(options: DelivererOptions) {
     if (claimed === null) return NEVER;
     const { head, next } = claimed;
     if (next.status === 'nothing') {
+      schedule.setCollecting(id, next.isCollecting);
       const due = next.until === null ? NEVER : clock.elapsed() + Math.max(0, next.until - now);
       return next.edit ? Math.min(due, channel.editsDueAt) : due;
     }
@@ -148,7 +149,7 @@ export function startDeliverer(options: DelivererOptions) {
         if (step.wasBlocked) schedule.retryBlocked(guildId);
         break;
       case 'postpone':
-        schedule.postpone(id, elapsed + step.waitMs);
+        schedule.postpone(id, elapsed + step.waitMs, step.reason);
         break;
       case 'postpone-edits':
         schedule.postponeEdits(id, elapsed + step.waitMs);
@@ -253,12 +254,8 @@ export function startDeliverer(options: DelivererOptions) {
       const now = clock.elapsed();
       const toWall = clock.now() - now;
       const all = limits.pause(now);
-      return [
-        ...(all ? [{ channelId: null, reason: all.reason, until: all.until + toWall }] : []),
-        ...schedule.postponed(guildId, now).map(({ id, retryAt }) => {
-          return { channelId: id, reason: 'retry' as const, until: retryAt + toWall };
-        }),
-      ];
+      const pauses = [...(all ? [{ channelId: null, ...all }] : []), ...schedule.pauses(guildId, now)];
+      return pauses.map((pause) => ({ ...pause, until: pause.until + toWall }));
     },
     async idle(): Promise<void> {
       while (inFlight.size > 0) await Promise.allSettled(inFlight);

@@ -61,7 +61,8 @@ export type BatchStep =
 export type ChannelStep =
   | { do: 'nothing' }
   | { do: 'open'; wasBlocked: boolean }
-  | { do: 'postpone' | 'postpone-edits'; waitMs: number }
+  | { do: 'postpone'; waitMs: number; reason: 'rate' | 'retry' }
+  | { do: 'postpone-edits'; waitMs: number }
   | { do: 'search'; search: Search | null }
   | ({ do: 'block'; waitMs: number } & Block);
 
@@ -116,7 +117,7 @@ function afterRateLimit({ retryAfterMs, global }: OutcomeOf<'rate-limited'>, att
   // Edits of a published message may have to wait for 20 minutes; its new alerts get their own message instead.
   if (kind === 'edit' && !isUpdate && !unconfirmed && retryAfterMs > MINUTE && !global)
     return { batch: { do: 'mark-edit-failed' }, channel: NOTHING };
-  return { batch: notSent(attempt), channel: postponed(attempt, retryAfterMs) };
+  return { batch: notSent(attempt), channel: postponed(attempt, retryAfterMs, 'rate') };
 }
 
 function afterUnconfirmed(
@@ -131,15 +132,13 @@ function afterUnconfirmed(
     : Math.ceil(backOff(attempts - 1, UNCONFIRMED_BACK_OFF, random()));
   return {
     batch: frozenAt < uptimeSince(GIVE_UP_MS) ? { do: 'dead-letter', reason: `72 hours: ${reason}` } : NOTHING,
-    channel: postponed(attempt, Math.max(waitMs, retryAfterMs)),
+    channel: postponed(attempt, Math.max(waitMs, retryAfterMs), 'retry'),
   };
 }
 
 /** An update must not hold up new alerts: Discord limits edits separately. */
-const postponed = ({ isUpdate }: Attempt, waitMs: number): ChannelStep => ({
-  do: isUpdate ? 'postpone-edits' : 'postpone',
-  waitMs,
-});
+const postponed = ({ isUpdate }: Attempt, waitMs: number, reason: 'rate' | 'retry'): ChannelStep =>
+  isUpdate ? { do: 'postpone-edits', waitMs } : { do: 'postpone', waitMs, reason };
 
 function afterRefusal({ reason }: OutcomeOf<'refused'>, { kind, alerts }: Attempt, { search }: Situation): Steps {
   const deadLetter: BatchStep = { do: 'dead-letter', reason };

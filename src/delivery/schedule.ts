@@ -1,4 +1,5 @@
 import type { AlertTarget } from '../domain/alert.ts';
+import type { SendingPause } from '../domain/sender.ts';
 import { NO_SEARCH, type Search } from './outcome.ts';
 
 /** A channel's first new alert waits for others of its transaction: a swap then needs one message and no edit. */
@@ -15,6 +16,8 @@ const newChannel = ({ channelId, guildId }: AlertTarget, lastTurn: number) => ({
   wakeAt: NEVER,
   /** Discord asked to wait, or an attempt failed: whatever is new waits, too. */
   retryAt: 0,
+  /** Why it waits until `retryAt`; `burst`: until `wakeAt`. */
+  waitsFor: 'retry' as 'rate' | 'retry' | 'burst',
   /** No sent message is edited before, except to append alerts: Discord limits edits separately. */
   editsDueAt: 0,
   blocked: false,
@@ -87,7 +90,10 @@ export function createSchedule() {
     },
     open: (id: string): void => set(id, { retryAt: 0, blocked: false, search: NO_SEARCH }),
     setSearch: (id: string, search: Search | null): void => set(id, { search: search ?? NO_SEARCH }),
-    postpone: (id: string, until: number): void => set(id, { retryAt: Math.max(until, channels.get(id)!.retryAt) }),
+    postpone(id: string, until: number, waitsFor: 'rate' | 'retry'): void {
+      if (until > channels.get(id)!.retryAt) set(id, { retryAt: until, waitsFor });
+    },
+    setCollecting: (id: string, isCollecting: boolean): void => set(id, { waitsFor: isCollecting ? 'burst' : 'retry' }),
     postponeEdits: (id: string, editsDueAt: number): void => set(id, { editsDueAt }),
     block: (id: string, retryAt: number): void => set(id, { blocked: true, retryAt }),
     retryBlocked(guildId: string): void {
@@ -100,8 +106,11 @@ export function createSchedule() {
       const probe = blocked.find(({ id }) => id === channelId) ?? next;
       if (probe) probe.retryAt = Math.min(probe.retryAt, retryAt);
     },
-    /** The channels that try again soon. */
-    postponed: (guildId: string, now: number): Channel[] =>
-      ofGuild(guildId).filter(({ blocked, retryAt }) => !blocked && retryAt > now),
+    /** Of channels that send later. */
+    pauses: (guildId: string, now: number): SendingPause[] =>
+      ofGuild(guildId).flatMap(({ id, blocked, waitsFor, retryAt, wakeAt }) => {
+        const until = waitsFor === 'burst' ? wakeAt : retryAt;
+        return blocked || until <= now || until === NEVER ? [] : [{ channelId: id, reason: waitsFor, until }];
+      }),
   };
 }

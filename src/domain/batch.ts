@@ -138,8 +138,8 @@ export type NextMessage =
   /** `alerts`: how many a message shows or an edit adds; `original`: what an edit changes. */
   | { status: 'batch'; batch: Batch; alerts: number; shown: ShownDeliveries; original: Original | null }
   | ({ status: 'alerts'; joins: Joinable[] } & DueAlerts)
-  /** `edit`: a sent message waits until it may be edited. */
-  | { status: 'nothing'; until: number | null; edit: boolean };
+  /** `edit`: a sent message waits until it may be edited; `isCollecting`: alerts of a burst wait for their digest. */
+  | { status: 'nothing'; until: number | null; edit: boolean; isCollecting: boolean };
 
 /** An alert, or an edit of a sent message, that Discord refused in every form, or that waited too long. */
 export interface DeadLetter {

@@ -42,8 +42,11 @@ export interface GuildPause {
 export interface SendingPause {
   /** null: nothing is sent anywhere. */
   channelId: string | null;
-  /** `token`: Discord rejects it. `breaker`: Discord or a proxy refuses everything. `retry`: the last attempt failed. */
-  reason: 'token' | 'breaker' | 'rate' | 'retry';
+  /**
+   * `token`: Discord rejects it. `breaker`: Discord or a proxy refuses everything. `retry`: the last attempt failed.
+   * `burst`: alerts are collected for a digest.
+   */
+  reason: 'token' | 'breaker' | 'rate' | 'retry' | 'burst';
   until: number;
 }
 

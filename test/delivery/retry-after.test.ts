@@ -48,9 +48,9 @@ it('waits for a channel’s Retry-After whatever else happens there, while other
 });
 
 it.each([
-  ['a 503', { status: 'unconfirmed', reason: 'HTTP 503', retryAfterMs: 90 * SECOND } as const],
-  ['a channel’s 429, although it cannot be stored that the message was not sent', limited(false)],
-])('waits for the Retry-After of %s', async (_name, outcome) => {
+  ['a 503', 'retry', { status: 'unconfirmed', reason: 'HTTP 503', retryAfterMs: 90 * SECOND } as const],
+  ['a channel’s 429, although it cannot be stored that the message was not sent', 'rate', limited(false)],
+])('waits for the Retry-After of %s, and shows why', async (_name, reason, outcome) => {
   const { asked, sender } = scripted(outcome);
   const fails = () => Promise.reject(new StoreError('disk full', 'SQLITE_FULL'));
   const pipeline = await startPipeline({
@@ -61,7 +61,7 @@ it.each([
   await pipeline.pay(1);
   await pipeline.pass(89 * SECOND);
   expect(asked).toHaveLength(1);
-  expect(pipeline.deliverer.pauses(HARBOR)).toMatchObject([{ channelId: ALERTS, reason: 'retry' }]);
+  expect(pipeline.deliverer.pauses(HARBOR)).toMatchObject([{ channelId: ALERTS, reason }]);
   await pipeline.pass(2 * SECOND);
   expect(pipeline.numbers(ALERTS)).toEqual(['1']);
 });

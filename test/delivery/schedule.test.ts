@@ -139,7 +139,9 @@ describe('bursts', () => {
     expect(titles()).toHaveLength(61);
     await send(1);
     expect(titles()).toHaveLength(61);
+    expect(pipeline.deliverer.pauses(HARBOR)).toMatchObject([{ channelId: ALERTS, reason: 'burst' }]);
     await pipeline.pass(6 * SECOND);
+    expect(pipeline.deliverer.pauses(HARBOR)).toEqual([]);
     expect(titles().slice(61)).toEqual(['1']);
     await rush(2 + 4 + 8);
     // A restart takes six seconds.

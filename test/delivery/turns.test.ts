@@ -72,8 +72,8 @@ describe('a channel', () => {
 
   it('waits as long as Discord asked although it is postponed for less, or something new arrives', () => {
     const { postpone, add, end, next, channel } = serving();
-    postpone('1', NOW + 10);
-    postpone('1', NOW + 5);
+    postpone('1', NOW + 10, 'rate');
+    postpone('1', NOW + 5, 'retry');
     add(first, NOW - GATHER_MS);
     end('1', 0);
     expect([next(), next(NOW + 10)]).toEqual([10, channel]);
@@ -81,7 +81,7 @@ describe('a channel', () => {
 
   it('is tried again when its guild changes if it is blocked, but not if it is rate-limited', () => {
     const { block, postpone, end, probe, next, channel } = serving();
-    postpone('1', NOW + 10);
+    postpone('1', NOW + 10, 'rate');
     end('1', 0);
     probe('guild', undefined, NOW);
     expect(next()).toBe(10);

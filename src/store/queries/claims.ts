@@ -54,7 +54,7 @@ async function nextDue(
   channelId: string,
   options: ClaimOptions,
   now: number,
-): Promise<DueAlerts | { until: number | null }> {
+): Promise<DueAlerts | { until: number | null; isCollecting: boolean }> {
   // Held alerts come before what is not significant: they are older than later ones that were not held (due_at 0).
   const lanes = await sql.all<Group>`
     SELECT hold, CASE WHEN hold IS NULL THEN significant ELSE 0 END AS is_significant_flag, count(*) AS waiting,
@@ -71,7 +71,7 @@ async function nextDue(
   }
   const heldUntil = await sql.value<number>`
     SELECT min(due_at) FROM alerts WHERE channel_id = ${channelId} AND state = 'waiting' AND hold IS NOT NULL`;
-  return { until: nextDueAt(until, heldUntil) };
+  return { until: nextDueAt(until, heldUntil), isCollecting: until !== null };
 }
 
 async function takeLane(
@@ -171,7 +171,7 @@ async function nextOf(sql: Sql, channelId: string, options: ClaimOptions, now: n
     return { status: 'alerts', joins, ...found };
   }
   if (edit !== null && options.mayEdit) return takeUp(sql, edit, now);
-  return { status: 'nothing', until: found.until, edit: edit !== null };
+  return { status: 'nothing', ...found, edit: edit !== null };
 }
 
 async function takeUp(sql: Sql, id: number, now: number): Promise<NextMessage> {
