@@ -102,6 +102,8 @@ type Answer = Page | UpstreamFailure;
 function createRowsReader(url: string, timeoutMs: number) {
   /** Whether the service accepts a page size, as far as its responses have shown. */
   let takesPageSize = true;
+  /** Which number is the first is not published: both are asked for until responses show it. */
+  let firstPage: 0 | 1 | null = null;
 
   async function askPage(query: ProviderQuery, page: number): Promise<Answer> {
     const target = new URL(`${url}/api/infrastructure-providers/rows`);
@@ -115,9 +117,9 @@ function createRowsReader(url: string, timeoutMs: number) {
     return readPage(await call({ url: percentEncoded(target), timeoutMs }), query.category);
   }
 
-  /** Which page is the first is not published. A service that refuses both may refuse the page size. */
-  async function firstPages(query: ProviderQuery): Promise<[Answer, Answer]> {
-    const request = () => Promise.all([askPage(query, 0), askPage(query, 1)]);
+  /** A service that refuses all of them may refuse the page size. */
+  async function firstPages(query: ProviderQuery, numbers: readonly number[]): Promise<Answer[]> {
+    const request = () => Promise.all(numbers.map((page) => askPage(query, page)));
     const responses = await request();
     if (!takesPageSize || !responses.every((page) => isFailure(page) && page.status === 'rejected')) return responses;
     takesPageSize = false;
@@ -128,21 +130,24 @@ function createRowsReader(url: string, timeoutMs: number) {
   }
 
   return async (query: ProviderQuery): Promise<RowsResult> => {
-    const [zeroth, first] = await firstPages(query);
-    if (isFailure(zeroth) && isFailure(first)) return first;
+    const numbers = firstPage === null ? [0, 1] : [firstPage];
+    const pages = await firstPages(query, numbers);
+    const last = pages.at(-1)!;
+    if (isFailure(last) && pages.every(isFailure)) return last;
+    if (firstPage === null) firstPage = firstOf(pages.map(rowsOf));
     const found = gather();
     let more = false;
-    for (const page of [zeroth, first]) {
+    for (const page of pages) {
       if (isFailure(page)) continue;
       const added = found.add(page);
       // A repeated first page (0 read as 1) shows nothing about further pages.
-      more = found.isFull(page) && (added || page === first);
+      more = found.isFull(page) && (added || page === last);
     }
     // Where pages start at 1, page 0 may be refused or break the service. If it does not respond, it may contain the first rows.
-    const isMissing = (page: Answer, ...harmless: UpstreamFailure['status'][]) =>
-      isFailure(page) && ![...BEYOND, ...harmless].includes(page.status);
-    let complete = !isMissing(zeroth, 'broken') && !isMissing(first);
-    for (let next = 2; more && !found.isWhole(); next++) {
+    const isMissing = (page: Answer) =>
+      isFailure(page) && !BEYOND.includes(page.status) && (page === last || page.status !== 'broken');
+    let complete = !pages.some(isMissing);
+    for (let next = numbers.at(-1)! + 1; more && !found.isWhole(); next++) {
       const page = next < MAX_PAGES ? await askPage(query, next) : null;
       if (!page || isFailure(page)) {
         // If the last page is full, some services refuse the next one.
@@ -154,13 +159,23 @@ function createRowsReader(url: string, timeoutMs: number) {
     if (found.isCut()) complete = false;
     const rows = found.rows();
     // The page that failed may be the one with rows.
-    const failed = [zeroth, first].find(isFailure);
+    const failed = pages.find(isFailure);
     if (rows.length === 0 && !complete && failed) return failed;
     return { status: 'ok', rows: rows.flatMap((row) => toRow(row) ?? []), complete };
   };
 }
 
 const isFailure = (page: Answer): page is UpstreamFailure => 'status' in page;
+
+/** null: not known. */
+const rowsOf = (page: Answer): unknown[] | null =>
+  isFailure(page) ? (page.status === 'rejected' ? [] : null) : page.rows;
+
+/** By the rows of the pages 0 and 1; null: these do not show it. */
+function firstOf([zeroth, first]: readonly (unknown[] | null)[]): 0 | 1 | null {
+  if (!zeroth || !first || zeroth.length + first.length === 0) return null;
+  return zeroth.length === 0 || JSON.stringify(zeroth) === JSON.stringify(first) ? 1 : 0;
+}
 
 function gather() {
   const rows = new Map<string, unknown>();

@@ -140,6 +140,15 @@ describe('rows', () => {
       expect(answer.rows.map(({ columns }) => columns.slug)).toEqual(rows(0, 120).map(({ slug }) => slug));
   });
 
+  it.each([0, 1])('asks for the first page once, as soon as responses show that its number is %i', async (base) => {
+    const one = client();
+    paged(base, () => ({ status: 400, body: {} }))();
+    await one.rows(QUERY);
+    upstream.requests.length = 0;
+    expect(await one.rows({ ...QUERY, search: 'other' })).toMatchObject({ rows: { length: 120 }, complete: true });
+    expect(asked().map((params) => Number(params.get('page')))).toEqual([base, base + 1, base + 2]);
+  });
+
   it('leaves out the page size from then on where the service refuses it', async () => {
     const one = client();
     serve((page, params) => {
