@@ -4,10 +4,10 @@ import type { InboxRow } from '../domain/inbox.ts';
 import type { MatchContext } from '../domain/match.ts';
 import { FIRST_NETWORK, type Network } from '../domain/network.ts';
 import { isOperatorScope, operatorScope } from '../domain/project.ts';
-import type { Learned, RoutingQuery, WatchedTransfer } from '../domain/routing.ts';
+import type { CatalogEntry, Learned, RoutingQuery, WatchedTransfer } from '../domain/routing.ts';
 import { type ChainPrices, isItem, type Transfer, type TransferEvent } from '../domain/transfer.ts';
 import type { Store } from '../store/store.ts';
-import { addCatalog, type ScamSignals, tokensLike, toScamSignals } from './scam.ts';
+import { addToCatalog, type ScamSignals, tokensLike, toScamSignals } from './scam.ts';
 import type { TokenCatalog, WantedToken } from './token-catalog.ts';
 
 /** How long routing waits for the price of a token that the explorer just listed. */
@@ -15,11 +15,13 @@ const PRICE_WAIT_MS = 500;
 
 export interface ParsedDelivery {
   row: InboxRow;
+  /** This bot found it on the chain. */
+  isFound: boolean;
   event: TransferEvent;
   keys: { transfer: string; delivery: string };
 }
 
-type Scopes = ReadonlyMap<number, { network: number; projectId: string | null }>;
+type Scopes = Map<number, { network: number; projectId: string | null }>;
 
 export interface ContextOptions {
   store: Store;
@@ -39,74 +41,81 @@ export const networkOf = ({ scope }: InboxRow, { scopes }: { scopes: Scopes }): 
 
 /** One call to the store. `covered`: for how many of the deliveries, from the first on, the context is complete. */
 export async function readContext(parsed: ParsedDelivery[], { store, networks }: ContextOptions, now: number) {
-  const items = oneOrigin(parsed);
-  const queries = items.map((item): RoutingQuery => {
-    const { row, event, keys } = item;
-    return {
-      transferKey: keys.transfer,
-      deliveryKey: keys.delivery,
-      scope: row.scope,
-      at: row.receivedAt,
-      isFound: isFound(item),
-      transfer: event.transfer,
-    };
+  // Of two forms of a transfer one is stored first: deliveries of a service and what was found on the chain take turns.
+  const other = parsed.findIndex(({ isFound }) => isFound !== parsed[0]!.isFound);
+  const items = other === -1 ? parsed : parsed.slice(0, other);
+  const queries = items.map(({ row, event, keys, isFound }): RoutingQuery => {
+    const { scope, receivedAt: at } = row;
+    return { transferKey: keys.transfer, deliveryKey: keys.delivery, scope, at, isFound, transfer: event.transfer };
   });
   const { covered: count, knowledge, aliases, ...read } = await store.routing.context(queries, now);
   const covered = items.slice(0, count);
-  for (const { keys } of covered) keys.transfer = aliases.get(keys.transfer) ?? keys.transfer;
-  const scopes = new Map(read.scopes.map(({ scope, ...of }) => [scope, of]));
+  const scopes: Scopes = byField(read.scopes, 'scope');
   for (const [id, { operatorProject: projectId }] of networks)
     scopes.set(operatorScope(id), { network: id, projectId });
-  const byNetwork = Map.groupBy(covered, ({ row }) => networkOf(row, { scopes }));
-  const watched = new Map(read.watched.map((transfer) => [transfer.transferKey, transfer]));
+  const watched = byField(read.watched, 'transferKey');
 
-  const learned: Learned = { catalog: [], counterparties: [], nativeSymbols: [], heads: headsOf(covered) };
+  const heads = new Map<number, Learned['heads'][number]>();
+  const symbols = new Map<number, string>();
+  for (const { row, keys, event } of covered) {
+    keys.transfer = aliases.get(keys.transfer) ?? keys.transfer;
+    const { scope, receivedAt: at } = row;
+    const { blockNumber: block, kind, tokenType } = event.transfer;
+    if (block !== null && block > (heads.get(scope)?.block ?? -1)) heads.set(scope, { scope, block, at });
+    // Events of a guild's own project must not affect other guilds.
+    if (isOperatorScope(scope) && kind === 'native' && tokenType !== null && !/^native$/i.test(tokenType))
+      symbols.set(networkOf(row, { scopes }), tokenType);
+  }
+  const learned: Learned = { catalog: [], counterparties: [], nativeSymbols: [], heads: [...heads.values()] };
   const signals = toScamSignals(knowledge);
   for (const [network, { nativeSymbol, catalog }] of networks) {
     if (catalog) signals.explorers.add(network);
-    const symbol = nativeSymbol ?? nativeSymbolOf(byNetwork.get(network) ?? []);
-    if (symbol === null) continue;
+    const symbol = nativeSymbol ?? symbols.get(network);
+    if (symbol === undefined) continue;
     if (nativeSymbol === undefined && symbol !== signals.nativeSymbols.get(network))
       learned.nativeSymbols.push({ network, symbol });
     signals.nativeSymbols.set(network, symbol);
   }
+  const byNetwork = Map.groupBy(covered, ({ row }) => networkOf(row, { scopes }));
   const lookUps = [...byNetwork].map(async ([network, some]) => {
     const { catalog, prices } = networks.get(network) ?? {};
-    const known = new Map(
-      knowledge.catalog.flatMap((entry) => (entry.network === network ? [[entry.token, entry]] : [])),
-    );
-    const wanted = wantedTokens(network, some, watched, signals);
-    const found = (await catalog?.learn(wanted, known, covered[0]?.row.receivedAt ?? now)) ?? [];
-    for (const token of wanted.keys()) if (catalog?.isPassedOver(token)) signals.crowded.add(`${network} ${token}`);
-    const news = found.map((entry) => ({ network, ...entry }));
-    addCatalog(signals, news);
-    learned.catalog.push(...news);
+    const known = new Map<AddressText, CatalogEntry>();
+    for (const entry of knowledge.catalog) if (entry.network === network) known.set(entry.token, entry);
+    if (catalog) {
+      const wanted = wantedTokens(network, some, watched, signals);
+      for (const found of await catalog.learn(wanted, known, covered[0]?.row.receivedAt ?? now)) {
+        addToCatalog(signals, { network, ...found });
+        learned.catalog.push({ network, ...found });
+      }
+      for (const token of wanted.keys()) if (catalog.isPassedOver(token)) signals.crowded.add(`${network} ${token}`);
+    }
     const transfers = some.flatMap(({ keys, event }) => (watched.has(keys.transfer) ? event.transfer : []));
-    const isListed = (token: AddressText) => signals.catalog.get(`${network} ${token}`)?.cataloged === true;
-    await addPrices(transfers, prices, { isListed, isNew: (token) => !known.has(token) });
+    if (prices) await addPrices(transfers, prices, network, { signals, known });
   });
   await Promise.all(lookUps);
   return {
     covered: count,
     state: {
       now,
-      transfers: new Map(read.transfers.map((seen) => [seen.key, seen])),
-      deliveries: new Map(read.deliveries.map((seen) => [seen.key, seen])),
+      transfers: byField(read.transfers, 'key'),
+      deliveries: byField(read.deliveries, 'key'),
       /** New transfers that somebody watches. */
       watched,
       /** By guild, for guilds whose alerts may be held. */
-      timezones: new Map(read.timezones.map(({ guildId, timezone }) => [guildId, timezone])),
+      timezones: byField(read.timezones, 'guildId'),
       /** Guild and token, with a space between them. */
       mutes: new Set(read.mutes.map(({ guildId, token }) => `${guildId} ${token}`)),
       signals,
       scopes,
       compared: read.compared,
-      /** By subscription. */
-      stats: new Map(read.stats.map(({ subscription, ...stats }) => [subscription, stats])),
+      stats: byField(read.stats, 'subscription'),
     },
     learned,
   };
 }
+
+const byField = <Row, Field extends keyof Row>(rows: readonly Row[], field: Field): Map<Row[Field], Row> =>
+  new Map(rows.map((row) => [row[field], row]));
 
 /** What the decisions about one commit's deliveries depend on; each decision adds to it. */
 export type RoutingState = Awaited<ReturnType<typeof readContext>>['state'];
@@ -124,18 +133,18 @@ export function matchContext(network: number, { now, signals, mutes }: RoutingSt
 /** Only the price of a token that the explorer just listed is waited for, because the explorer was, too. */
 async function addPrices(
   transfers: readonly Transfer[],
-  prices: RoutedNetwork['prices'],
-  { isListed, isNew }: Record<'isListed' | 'isNew', (token: AddressText) => boolean>,
+  prices: ChainPrices,
+  network: number,
+  { signals, known }: { signals: ScamSignals; known: ReadonlyMap<AddressText, CatalogEntry> },
 ): Promise<void> {
-  if (!prices) return;
   const assetOf = (transfer: Transfer): Asset | null => {
     const { kind, token } = transfer;
     if (token === null) return kind === 'native' ? 'native' : null;
-    return isListed(token) && !isItem(transfer) ? token : null;
+    return signals.catalog.get(`${network} ${token}`)?.cataloged && !isItem(transfer) ? token : null;
   };
   const assets = [...new Set(transfers.flatMap((transfer) => assetOf(transfer) ?? []))];
   const asked = prices.ask(assets, PRICE_WAIT_MS);
-  if (assets.some((asset) => asset !== 'native' && isNew(asset))) await asked;
+  if (assets.some((asset) => asset !== 'native' && !known.has(asset))) await asked;
   for (const transfer of transfers) {
     const asset = assetOf(transfer);
     transfer.price = asset && prices.of(asset, transfer.decimals);
@@ -158,33 +167,4 @@ function wantedTokens(
     wanted.set(token, { scope: row.scope, isUrgent: isUrgent || wanted.get(token)?.isUrgent === true });
   }
   return wanted;
-}
-
-/** Whether this bot found it on the chain. */
-export const isFound = ({ row }: Pick<ParsedDelivery, 'row'>): boolean => row.identity?.minedAt !== undefined;
-
-/** The first deliveries, all of the service or all found on the chain: of two forms of a transfer one is stored first. */
-function oneOrigin(items: ParsedDelivery[]): ParsedDelivery[] {
-  const other = items.findIndex((item) => isFound(item) !== isFound(items[0]!));
-  return other === -1 ? items : items.slice(0, other);
-}
-
-/** Events of a guild's own project must not affect other guilds. */
-function nativeSymbolOf(items: ParsedDelivery[]): string | null {
-  const native = items.findLast(({ row, event: { transfer } }) => {
-    const { kind, tokenType } = transfer;
-    return isOperatorScope(row.scope) && kind === 'native' && tokenType !== null && !/^native$/i.test(tokenType);
-  });
-  return native?.event.transfer.tokenType ?? null;
-}
-
-function headsOf(items: ParsedDelivery[]): Learned['heads'] {
-  const heads = new Map<number, Learned['heads'][number]>();
-  for (const { row, event } of items) {
-    const block = event.transfer.blockNumber;
-    if (block !== null && block > (heads.get(row.scope)?.block ?? -1)) {
-      heads.set(row.scope, { scope: row.scope, block, at: row.receivedAt });
-    }
-  }
-  return [...heads.values()];
 }

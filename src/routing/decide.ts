@@ -22,7 +22,6 @@ import type { Watcher } from '../domain/subscription.ts';
 import { deliveryKey, type Transfer, transferKey } from '../domain/transfer.ts';
 import {
   type ContextOptions,
-  isFound,
   matchContext,
   networkOf,
   type ParsedDelivery,
@@ -48,7 +47,8 @@ export function parseRow(row: InboxRow): ParsedRow {
   if (!parsed.ok) return { row, reason: parsed.reason };
   const { event } = parsed;
   const key = transferKey(row.scope, event.transfer);
-  return { row, event, keys: { transfer: key, delivery: deliveryKey(key, event) } };
+  const isFound = row.identity?.minedAt !== undefined;
+  return { row, isFound, event, keys: { transfer: key, delivery: deliveryKey(key, event) } };
 }
 
 interface EventDecision extends Matches {
@@ -89,15 +89,14 @@ export async function decide(
   const stats = new Map<number, ActivityStats>();
   const concerned = new Set<number>();
   const changed = new Set<string>();
-  const lines: (() => void)[] = [];
+  const decided: { row: InboxRow; decision: EventDecision | Refusal }[] = [];
   for (const item of items) {
     if (item === parsed[covered]) break;
     const { row } = item;
     const decision = decideOrRefuse(item, state);
+    decided.push({ row, decision });
     if ('reason' in decision) {
-      const { reason, error } = decision;
-      result.quarantined.push({ id: row.id, reason });
-      lines.push(() => logQuarantined(log, row.id, reason, error));
+      result.quarantined.push({ id: row.id, reason: decision.reason });
       continue;
     }
     const { transfer, delivery, counterparties, alerts, decisions } = decision;
@@ -118,7 +117,6 @@ export async function decide(
     result.decisions.push(...decisions);
     learned.counterparties.push(...counterparties);
     if (decision.isEdit) changed.add(transfer.key);
-    lines.push(() => logRouted(log, row, decision, now));
   }
   return {
     result: {
@@ -130,7 +128,7 @@ export async function decide(
       changed: [...changed],
     },
     logStored() {
-      for (const write of lines) write();
+      for (const { row, decision } of decided) logDecision(log, row, decision, now);
     },
   };
 }
@@ -156,23 +154,23 @@ export const quarantineOne = (id: number, error: unknown, now: number): RoutingR
 
 const failureReason = (error: unknown): string => `Routing failed: ${(error as Error).message}`;
 
-function decideOrRefuse(item: ParsedRow, state: State): EventDecision | { reason: string; error?: unknown } {
+interface Refusal {
+  reason: string;
+  error?: unknown;
+}
+
+function decideOrRefuse(item: ParsedRow, state: State): EventDecision | Refusal {
   if (!('event' in item)) return { reason: item.reason };
-  const reason = otherChain(item.row, state.networks.get(networkOf(item.row, state))?.chainId);
-  if (reason !== null) return { reason };
+  const { chainId } = state.networks.get(networkOf(item.row, state)) ?? {};
+  // Decimal, or hex as nodes write it; other text names no chain.
+  const named = Number(item.row.identity?.chainId ?? 0);
+  if (named && chainId && named !== chainId)
+    return { reason: `${OTHER_CHAIN} ${named}, and this URL is for chain ${chainId}` };
   try {
     return decideEvent(item, state);
   } catch (error) {
     return { reason: failureReason(error), error };
   }
-}
-
-/** null: the delivery belongs there, or nobody knows. */
-function otherChain({ identity }: InboxRow, chainId: number | null | undefined): string | null {
-  // Decimal, or hex as nodes write it; other text names no chain.
-  const named = Number(identity?.chainId ?? 0);
-  if (!named || !chainId || named === chainId) return null;
-  return `${OTHER_CHAIN} ${named}, and this URL is for chain ${chainId}`;
 }
 
 function decideEvent(item: ParsedDelivery, state: State): EventDecision {
@@ -183,7 +181,7 @@ function decideEvent(item: ParsedDelivery, state: State): EventDecision {
   const { verdict, delivery: judged } = judge(state.deliveries.get(keys.delivery), seen !== undefined, keys, row);
   const delivery = { ...judged, projectId, addressType, direction, lastAt: row.receivedAt };
   if (seen) {
-    const progress = isFound(item) ? undefined : state.compared.get(network);
+    const progress = item.isFound ? undefined : state.compared.get(network);
     const isProven = (block: number | null) => progress !== undefined && block !== null && isCompared(progress, block);
     const transfer = seenAgain(seen, event.transfer, verdict, delivery.count, isProven);
     const isEdit = transfer.transfer.leftBlocks !== seen.transfer.leftBlocks || transfer.count > seen.count;
@@ -264,7 +262,7 @@ function decideMatches(
     string,
     { alert: Omit<NewAlert, 'hold' | 'dueAt'>; of: { isHeld: boolean; subscription: Watcher }[] }
   >();
-  const payers = new Set(watchers.filter(({ address }) => address === transfer.from).map(({ guildId }) => guildId));
+  const payers = new Set(watchers.flatMap(({ guildId, address }) => (address === transfer.from ? guildId : [])));
   for (const subscription of watchers) {
     const match = matchTransfer(subscription, transfer, context, payers.has(subscription.guildId));
     if (match.outcome === 'unrelated') continue;
@@ -297,26 +295,23 @@ function decideMatches(
     const warnings = [...alike, ...warningsFor(subscription, transfer, ofToken), ...ofDelivery];
     found.alert.warnings = distinct([...found.alert.warnings, ...warnings]);
   }
-  const alerts = [...byChannel.values()].map(({ alert, of }) => {
-    const timezone = timezones.get(alert.guildId) ?? null;
-    const due = dueOf(
-      of.map(({ isHeld, subscription }) => (isHeld ? subscription : AT_ANY_TIME)),
-      timezone,
-      now,
-    );
+  const alerts: NewAlert[] = [];
+  for (const { alert, of } of byChannel.values()) {
+    const timezone = timezones.get(alert.guildId)?.timezone ?? null;
+    const schedules = of.map(({ isHeld, subscription }) => (isHeld ? subscription : AT_ANY_TIME));
+    const due = dueOf(schedules, timezone, now);
     const postedAt = due.hold === null ? now : due.dueAt;
-    // Even an alert that passes quiet hours pings nobody in them.
-    const isAwake = (index: number) => !isQuiet(of[index]!.subscription, timezone, postedAt);
-    return {
-      ...alert,
-      ...due,
-      matches: alert.matches.map((match, index) => ({ ...match, mayMention: match.mayMention && isAwake(index) })),
-      // What leaves for a look-alike is always a card: a stranger who warns of an address with dust first costs it nothing.
-      warnings: alert.isSignificant
-        ? alert.warnings
-        : alert.warnings.map((warning) => state.markRepeat(alert.channelId, network, warning, row.id, now)),
-    };
-  });
+    for (const [index, match] of alert.matches.entries()) {
+      // Even an alert that passes quiet hours pings nobody in them.
+      match.mayMention &&= !isQuiet(of[index]!.subscription, timezone, postedAt);
+    }
+    // What leaves for a look-alike is always a card: a stranger who warns of an address with dust first costs it nothing.
+    if (!alert.isSignificant)
+      alert.warnings = alert.warnings.map((warning) =>
+        state.markRepeat(alert.channelId, network, warning, row.id, now),
+      );
+    alerts.push({ ...alert, ...due });
+  }
   isWorthless &&= decisions.length > 0;
   const isDust = isWorthless && transfer.token !== null && context.cataloged(transfer.token) === false;
   return { alerts, decisions, counterparties: [...learned.values()], isWorthless, isDust };
@@ -335,20 +330,19 @@ function deliveryWarnings(passedAt: number[], { row, event }: ParsedDelivery, { 
   ];
 }
 
-function logQuarantined(log: Logger, inbox: number, reason: string, error: unknown): void {
-  if (error === undefined) log.warn({ inbox, reason }, 'delivery quarantined');
-  else log.error({ err: error, inbox }, 'routing failed: delivery quarantined');
-}
-
 /** `inbox` is the number by which the log line of the message names the delivery again. */
-function logRouted(log: Logger, row: InboxRow, decision: EventDecision, now: number): void {
+function logDecision(log: Logger, row: InboxRow, decision: EventDecision | Refusal, now: number): void {
+  if ('reason' in decision) {
+    const { reason, error } = decision;
+    if (error === undefined) log.warn({ inbox: row.id, reason }, 'delivery quarantined');
+    else log.error({ err: error, inbox: row.id }, 'routing failed: delivery quarantined');
+    return;
+  }
   const { alerts, decisions, transfer, verdict, isEdit } = decision;
   const level = alerts.length > 0 || isEdit ? 'info' : 'debug';
   if (!log.isLevelEnabled(level)) return;
-  const hidden = Object.groupBy(
-    decisions.filter(({ outcome }) => outcome !== 'matched'),
-    ({ outcome }) => outcome,
-  );
+  const hidden: Record<string, number> = {};
+  for (const { outcome } of decisions) if (outcome !== 'matched') hidden[outcome] = (hidden[outcome] ?? 0) + 1;
   const line = {
     inbox: row.id,
     scope: row.scope,
@@ -357,7 +351,7 @@ function logRouted(log: Logger, row: InboxRow, decision: EventDecision, now: num
     ...(transfer.count > 1 && { count: transfer.count }),
     alerts: alerts.length,
     channels: alerts.slice(0, MAX_CHANNELS).map(({ channelId }) => channelId),
-    hidden: Object.fromEntries(Object.entries(hidden).map(([reason, of]) => [reason, of.length])),
+    hidden,
     ms: now - row.receivedAt,
   };
   log[level](line, 'routed');

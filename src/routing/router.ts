@@ -54,7 +54,7 @@ export function startRouter(options: RouterOptions) {
       isWanted = false;
       try {
         await yieldToReceiver();
-        let rows = await next();
+        let rows = await store.inbox.next(MAX_ROUTED.limit, MAX_ROUTED.bytes);
         if (isUnconfirmed) void outbox.rescan();
         isUnconfirmed = false;
         while (rows.length > 0 && !isClosing) {
@@ -81,8 +81,6 @@ export function startRouter(options: RouterOptions) {
     while (receiver.isBusy() && !isClosing && performance.now() < until) await sleep(BUSY_CHECK_MS);
   }
 
-  const next = (): Promise<InboxRow[]> => store.inbox.next(MAX_ROUTED.limit, MAX_ROUTED.bytes);
-
   /** Routes deliveries in one commit; if that fails because of one of them, each on its own. Returns the next ones. */
   async function route(items: ParsedRow[]): Promise<InboxRow[]> {
     try {
@@ -90,7 +88,7 @@ export function startRouter(options: RouterOptions) {
     } catch (error) {
       if (isDatabaseFault(error)) throw error;
       for (const item of items) await routeAlone(item);
-      return next();
+      return store.inbox.next(MAX_ROUTED.limit, MAX_ROUTED.bytes);
     }
   }
 

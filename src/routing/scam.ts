@@ -32,12 +32,10 @@ export function toScamSignals(knowledge: TokenKnowledge) {
   return signals;
 }
 
-export function addCatalog(signals: ScamSignals, news: readonly CatalogEntry[]): void {
-  for (const entry of news) {
-    const { network, token, symbol, cataloged } = entry;
-    signals.catalog.set(`${network} ${token}`, entry);
-    if (cataloged && symbol !== null) addGenuine(signals, `${network} ${skeleton(symbol)}`, token);
-  }
+export function addToCatalog(signals: ScamSignals, entry: CatalogEntry): void {
+  const { network, token, symbol, cataloged } = entry;
+  signals.catalog.set(`${network} ${token}`, entry);
+  if (cataloged && symbol !== null) addGenuine(signals, `${network} ${skeleton(symbol)}`, token);
 }
 
 const keyOf = ({ guildId, address, counterparty }: Pick<Counterparty, 'guildId' | 'address' | 'counterparty'>) =>
@@ -111,23 +109,28 @@ export function tokenWarnings(network: number, { token, tokenSymbol }: Transfer,
  */
 export function lookAlikes(subscription: Watcher, transfer: Transfer, signals: ScamSignals): Warning[] {
   const { guildId, address } = subscription;
-  return otherSides(subscription, transfer).flatMap((party): Warning[] => {
-    if (party === null || party === address || party === ZERO_ADDRESS) return [];
+  const isPaying = address === transfer.from;
+  const warnings: Warning[] = [];
+  for (const party of otherSides(subscription, transfer)) {
+    if (party === null || party === address || party === ZERO_ADDRESS) continue;
     const named = signals.named.get(guildId + outerDigitsOf(party)) ?? [];
-    if (named.some((known) => known.address === party)) return [];
-    if (named[0]) return [{ kind: 'look-alike', address: party, like: named[0].address, label: named[0].label }];
-    const alike = [...(signals.counterparties.get(keyOf({ guildId, address, counterparty: party })) ?? [])];
-    const [known] = alike.filter(([other]) => other === party);
-    const others = alike.filter(
-      ([other, { isPaid }]) => other !== party && (isPaid || !isPaying(subscription, transfer)),
-    );
-    // A party that was paid is known, unless another that was paid looks like it.
-    const [like] = others.find(([, { isPaid }]) => isPaid || !known?.[1].isPaid) ?? [];
-    return like ? [{ kind: 'look-alike', address: party, like, label: null }] : [];
-  });
+    if (named.some((known) => known.address === party)) continue;
+    if (named[0]) {
+      warnings.push({ kind: 'look-alike', address: party, like: named[0].address, label: named[0].label });
+      continue;
+    }
+    const alike = signals.counterparties.get(keyOf({ guildId, address, counterparty: party }));
+    const known = alike?.get(party);
+    for (const [like, { isPaid }] of alike ?? []) {
+      if (like === party || (isPaying && !isPaid)) continue;
+      // A party that was paid is known, unless another that was paid looks like it.
+      if (!isPaid && known?.isPaid) continue;
+      warnings.push({ kind: 'look-alike', address: party, like, label: null });
+      break;
+    }
+  }
+  return warnings;
 }
-
-const isPaying = ({ address }: Watcher, { from }: Transfer): boolean => address === from;
 
 /** A subscription that names the token is not warned that the explorer does not know it, or could not be asked. */
 export function warningsFor(subscription: Watcher, transfer: Transfer, warnings: Warning[]): Warning[] {
