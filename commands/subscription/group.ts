@@ -9,6 +9,7 @@ import {
 } from '../../src/domain/address.ts';
 import { nameKey, type Questions } from '../../src/domain/guild.ts';
 import { type Choices, DEFAULT_CHOICES, type Subscription } from '../../src/domain/subscription.ts';
+import { cutTo } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { outsideLine } from '../shared/channels.ts';
@@ -27,6 +28,8 @@ import { addSubscription, requireMention } from './save.ts';
 
 const GROUP = 'subscription.group';
 const MAX_SHOWN = 25;
+/** A hash fits, which people mistake for an address. */
+const MAX_SHOWN_TEXT = 66;
 /** Maximum addresses of one list: more belong into a file. */
 const MAX_ENTRIES = 200;
 /** Maximum addresses of one list in a forum, where each gets a post: Discord limits how fast posts can be created. */
@@ -34,11 +37,17 @@ const MAX_POSTS = 25;
 
 type Entry = Questions[typeof GROUP]['entries'][number];
 
+/** An address that was meant, but not one that a page shortens (`0x12…ab`), nor a chain's number (`@0x1`). */
+const NO_ADDRESS = /(?<![\da-z@])0x(?![\da-f]{40}(?![\da-z]))(?:[\da-f]+|[\da-z]{20,})(?![\da-z…]|\.\.)/gi;
+
 export function findAddresses(text: string, isList: boolean, t: Translate) {
   const entries = new Map<AddressText, string | null>();
   const refused: { text: string; fault: AddressFault }[] = [];
   const taken = new Set<string>();
-  for (const { text: written, label } of addressList(text, isList)) {
+  // One that is cut must not go unnoticed, nor become the name of another.
+  const wrong = (isList && text.match(NO_ADDRESS)) || [];
+  const listed = addressList(isList ? text.replace(NO_ADDRESS, '') : text, isList);
+  for (const { text: written, label } of [...listed, ...wrong.map((word) => ({ text: word, label: null }))]) {
     const parsed = parseWatchable(written);
     if (!parsed.ok) {
       refused.push({ text: written, fault: parsed.fault });
@@ -214,6 +223,8 @@ async function watchAll(asked: Questions[typeof GROUP], entries: readonly Entry[
 
 function refusedLines(refused: ReturnType<typeof findAddresses>['refused'], t: Translate): string[] {
   if (refused.length === 0) return [];
-  const lines = refused.slice(0, 5).map(({ text, fault }) => `- \`${text}\`: ${faultText(fault, text, t)}`);
+  const lines = refused
+    .slice(0, 5)
+    .map(({ text, fault }) => `- \`${cutTo(text, MAX_SHOWN_TEXT)}\`: ${faultText(fault, text, t)}`);
   return [`**${t('watch.refused', { count: refused.length })}**`, ...lines];
 }

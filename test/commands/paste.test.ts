@@ -229,6 +229,16 @@ describe('a list pasted into /subscription add', () => {
     expect(await add({ address: many(27), channel })).toContain('2 more addresses are left out');
   });
 
+  it('names what is cut or mistyped in a list, and takes it for no name', async () => {
+    const [cut, typo] = [A.slice(0, 12), `${TOKEN.slice(0, -1)}g`];
+    const asked = await use({
+      address: `${A} ethereum:${B}@0xa, ${cut}; ${typo} (${TOKEN.slice(0, 6)}…${TOKEN.slice(-4)})`,
+    });
+    expect(textOf(asked)).toMatch(new RegExp(`2 addresses[^]*Skipped \\(2\\)[^]*\`${cut}\`: [^]*\`${typo}\`: `, 'i'));
+    await world.press(asked, 'subscription:group');
+    expect(await all()).toMatchObject([{ address: lower(A), label: null }, { address: lower(B) }]);
+  });
+
   it('takes the text before a single address as its name', async () => {
     await add({ address: `Treasury: ${A}` });
     expect(await all()).toMatchObject([{ address: lower(A), label: 'Treasury' }]);
