@@ -5,11 +5,13 @@ import { MINUTE } from '../../src/domain/clock.ts';
 import {
   ALERTS,
   ALICE,
+  GENERAL,
   type Pipeline,
   type PipelineOptions,
   payment,
   startPipeline,
   TREASURY,
+  WHALES,
 } from '../pipeline/harness.ts';
 
 let pipeline: Pipeline;
@@ -33,6 +35,16 @@ async function pileUp(count: number, minutes: number): Promise<unknown[]> {
   return events.map(({ txHash }) => txHash);
 }
 
+/** The transactions in a channel's single alerts and in the files of its digests, sorted. */
+async function listedIn(channelId: string) {
+  const files = pipeline.discord.messages(channelId).flatMap(({ message }) => message.attachments);
+  const texts = await Promise.all(files.map(async ({ url }) => (await request(url)).body.text()));
+  const rows = texts.flatMap((text) => text.trim().split('\r\n').slice(1));
+  const alerts = pipeline.alerts(channelId).filter(({ title }) => !title.includes('Digest'));
+  const listed = [...rows, ...alerts.map(({ text }) => text)].map((one) => /0x[0-9a-f]{64}/.exec(one)![0]);
+  return { files: files.length, rows: rows.length, listed: listed.toSorted() };
+}
+
 /** A digest renderer with room for this many alerts; a real one is limited by its file's size. */
 const withRoomFor =
   (most: number): NonNullable<NonNullable<PipelineOptions['renderers']>['renderDigest']> =>
@@ -49,12 +61,27 @@ describe('a backlog', () => {
     const { text } = digests()[0]!;
     const total = (arrow: string) => Number(new RegExp(`${arrow} ([\\d,]+) .USDC. in (\\d+) transfers`).exec(text)![2]);
     expect(total('📥') + total('📤')).toBe(counted);
-    const [file, ...others] = pipeline.discord.messages(ALERTS).flatMap(({ message }) => message.attachments);
-    expect(others).toEqual([]);
-    const rows = (await (await request(file!.url)).body.text()).trim().split('\r\n').slice(1);
-    const alerts = pipeline.alerts(ALERTS).filter(({ title }) => !title.includes('Digest'));
-    const listed = [...rows, ...alerts.map(({ text }) => text)].map((one) => /0x[0-9a-f]{64}/.exec(one)![0]);
-    expect([rows.length, listed.toSorted()]).toEqual([counted, hashes.toSorted()]);
+    const { files, rows, listed } = await listedIn(ALERTS);
+    expect(files).toBe(1);
+    expect([rows, listed]).toEqual([counted, hashes.toSorted()]);
+  });
+
+  it('lists each of 1,500 alerts over three channels once after six hours without Discord', async () => {
+    const channels = [ALERTS, WHALES, GENERAL];
+    for (const channel of [WHALES, GENERAL]) await pipeline.watch(TREASURY, channel);
+    const outage = pipeline.discord.fault({ fault: { kind: 'error', status: 503 } });
+    const hashes: unknown[] = [];
+    for (let hours = 0; hours < 6; hours += 0.6) {
+      const events = Array.from({ length: 50 }, () => payment());
+      hashes.push(...events.map(({ txHash }) => txHash));
+      await pipeline.storeTogether(events);
+      await pipeline.pass(36 * MINUTE, 36 * MINUTE);
+    }
+    outage.clear();
+    await pipeline.turnUntilSettled();
+    const shown = await Promise.all(channels.map(listedIn));
+    expect(shown.map(({ listed }) => listed)).toEqual(channels.map(() => hashes.toSorted()));
+    expect((await pipeline.backlog()).deadLetters).toBe(0);
   });
 
   it('posts alerts that do not fit into one digest in the next ones, each once', async () => {
