@@ -86,6 +86,19 @@ describe('layout', () => {
     expect([...rooms].filter((room) => levelOf(room) === -1 && !(room in BESIDE))).toEqual([]);
   });
 
+  it('draws every room in docs/architecture.md, and no import from a lower box to a higher one', () => {
+    const [, picture = ''] = readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8').split('flowchart TB');
+    const boxes = [...picture.matchAll(/^ +\w+\["(.+)"\]$/gm)].map(([, text]) =>
+      text!.split('<br>').flatMap((line) => line.split(':')[0]!.split(', ')),
+    );
+    const boxOf = (room: string) => boxes.findIndex((names) => names.includes(/^(?:src\/)?(\w+)/.exec(room)![1]!));
+    expect(LEVELS.flat().filter((room) => boxOf(room) === -1)).toEqual([]);
+    const rising = SOURCES.filter((path) => !(roomOf(path) in BESIDE)).flatMap((path) =>
+      importsOf(path).filter((target) => boxOf(roomOf(target)) < boxOf(roomOf(path))),
+    );
+    expect(rising).toEqual([]);
+  });
+
   it('lets tests, benches and the sandbox reach data through the port only', () => {
     const talking = OUTSIDERS.filter((path) => TABLE_TALK.test(readFileSync(join(ROOT, path), 'utf8')));
     expect(talking.filter((path) => !knowsTables(path))).toEqual([]);
