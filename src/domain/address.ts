@@ -120,9 +120,10 @@ const REST_OF_LINK = /^[^\s,;|()[\]<>"'`]*/;
 const CHAIN_AFTER = /^@[\w:-]+/;
 /** Longer texts beside an address are no name. */
 const MAX_BETWEEN = 500;
-const MARKUP = /[\s"'`“”„«»*_~()[\]<>]+$/u;
+const MARKUP = /[\s"'`‘’“”„«»*_~()[\]<>]+$/u;
 const MARK = /[:=|→–—-]$/u;
-const AROUND = /^(?:[\s\-*•·>#|,;:=→–—"'`“”„«»~_()[\]]|@\d+|\d{1,4}[.)](?=\s))+|[\s\-*•·|,;:=→–—"'`“”„«»~_()[\]<>]+$/gu;
+const AROUND =
+  /^(?:[\s\-*•·>#|,;:=→–—"'`‘’“”„«»~_()[\]]|@\d+|\d{1,4}[.)](?=\s))+|[\s\-*•·|,;:=→–—"'`‘’“”„«»~_()[\]<>]+$/gu;
 
 /** `isMarked`: a sign or a link separates the name from the address. */
 function nameBefore(before: string): { name: string; isMarked: boolean } {

@@ -91,6 +91,7 @@ it.each([
   ['columns', `Treasury\t${A}\nOps wallet\t${B}`],
   ['lists of links', `https://e.example/address/${A}?a=1#txs, Treasury\nhttps://e.example/address/${B}/txs Ops wallet`],
   ['a table', `| Treasury | ${A} |\n| Ops wallet | ${B} |`],
+  ['quotes', `‘Treasury’: ‘${A}’\nOps wallet «${B}»`],
   ['names behind', `${A} Treasury\n${B}, Ops wallet`],
   ['names behind a link', `https://e.example/address/${A} Treasury\nhttps://e.example/address/${B} Ops wallet`],
 ])('reads names from %s', (_, text) => {
