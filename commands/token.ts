@@ -1,5 +1,6 @@
 import { ButtonStyle } from 'discord.js';
 import type { Command, Reply } from '../src/discord/command.ts';
+import { addressPage } from '../src/discord/render/wording.ts';
 import {
   type AddressText,
   type Asset,
@@ -9,8 +10,7 @@ import {
   parseWatchable,
 } from '../src/domain/address.ts';
 import { inUnits, wholeDigits } from '../src/domain/amount.ts';
-import { addressPage } from '../src/domain/explorer.ts';
-import { imitatedBy } from '../src/domain/guard.ts';
+import { imitatedBy } from '../src/domain/scam.ts';
 import { DEFAULT_CHOICES } from '../src/domain/subscription.ts';
 import { asName, asSymbol } from '../src/domain/text.ts';
 import type { Token } from '../src/domain/token.ts';

@@ -1,8 +1,7 @@
 import type { Command, Reply } from '../src/discord/command.ts';
 import { replyHeadline } from '../src/discord/render/compact.ts';
-import { whatMoved } from '../src/discord/render/wording.ts';
+import { transactionPage, whatMoved } from '../src/discord/render/wording.ts';
 import { type AddressText, shortAddress } from '../src/domain/address.ts';
-import { transactionPage } from '../src/domain/explorer.ts';
 import type { MessageTransaction, TransferHistory } from '../src/domain/history.ts';
 import { plainText } from '../src/domain/text.ts';
 import type { KnownToken } from '../src/domain/token.ts';

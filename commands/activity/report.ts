@@ -2,7 +2,14 @@ import { type APIButtonComponent, ButtonStyle, messageLink } from 'discord.js';
 import type { Reply } from '../../src/discord/command.ts';
 import { activityCsv } from '../../src/discord/render/csv.ts';
 import { balanceRows, blocksLine, sumLine } from '../../src/discord/render/statement.ts';
-import { assetName, number, transactionUrl, whatMoved, worthLine } from '../../src/discord/render/wording.ts';
+import {
+  addressPage,
+  assetName,
+  number,
+  transactionPage,
+  whatMoved,
+  worthLine,
+} from '../../src/discord/render/wording.ts';
 import {
   type Activity,
   type ActivityQuery,
@@ -16,7 +23,6 @@ import {
 import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
 import { countedAssets, type StatementOutcome } from '../../src/domain/balance.ts';
 import { inTime, SECOND } from '../../src/domain/clock.ts';
-import { addressPage } from '../../src/domain/explorer.ts';
 import type { HiddenReason } from '../../src/domain/match.ts';
 import type { Network } from '../../src/domain/network.ts';
 import { linkText } from '../../src/domain/text.ts';
@@ -232,7 +238,7 @@ function largestOf({ largest, messages }: ActivityReport, context: ReportContext
     const message = messages.get(transferId);
     const rendering = renderingOn(context, network, context.known);
     const what = whatMoved(transfer, rendering);
-    const url = transactionUrl(transfer, rendering);
+    const url = transactionPage(rendering, transfer.txHash);
     const linked = url ? `[${linkText(what)}](${url})` : what;
     const link = message
       ? [`[${t('activity.message')}](${messageLink(message.channelId, message.messageId, request.guildId)})`]

@@ -79,7 +79,7 @@ function settingsNote(
       },
       { name: t('setup.server.timezone'), value: timezone ?? t('setup.server.noTimezone'), inline: true },
       { name: t('setup.server.language'), value: languageName ?? t('setup.server.noLanguage'), inline: true },
-      { name: t('setup.server.style'), value: t(`setup.server.styles.${styleOf(null, style)}`), inline: true },
+      { name: t('setup.server.style'), value: t(`setup.server.styles.${styleOf([null], style)}`), inline: true },
       ...(canRead || statement !== null
         ? [{ name: t('setup.server.statement'), value: `${t(`setup.server.statements.${statement ?? 'off'}`)}${note}` }]
         : []),

@@ -1,6 +1,6 @@
 import { differingDigits } from '../../src/discord/render/warnings.ts';
 import type { AddressText } from '../../src/domain/address.ts';
-import { outerDigitsOf } from '../../src/domain/guard.ts';
+import { outerDigitsOf } from '../../src/domain/scam.ts';
 import { visibleTo } from './channels.ts';
 import { titleName } from './names.ts';
 import { addressInCode } from './reply.ts';

@@ -1,3 +1,4 @@
+import type { ExplorerRoot } from '../../src/discord/render/wording.ts';
 import {
   type AddressFault,
   type AddressText,
@@ -6,7 +7,6 @@ import {
   parseAddress,
   shortAddress,
 } from '../../src/domain/address.ts';
-import type { ExplorerRoot } from '../../src/domain/explorer.ts';
 import { type LabelRefusal, MAX_LABELS } from '../../src/domain/guild.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
 import { asLabel, labelLooksLikeLink, plainText } from '../../src/domain/text.ts';

@@ -1,8 +1,7 @@
 import { type APIEmbed, TimestampStyles, time } from 'discord.js';
 import { MAX_TITLE, type Reply } from '../../src/discord/command.ts';
-import { linked } from '../../src/discord/render/wording.ts';
+import { type ExplorerRoot, linked } from '../../src/discord/render/wording.ts';
 import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
-import type { ExplorerRoot } from '../../src/domain/explorer.ts';
 import { cutTo, inCode, isolate, looksLikeLink, plainText } from '../../src/domain/text.ts';
 import { ifRefused, UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';

@@ -1,12 +1,12 @@
 import type { RESTPostAPIChannelMessageJSONBody } from 'discord.js';
 import type { Bars } from '../../src/discord/chart.ts';
 import type { InteractionContext } from '../../src/discord/command.ts';
+import type { ExplorerRoot } from '../../src/discord/render/wording.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import type { StatementOutcome, StatementRequest } from '../../src/domain/balance.ts';
 import type { ChainNode } from '../../src/domain/chain-node.ts';
 import type { Clock } from '../../src/domain/clock.ts';
 import type { Completeness } from '../../src/domain/completeness.ts';
-import type { ExplorerRoot } from '../../src/domain/explorer.ts';
 import type { Reachability, RefusedSource, ScopeQuota } from '../../src/domain/inbox.ts';
 import type { Network } from '../../src/domain/network.ts';
 import type { GuildPause, Outbox, SendingPause } from '../../src/domain/sender.ts';

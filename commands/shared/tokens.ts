@@ -9,7 +9,7 @@ import {
   shortAddress,
 } from '../../src/domain/address.ts';
 import { inTime } from '../../src/domain/clock.ts';
-import { skeleton } from '../../src/domain/guard.ts';
+import { skeleton } from '../../src/domain/scam.ts';
 import type { Choices } from '../../src/domain/subscription.ts';
 import { asSymbol, isolate, looksLikeLink, plainText } from '../../src/domain/text.ts';
 import { catalogedAmong, type KnownToken } from '../../src/domain/token.ts';

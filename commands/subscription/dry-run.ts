@@ -1,13 +1,13 @@
 import type { APIEmbedField } from 'discord.js';
-import { transactionUrl, whatMoved } from '../../src/discord/render/wording.ts';
+import { transactionPage, whatMoved } from '../../src/discord/render/wording.ts';
 import { ZERO_ADDRESS } from '../../src/domain/address.ts';
 import { DAY } from '../../src/domain/clock.ts';
-import { imitatedBy } from '../../src/domain/guard.ts';
 import { type DryRun, dryRun, type Proposal } from '../../src/domain/history.ts';
-import { type HiddenReason, otherSides } from '../../src/domain/match.ts';
+import type { HiddenReason } from '../../src/domain/match.ts';
+import { imitatedBy } from '../../src/domain/scam.ts';
 import type { Perspective } from '../../src/domain/subscription.ts';
 import { cutTo } from '../../src/domain/text.ts';
-import type { Transfer } from '../../src/domain/transfer.ts';
+import { otherSides, type Transfer } from '../../src/domain/transfer.ts';
 import { nameIn, type Translate } from '../../src/languages/index.ts';
 import { seenBy } from '../shared/channels.ts';
 import { lookAlikes } from '../shared/look-alike.ts';
@@ -86,7 +86,7 @@ async function exampleLines({ examples }: DryRun, proposal: Proposal, context: C
     const rendering = renderingOn(context, network, known);
     const title = `${ARROWS[perspective]} ${cutTo(whatMoved(transfer, rendering), MAX_AMOUNT)}`;
     const isLookAlike = partiesOf(transfer).some((party) => alike.has(party));
-    const url = transactionUrl(transfer, rendering);
+    const url = transactionPage(rendering, transfer.txHash);
     return `${warned(title, example, isLookAlike)} · ${relativeTime(seenAt)}${url ? ` · [tx](${url})` : ''}`;
   });
 }

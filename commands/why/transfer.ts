@@ -1,12 +1,18 @@
 import { type APIEmbed, messageLink } from 'discord.js';
 import { MAX_TITLE } from '../../src/discord/command.ts';
-import { feeText, MAX_TOKEN_ID, number, type RenderContext, whatMoved } from '../../src/discord/render/wording.ts';
+import {
+  feeText,
+  MAX_TOKEN_ID,
+  number,
+  type RenderContext,
+  transactionPage,
+  whatMoved,
+} from '../../src/discord/render/wording.ts';
 import { type AddressText, shortAddress } from '../../src/domain/address.ts';
 import type { Warning } from '../../src/domain/alert.ts';
 import { leftBy } from '../../src/domain/balance.ts';
 import { ChainError } from '../../src/domain/chain-node.ts';
 import { inTime, MINUTE, SECOND } from '../../src/domain/clock.ts';
-import { transactionPage } from '../../src/domain/explorer.ts';
 import type { RecordedAlert, RecordedDecision, TransferHistory } from '../../src/domain/history.ts';
 import type { HiddenReason } from '../../src/domain/match.ts';
 import { cutTo, inCode } from '../../src/domain/text.ts';

@@ -11,7 +11,6 @@ import {
   type CheckProgress,
   type Completeness,
   compare,
-  isDifference,
   isInRange,
   isSameMovement,
   mentions,
@@ -23,7 +22,7 @@ import {
 import type { Inbox, NewDelivery } from '../domain/inbox.ts';
 import type { Network } from '../domain/network.ts';
 import type { Outbox } from '../domain/sender.ts';
-import type { Transfer } from '../domain/transfer.ts';
+import { isDifference, type Transfer } from '../domain/transfer.ts';
 import type { Store } from '../store/store.ts';
 import { type ChainFacts, createLogReader, readFacts, uncheckedReasonOf } from './movements.ts';
 import { createTokenReader } from './tokens.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Alert, type DigestReason, transactionOf } from '../domain/alert.ts';
+import { type Alert, type DigestReason, mentionsOf, transactionOf } from '../domain/alert.ts';
 import {
   type DueAlerts,
   digestReason,
@@ -11,7 +11,6 @@ import {
   type ShownDeliveries,
   shownDeliveries,
 } from '../domain/batch.ts';
-import { mentionsOf } from '../domain/significance.ts';
 import type { Store } from '../store/store.ts';
 import type { Channel } from './schedule.ts';
 

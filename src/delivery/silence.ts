@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { type Clock, HOUR, workEvery } from '../domain/clock.ts';
 import type { Outbox } from '../domain/sender.ts';
-import type { Silence } from '../domain/silence.ts';
+import type { Silence } from '../domain/subscription.ts';
 import type { Store } from '../store/store.ts';
 import { composeNotice } from './compose.ts';
 

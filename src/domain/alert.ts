@@ -1,7 +1,7 @@
 import type { AddressText } from './address.ts';
-import { DAY } from './clock.ts';
+import { DAY, MINUTE } from './clock.ts';
 import type { AlertStyle, Choices, Perspective } from './subscription.ts';
-import type { Transfer } from './transfer.ts';
+import { isLessThan, isWorthLess, type Transfer } from './transfer.ts';
 
 export interface Alert {
   id: number;
@@ -101,4 +101,35 @@ export const mayHold = ({ digest, quiet }: DeliverySchedule): boolean => digest 
 export interface Due {
   hold: Hold | null;
   dueAt: number;
+}
+
+const MAX_ROLES = 20;
+
+export interface Mentioning {
+  subscription: number;
+  isSignificant: boolean;
+}
+
+/** An amount that cannot be compared with the minimum, or has no price, counts as large enough. */
+export function mentionsOf(alerts: Alert[], now: number): { roles: string[]; mentioning: Mentioning[] } {
+  const due = alerts.flatMap(({ transfer, count, matches, isSignificant }) =>
+    matches.flatMap(({ mention, subscription, ...match }) =>
+      mention !== null &&
+      // The chain has it.
+      count > 0 &&
+      match.mayMention &&
+      !isLessThan(match.mentionMinimum, transfer) &&
+      !isWorthLess(match.mentionMinimumUsd, transfer) &&
+      // A clock that was ahead may have dated the last mention in the future. That must not delay the next one.
+      (match.mentionedAt === null || Math.abs(now - match.mentionedAt) >= match.mentionCooldown * MINUTE)
+        ? [{ mention, subscription, isSignificant }]
+        : [],
+    ),
+  );
+  const roles = [...new Set(due.map(({ mention }) => mention))].slice(0, MAX_ROLES);
+  const mentioned = due.filter(({ mention }) => roles.includes(mention));
+  const mentioning = new Map(
+    mentioned.map(({ mention: _, ...each }) => [`${each.subscription} ${each.isSignificant}`, each]),
+  );
+  return { roles, mentioning: [...mentioning.values()] };
 }

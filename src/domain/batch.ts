@@ -1,6 +1,5 @@
-import type { Alert, DigestReason, Hold, RenderedAlert } from './alert.ts';
+import type { Alert, DigestReason, Hold, Mentioning, RenderedAlert } from './alert.ts';
 import { backOff, MINUTE, SECOND } from './clock.ts';
-import type { Mentioning } from './significance.ts';
 import type { Transfer } from './transfer.ts';
 
 /** Per message, unless they belong to one transaction. */

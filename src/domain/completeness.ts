@@ -1,6 +1,6 @@
 import { type AddressText, toAddress, ZERO_ADDRESS } from './address.ts';
 import type { Token } from './token.ts';
-import type { Transfer, TransferKind } from './transfer.ts';
+import { isDifference, type Transfer, type TransferKind } from './transfer.ts';
 
 /** Compares what moved on the chain with what was delivered: the proof that nothing was missed. */
 
@@ -202,8 +202,6 @@ export function difference(
     place: `difference:${address}`,
   };
 }
-
-export const isDifference = ({ txHash }: Pick<Transfer, 'txHash'>): boolean => /^block\d+$/.test(txHash);
 
 /** Services write NFTs with or without a number of pieces, with another kind, or with a rounded ID. */
 export function isSameMovement(a: Compared, b: Compared): boolean {

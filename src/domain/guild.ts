@@ -53,9 +53,6 @@ export interface GuildSettings {
 export const STATEMENT_PERIODS = ['weekly', 'monthly'] as const;
 export type StatementPeriod = (typeof STATEMENT_PERIODS)[number];
 
-export const languageOfGuild = (guild: { language: string | null; locale: string | null }): string | null =>
-  guild.language ?? guild.locale;
-
 export const NO_SETTINGS: GuildSettings = {
   defaultChannel: null,
   managerRole: null,

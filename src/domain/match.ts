@@ -1,13 +1,18 @@
 import type { AddressText, Asset } from './address.ts';
-import { isLure } from './guard.ts';
-import { isKnownAsset, isSignificant, leaves, minimumFor, type TokenTrust } from './significance.ts';
-import { asksFor, isMuted, type Perspective, type Watcher } from './subscription.ts';
-import { isLessThan, isWorthLess, isZero, mergedKind, type Transfer } from './transfer.ts';
+import { isLure } from './scam.ts';
+import { asksFor, isMuted, leaves, type Perspective, type Watcher } from './subscription.ts';
+import { isLessThan, isWorthLess, isZero, mergedKind, otherSides, type Transfer, worthOf } from './transfer.ts';
 
 export type Match =
   | { outcome: 'matched'; perspective: Perspective; isKnown: boolean; isSignificant: boolean }
   | { outcome: 'hidden'; reason: HiddenReason }
   | { outcome: 'unrelated' };
+
+export interface TokenTrust {
+  /** null: not known. */
+  cataloged(token: AddressText): boolean | null;
+  isNamed(guildId: string, token: AddressText): boolean;
+}
 
 export interface MatchContext extends TokenTrust {
   /** For muting only. */
@@ -89,15 +94,45 @@ export function seenFrom({ address }: Pick<Watcher, 'address'>, { from, to, toke
   return address === token ? 'token' : null;
 }
 
-/** Both parties for a watched token. */
-export function otherSides(
-  { address }: Pick<Watcher, 'address'>,
-  { from, to }: Pick<Transfer, 'from' | 'to'>,
-): (AddressText | null)[] {
-  if (address === from) return [to];
-  return address === to ? [from] : [from, to];
-}
-
 const isIn = <T>(list: readonly T[], item: T | null): boolean => item !== null && list.includes(item);
 const isStray = ({ token }: Transfer, context: MatchContext): boolean =>
   token !== null && context.cataloged(token) === false;
+
+/** Whether nobody made up the asset. If no explorer can tell, a contract that the guild has named counts as known. */
+export function isKnownAsset(watcher: Watcher, transfer: Transfer, trust: TokenTrust): boolean {
+  const { token } = transfer;
+  if (token === null) return transfer.kind === 'native';
+  if (asksFor(watcher, transfer)) return true;
+  const cataloged = trust.cataloged(token);
+  return cataloged ?? trust.isNamed(watcher.guildId, token);
+}
+
+const minimumFor = ({ minimum, filters }: Watcher, { kind, token }: Transfer): string | null => {
+  const asset = token ?? (kind === 'native' ? 'native' : null);
+  return (asset && filters.minimums[asset]) ?? minimum;
+};
+
+/** A known asset leaves, or arrives and reaches a minimum. A stranger can cause neither without paying for it. */
+export function isSignificant(watcher: Watcher, transfer: Transfer, isLeaving: boolean, trust: TokenTrust): boolean {
+  if (isZero(transfer) || !isKnownAsset(watcher, transfer, trust)) return false;
+  if (isLeaving) return true;
+  const { minimumUsd } = watcher;
+  const minimum = minimumFor(watcher, transfer);
+  const isSet = (text: string | null) => text !== null && /[1-9]/.test(text);
+  return (
+    (isSet(minimum) && !isLessThan(minimum, transfer)) ||
+    (isSet(minimumUsd) && worthOf(transfer) !== null && !isWorthLess(minimumUsd, transfer))
+  );
+}
+
+/** Others may mention only if the subscription asks for just this: it names the token, or its filters are narrow. */
+export function mayMention(watcher: Watcher, transfer: Transfer, isSignificant: boolean, trust: TokenTrust): boolean {
+  if (isSignificant || asksFor(watcher, transfer)) return true;
+  const { direction, kind, mentionMinimum, mentionMinimumUsd, filters } = watcher;
+  const isNarrow =
+    direction !== 'any' ||
+    kind !== 'any' ||
+    (mentionMinimum ?? mentionMinimumUsd) !== null ||
+    filters.counterparties.length > 0;
+  return isNarrow && !isZero(transfer) && isKnownAsset(watcher, transfer, trust);
+}

@@ -4,8 +4,8 @@ import { DAY, MINUTE } from './clock.ts';
 import type { CheckProgress } from './completeness.ts';
 import type { SeenDelivery, SeenTransfer } from './identity.ts';
 import type { HiddenReason } from './match.ts';
-import type { ActivityStats } from './silence.ts';
-import type { Watcher } from './subscription.ts';
+import type { CatalogEntry, Counterparty, TokenKnowledge } from './scam.ts';
+import type { ActivityStats, Watcher } from './subscription.ts';
 import type { Transfer, TransferEvent } from './transfer.ts';
 
 export interface Decision {
@@ -101,35 +101,6 @@ export interface RoutingContext {
   scopes: { scope: number; network: number; projectId: string | null }[];
   /** Only of subscriptions with an earlier event. */
   stats: SubscriptionStats[];
-}
-
-export interface CatalogEntry {
-  network: number;
-  token: AddressText;
-  cataloged: boolean | null;
-  symbol: string | null;
-  name: string | null;
-  checkedAt: number;
-}
-
-export interface TokenKnowledge {
-  catalog: CatalogEntry[];
-  /** Cataloged tokens whose symbols look like those of the transfers' tokens. */
-  genuine: { network: number; skeleton: string; token: AddressText }[];
-  nativeSymbols: ReadonlyMap<number, string>;
-  /** Addresses that a guild has labeled or watches and that begin and end like one of the parties. */
-  named: { guildId: string; address: AddressText; label: string | null }[];
-  /** Counterparties of the watched addresses in the last 30 days that begin and end like one of the parties. */
-  counterparties: Counterparty[];
-}
-
-export interface Counterparty {
-  guildId: string;
-  address: AddressText;
-  counterparty: AddressText;
-  seenAt: number;
-  /** The watched address paid it, which no stranger can bring about. */
-  isPaid: boolean;
 }
 
 export interface Learned {

@@ -1,7 +1,6 @@
 import { type AddressText, type Asset, ZERO_ADDRESS } from './address.ts';
 import type { Alert, AlertMatch } from './alert.ts';
-import { leaves } from './significance.ts';
-import type { Perspective } from './subscription.ts';
+import { leaves, type Perspective } from './subscription.ts';
 import { amountOf, isItem, type Transfer } from './transfer.ts';
 
 export interface GroupedAlert extends Pick<Alert, 'transfer' | 'count' | 'warnings'> {

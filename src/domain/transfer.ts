@@ -76,6 +76,18 @@ export function isZero(transfer: Transfer): boolean {
   return transfer.value === '0' && !isItem(transfer);
 }
 
+/** Coins that appeared or vanished, and that no call explains: a block stands for their transaction. */
+export const isDifference = ({ txHash }: Pick<Transfer, 'txHash'>): boolean => /^block\d+$/.test(txHash);
+
+/** Both parties for a watched token. */
+export function otherSides(
+  { address }: { address: AddressText },
+  { from, to }: Pick<Transfer, 'from' | 'to'>,
+): (AddressText | null)[] {
+  if (address === from) return [to];
+  return address === to ? [from] : [from, to];
+}
+
 /** In the token's smallest unit, NFTs in pieces; 0 for an unknown amount. */
 export function amountOf({ kind, value, tokenId }: Pick<Transfer, 'kind' | 'value' | 'tokenId'>): bigint {
   switch (kind) {

@@ -1,10 +1,10 @@
 import type { AddressText, Asset } from '../domain/address.ts';
-import { outerDigitsOf } from '../domain/guard.ts';
 import type { InboxRow } from '../domain/inbox.ts';
 import type { MatchContext } from '../domain/match.ts';
 import { FIRST_NETWORK, type Network } from '../domain/network.ts';
 import { isOperatorScope, operatorScope } from '../domain/project.ts';
-import type { CatalogEntry, Learned, RoutingQuery, WatchedTransfer } from '../domain/routing.ts';
+import type { Learned, RoutingQuery, WatchedTransfer } from '../domain/routing.ts';
+import { type CatalogEntry, outerDigitsOf } from '../domain/scam.ts';
 import { type ChainPrices, isItem, type Transfer, type TransferEvent } from '../domain/transfer.ts';
 import type { Store } from '../store/store.ts';
 import { addToCatalog, type ScamSignals, tokensLike, toScamSignals } from './scam.ts';

@@ -2,23 +2,20 @@ import type { Logger } from 'pino';
 import type { DeliverySchedule, NewAlert, Warning } from '../domain/alert.ts';
 import type { Clock } from '../domain/clock.ts';
 import { isCompared } from '../domain/completeness.ts';
-import { distinct } from '../domain/distinct.ts';
 import { parseEvent } from '../domain/event.ts';
 import { judge, type SeenTransfer, type Verdict } from '../domain/identity.ts';
 import { type InboxRow, OTHER_CHAIN } from '../domain/inbox.ts';
-import { matchTransfer, passesHolds } from '../domain/match.ts';
+import { isKnownAsset, matchTransfer, mayMention, passesHolds } from '../domain/match.ts';
 import {
-  type Counterparty,
   type Decision,
   latenessOf,
   type RoutingResult,
   type StoredDelivery,
   type WatchedTransfer,
 } from '../domain/routing.ts';
+import { type Counterparty, distinct } from '../domain/scam.ts';
 import { dueOf, isQuiet } from '../domain/schedule.ts';
-import { isKnownAsset, mayMention } from '../domain/significance.ts';
-import { type ActivityStats, afterEvent } from '../domain/silence.ts';
-import type { Watcher } from '../domain/subscription.ts';
+import { type ActivityStats, afterEvent, type Watcher } from '../domain/subscription.ts';
 import { deliveryKey, type Transfer, transferKey } from '../domain/transfer.ts';
 import {
   type ContextOptions,

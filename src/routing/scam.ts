@@ -1,11 +1,16 @@
 import { type AddressText, ZERO_ADDRESS } from '../domain/address.ts';
 import type { Warning } from '../domain/alert.ts';
 import { HOUR } from '../domain/clock.ts';
-import { COUNTERPARTY_REFRESH_MS, outerDigitsOf, skeleton } from '../domain/guard.ts';
-import { otherSides } from '../domain/match.ts';
-import type { CatalogEntry, Counterparty, TokenKnowledge } from '../domain/routing.ts';
+import {
+  type CatalogEntry,
+  COUNTERPARTY_REFRESH_MS,
+  type Counterparty,
+  outerDigitsOf,
+  skeleton,
+  type TokenKnowledge,
+} from '../domain/scam.ts';
 import { asksFor, type Watcher } from '../domain/subscription.ts';
-import { isZero, type Transfer } from '../domain/transfer.ts';
+import { isZero, otherSides, type Transfer } from '../domain/transfer.ts';
 
 export type ScamSignals = ReturnType<typeof toScamSignals>;
 

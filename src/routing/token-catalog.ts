@@ -1,7 +1,7 @@
 import type { AddressText } from '../domain/address.ts';
 import { type Clock, createBuckets, DAY, inTime, MINUTE, SECOND } from '../domain/clock.ts';
 import { isOperatorScope } from '../domain/project.ts';
-import type { CatalogEntry } from '../domain/routing.ts';
+import type { CatalogEntry } from '../domain/scam.ts';
 import type { TokenResult } from '../domain/token.ts';
 
 const FRESH_MS = DAY;

@@ -56,10 +56,10 @@ import type {
 import type { InboxRow, InboxUsage, NewDelivery, Quarantined } from '../domain/inbox.ts';
 import type { NewProject, ReceiverToken, StoredProject } from '../domain/project.ts';
 import type { RoutingContext, RoutingQuery, RoutingResult } from '../domain/routing.ts';
-import type { Silence } from '../domain/silence.ts';
 import type {
   ImportLimits,
   NewSubscription,
+  Silence,
   Subscription,
   SubscriptionChange,
   SubscriptionImport,

@@ -7,7 +7,6 @@ import {
   DEFAULT_FILTERS,
   type Filters,
   type Subscription,
-  sharedStyle,
   styleOf,
 } from '../../src/domain/subscription.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
@@ -195,13 +194,14 @@ it('hides by default no transfer with a value between two parties', () => {
 });
 
 it('shows alerts as chosen for the subscription, or else for the server, or else compact', () => {
-  expect(styleOf('compact', 'full')).toBe('compact');
-  expect(styleOf(null, 'full')).toBe('full');
-  expect(styleOf(null, null)).toBe('compact');
+  expect(styleOf(['compact'], 'full')).toBe('compact');
+  expect(styleOf([null], 'full')).toBe('full');
+  expect(styleOf([null], null)).toBe('compact');
 });
 
 it('shows an alert of several subscriptions with every detail if one of them wants that', () => {
-  expect(sharedStyle(['compact', 'full'])).toBe('full');
-  expect(sharedStyle(['compact', 'compact'])).toBe('compact');
-  expect(sharedStyle([])).toBe('compact');
+  expect(styleOf(['compact', 'full'], null)).toBe('full');
+  expect(styleOf(['compact', null], 'full')).toBe('full');
+  expect(styleOf(['compact', 'compact'], 'full')).toBe('compact');
+  expect(styleOf([], null)).toBe('compact');
 });

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Alert } from '../../src/domain/alert.ts';
+import { type Alert, mentionsOf } from '../../src/domain/alert.ts';
 import { DAY, MINUTE } from '../../src/domain/clock.ts';
-import { mentionsOf } from '../../src/domain/significance.ts';
 
 const NOW = 1_000_000_000;
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isSignificant, mayMention, type TokenTrust } from '../../src/domain/significance.ts';
+import { isSignificant, mayMention, type TokenTrust } from '../../src/domain/match.ts';
 import { DEFAULT_CHOICES, DEFAULT_FILTERS, type Filters, type Watcher } from '../../src/domain/subscription.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
 import { transfer as transferOf } from '../store/contract/given.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { HOUR } from '../../src/domain/clock.ts';
-import { type ActivityStats, afterEvent, isSilent, type Silence } from '../../src/domain/silence.ts';
+import { type ActivityStats, afterEvent, isSilent, type Silence } from '../../src/domain/subscription.ts';
 
 const NOW = 1_800_000_000_000;
 const busy = (changed: Partial<Silence> = {}): Silence => ({

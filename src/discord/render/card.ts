@@ -35,7 +35,7 @@ import {
   nameOf,
   number,
   type RenderContext,
-  transactionUrl,
+  transactionPage,
   worthOfAll,
 } from './wording.ts';
 
@@ -49,7 +49,7 @@ export function transactionEmbed(all: Alerts, given: RenderContext): APIEmbed {
   const shown = shownOf(all, given);
   const { alerts, parts, context } = shown;
   const isLong = parts.length > MAX_PARTS;
-  const url = transactionUrl(alerts[0].transfer, context);
+  const url = transactionPage(context, alerts[0].transfer.txHash);
   const { title, color } = heading(shown);
   // A token may claim 255 decimals, and every digit of its amounts is shown.
   const fits = title.length <= MAX_TITLE;
@@ -226,7 +226,7 @@ function transactionField(alerts: Alerts, context: RenderContext): APIEmbedField
   const transfers = alerts.map(({ transfer }) => transfer);
   // The title links to it; the full hash is written out only where there is no link.
   const id = hash(transfers[0]!);
-  const shown = transactionUrl(transfers[0]!, context) ? `${id.slice(0, 10)}…${id.slice(-8)}` : id;
+  const shown = transactionPage(context, transfers[0]!.txHash) ? `${id.slice(0, 10)}…${id.slice(-8)}` : id;
   // If a transfer was seen in another block later, that block counts.
   const placed = alerts.findLast(({ reorganized }) => reorganized)?.transfer ?? transfers[0]!;
   const facts: string[] = [];

@@ -1,11 +1,9 @@
 import { type AddressText, checksumAddress, ZERO_ADDRESS } from '../../domain/address.ts';
 import type { Alert } from '../../domain/alert.ts';
-import { isDifference } from '../../domain/completeness.ts';
-import { addressPage } from '../../domain/explorer.ts';
 import { seenFrom } from '../../domain/match.ts';
 import { linkText } from '../../domain/text.ts';
 import { isKnown, isWorthless, type View, viewOf } from '../../domain/transaction-parts.ts';
-import type { Transfer } from '../../domain/transfer.ts';
+import { isDifference, type Transfer } from '../../domain/transfer.ts';
 import {
   type AlertPart,
   type Alerts,
@@ -28,6 +26,7 @@ import {
 } from './transaction.ts';
 import { chainRemarks, differingDigits, likeOf, remarksOf, warnedTitle } from './warnings.ts';
 import {
+  addressPage,
   andMore,
   assetKey,
   assetName,
@@ -38,7 +37,7 @@ import {
   number,
   onNetwork,
   type RenderContext,
-  transactionUrl,
+  transactionPage,
   transferCount,
   worthOfAll,
 } from './wording.ts';
@@ -362,7 +361,7 @@ const pageOf = (address: AddressText, alerts: readonly Alert[]): 'token' | 'addr
   alerts.some(({ transfer }) => transfer.token === address) ? 'token' : 'address';
 
 function transactionFact({ transfer }: Alert, context: RenderContext): string {
-  const url = transactionUrl(transfer, context);
+  const url = transactionPage(context, transfer.txHash);
   const word = isDifference(transfer)
     ? context.t('alert.block', { block: number(transfer.blockNumber ?? 0, context) })
     : context.t('alert.transaction');

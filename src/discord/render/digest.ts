@@ -1,7 +1,7 @@
 import { type APIEmbed, type RESTPostAPIChannelMessageJSONBody, TimestampStyles, time } from 'discord.js';
-import { type Alert, type DigestReason, transactionOf } from '../../domain/alert.ts';
+import { type Alert, type DigestReason, mentionsOf, transactionOf } from '../../domain/alert.ts';
 import { MINUTE } from '../../domain/clock.ts';
-import { leaves, mentionsOf } from '../../domain/significance.ts';
+import { leaves } from '../../domain/subscription.ts';
 import { isForgeable, isKnown, isSuspect, isWorthless } from '../../domain/transaction-parts.ts';
 import { amountOf, byWorth, inDollars, isItem, isZero, sumOfWorth, worthOf } from '../../domain/transfer.ts';
 import { writeWorth } from '../../languages/languages.ts';

@@ -44,7 +44,7 @@ export function sampleMessage(
     labels: {},
     language,
     hold: null,
-    style: styleOf(subscription.style, style),
+    style: styleOf([subscription.style], style),
     isCataloged: false,
     isSignificant: false,
   };

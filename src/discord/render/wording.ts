@@ -3,12 +3,13 @@ import type { Alert } from '../../domain/alert.ts';
 import { FEE_DIGITS, inUnits, rounded } from '../../domain/amount.ts';
 import type { AssetWords } from '../../domain/balance.ts';
 import { DAY, HOUR, MINUTE } from '../../domain/clock.ts';
-import { addressPage, type ExplorerRoot, transactionPage } from '../../domain/explorer.ts';
 import type { Network } from '../../domain/network.ts';
 import { asLabel, asName, asSymbol, inCode, linkText } from '../../domain/text.ts';
 import { amountOf, inDollars, isItem, mergedKind, sumOfWorth, type Transfer, worthOf } from '../../domain/transfer.ts';
 import { type Language, languageOf, type Translate, translator } from '../../languages/index.ts';
 import { writeNumber, writeWorth } from '../../languages/languages.ts';
+
+export type ExplorerRoot = Pick<Network, 'explorerUrl'>;
 
 export interface RenderSettings extends ExplorerRoot {
   nativeSymbol: string | undefined;
@@ -198,8 +199,20 @@ export function linked(
   return url ? `[${full}](${url})` : full;
 }
 
-export const transactionUrl = (transfer: Transfer, settings: RenderSettings): string | null =>
-  transactionPage(settings, transfer.txHash);
+/** A block may stand for a transaction, see `difference`. null without an explorer, and for an invalid hash. */
+export function transactionPage({ explorerUrl }: ExplorerRoot, txHash: string): string | null {
+  const block = /^block(\d{1,15})$/.exec(txHash)?.[1];
+  if (explorerUrl && block) return `${explorerUrl}/block/${block}`;
+  return explorerUrl && /^0x[0-9a-f]{64}$/.test(txHash) ? `${explorerUrl}/tx/${txHash}` : null;
+}
+
+export function addressPage(
+  { explorerUrl }: ExplorerRoot,
+  address: AddressText,
+  page: 'address' | 'token' = 'address',
+): string | null {
+  return explorerUrl ? `${explorerUrl}/${page}/${checksumAddress(address)}` : null;
+}
 
 /** The hash without characters that could be markup. */
 export const hash = ({ txHash }: Transfer): string => txHash.replace(/[^0-9a-z]/g, '');

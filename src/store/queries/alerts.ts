@@ -6,8 +6,7 @@ import {
   type StoredMatch,
   transactionOf,
 } from '../../domain/alert.ts';
-import { languageOfGuild } from '../../domain/guild.ts';
-import { type AlertStyle, type Perspective, sharedStyle, styleOf } from '../../domain/subscription.ts';
+import { type AlertStyle, type Perspective, styleOf } from '../../domain/subscription.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { isIn, type Part, part, raw, rows, type Sql } from '../sql.ts';
 
@@ -106,11 +105,11 @@ function toAlert(
   allLabels: ReadonlyMap<number, Alert['labels']>,
 ): Alert {
   const labels = allLabels.get(rest.id) ?? {};
-  const styles: AlertStyle[] = [];
+  const styles: (AlertStyle | null)[] = [];
   const matches = stored.map((match) => {
     const { style, minorMentionedAt, ...subscription } = subscriptions.get(match.subscription)!;
     const address = subscription.address ?? addressOf(match.perspective, rest.transfer);
-    styles.push(styleOf(style, guildStyle));
+    styles.push(style);
     const mentionedAt = rest.isSignificant ? subscription.mentionedAt : minorMentionedAt;
     return { ...match, ...subscription, address, mentionedAt, label: labels[address] ?? null };
   });
@@ -118,8 +117,8 @@ function toAlert(
     ...rest,
     matches,
     labels,
-    style: sharedStyle(styles),
-    language: languageOfGuild({ language: rest.language, locale }),
+    style: styleOf(styles, guildStyle),
+    language: rest.language ?? locale,
     isCataloged: isCataloged ?? false,
   };
 }

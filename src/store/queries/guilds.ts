@@ -1,13 +1,5 @@
 import type { AddressText } from '../../domain/address.ts';
-import {
-  type GuildSettings,
-  type Label,
-  labelRefusal,
-  languageOfGuild,
-  NO_SETTINGS,
-  nameInBook,
-  nameKey,
-} from '../../domain/guild.ts';
+import { type GuildSettings, type Label, labelRefusal, NO_SETTINGS, nameInBook, nameKey } from '../../domain/guild.ts';
 import { insert, isIn, type QueriesOf, read, remove, report, type Sql, upsertAll, write } from '../sql.ts';
 import type { Audit, Confirmations, Guilds, Labels } from '../store.ts';
 
@@ -30,7 +22,7 @@ export const guilds: QueriesOf<Guilds> = {
   language: read(async (sql, guildId) => {
     const found = await sql.get<{ language: string | null; locale: string | null }>`
       SELECT language, locale FROM guilds WHERE guild_id = ${guildId}`;
-    return found ? languageOfGuild(found) : null;
+    return found ? (found.language ?? found.locale) : null;
   }),
 
   // At every start for every guild: most are known, and then nothing is written.

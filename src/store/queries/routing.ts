@@ -1,6 +1,5 @@
 import { type AlertTarget, mayHold } from '../../domain/alert.ts';
 import { isSameMovement } from '../../domain/completeness.ts';
-import { distinct } from '../../domain/distinct.ts';
 import type { SeenDelivery, SeenTransfer } from '../../domain/identity.ts';
 import { isOperatorScope, networkOfOperator } from '../../domain/project.ts';
 import {
@@ -11,6 +10,7 @@ import {
   watchableAddresses,
   watchedQueries,
 } from '../../domain/routing.ts';
+import { distinct } from '../../domain/scam.ts';
 import type { Watcher } from '../../domain/subscription.ts';
 import { StoreError } from '../../errors.ts';
 import {

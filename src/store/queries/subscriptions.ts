@@ -1,13 +1,16 @@
 import type { AddressText } from '../../domain/address.ts';
 import type { StoredMatch } from '../../domain/alert.ts';
 import { nameInBook } from '../../domain/guild.ts';
-import { leaves } from '../../domain/significance.ts';
-import { BUSY, deservesNotice, isSilent, type Silence } from '../../domain/silence.ts';
 import {
+  BUSY,
   DEFAULT_CHOICES,
   DEFAULT_FILTERS,
+  deservesNotice,
   type Filters,
+  isSilent,
+  leaves,
   type NewSubscription,
+  type Silence,
   type Subscription,
   type SubscriptionChange,
 } from '../../domain/subscription.ts';

@@ -1,13 +1,15 @@
-import { COUNTERPARTY_MS, COUNTERPARTY_REFRESH_MS, MAX_ALIKE, outerDigitsOf, skeleton } from '../../domain/guard.ts';
-import { type GuildParty, knowledgeQuery, namedOnce, type ObservedTransfer, rangeOf } from '../../domain/knowledge.ts';
+import { HEADS_MS, type Head, isNextHead, type Learned, type RoutingQuery } from '../../domain/routing.ts';
 import {
-  HEADS_MS,
-  type Head,
-  isNextHead,
-  type Learned,
-  type RoutingQuery,
+  COUNTERPARTY_MS,
+  COUNTERPARTY_REFRESH_MS,
+  type GuildParty,
+  knowledgeQuery,
+  MAX_ALIKE,
+  type ObservedTransfer,
+  outerDigitsOf,
+  skeleton,
   type TokenKnowledge,
-} from '../../domain/routing.ts';
+} from '../../domain/scam.ts';
 import { type KnownToken, MAX_LISTED, MAX_TOKEN_DECISIONS } from '../../domain/token.ts';
 import type { Engine } from '../schema.ts';
 import { insertAll, part, type QueriesOf, raw, report, rows, type Sql, upsertAll } from '../sql.ts';
@@ -67,9 +69,9 @@ export async function readKnowledge(
 
 /** Addresses that a guild labeled or watches and that begin and end like one of the parties. */
 async function namedLike(sql: Sql, parties: readonly GuildParty[]): Promise<TokenKnowledge['named']> {
-  const asked = parties.map((party) => {
-    const { from: lowest, to: highest, last } = rangeOf(party);
-    return { guildId: party.guildId, lowest, highest, last };
+  const asked = parties.map(({ guildId, outerDigits }) => {
+    const lowest = `0x${outerDigits.slice(0, 4)}`;
+    return { guildId, lowest, highest: `${lowest}g`, last: outerDigits.slice(4) };
   });
   const alike = part`n.guild_id = p.guild_id AND n.address BETWEEN p.lowest AND p.highest AND substr(n.address, 39) = p.last`;
   const within = (table: string, label: string) => {
@@ -81,8 +83,10 @@ async function namedLike(sql: Sql, parties: readonly GuildParty[]): Promise<Toke
       FROM ${rows(asked, 'p (guild_id text, lowest text, highest text, last text)')} CROSS JOIN ${named} AS n
       WHERE ${alike}`;
   };
-  const [labeled, watched] = [await within('labels', 'n.name'), await within('subscriptions', 'NULL')];
-  return namedOnce([...labeled, ...watched]);
+  const all = [...(await within('labels', 'n.name')), ...(await within('subscriptions', 'NULL'))];
+  // A guild's label comes before a subscription to the same address.
+  const byAddress = Map.groupBy(all, ({ guildId, address }) => `${guildId} ${address}`);
+  return [...byAddress.values()].map(([first]) => first!);
 }
 
 /** When the first two samples of each transfer's scope were taken beyond its block; in the order given. */

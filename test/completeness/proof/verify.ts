@@ -2,7 +2,8 @@ import type { Hex } from 'viem';
 import type { Discord } from '../../../sandbox/discord/index.ts';
 import type { Transfer } from '../../../services/chain/transfers.ts';
 import type { AddressText } from '../../../src/domain/address.ts';
-import { type BlockRange, isDifference, type StoredTransfer } from '../../../src/domain/completeness.ts';
+import type { BlockRange, StoredTransfer } from '../../../src/domain/completeness.ts';
+import { isDifference } from '../../../src/domain/transfer.ts';
 import { shownIn } from '../../discord/shown.ts';
 import type { Mined, ProofChain } from './chain.ts';
 

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import { DAY, MINUTE } from '../../../src/domain/clock.ts';
-import type { CatalogEntry, Learned } from '../../../src/domain/routing.ts';
+import type { Learned } from '../../../src/domain/routing.ts';
+import type { CatalogEntry } from '../../../src/domain/scam.ts';
 import type { Store } from '../../../src/store/store.ts';
 import {
   ALICE,

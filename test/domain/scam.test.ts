@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { imitatedBy, isLure } from '../../src/domain/guard.ts';
+import { imitatedBy, isLure } from '../../src/domain/scam.ts';
 import type { KnownToken } from '../../src/domain/token.ts';
 import { transfer as transferOf } from '../store/contract/given.ts';
 

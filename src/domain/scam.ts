@@ -1,0 +1,143 @@
+import type { AddressText, Asset } from './address.ts';
+import { DAY } from './clock.ts';
+import type { Watcher } from './subscription.ts';
+import { looksLikeLink } from './text.ts';
+import type { KnownToken } from './token.ts';
+import { otherSides, type Transfer } from './transfer.ts';
+
+/** Imitated tokens, look-alike addresses and lures, and what the store looks up so that the router can warn of them. */
+
+/** Capital letters of other scripts (and the tugrik sign in `USD₮`), each above the Latin one that it looks like. */
+const OTHERS = 'АВЕЅІЈКМНОРСТУХԚԜΑΒΕΖΗΙΚΜΝΟΡΤΥΧ₮';
+const LATINS = 'ABESIJKMHOPCTYXQWABEZHIKMNOPTYXT';
+
+/** Accents and invisible characters, except blanks of every kind. */
+const UNSEEN = /[\p{M}\p{Cf}\p{Co}\p{Cn}\p{Cs}\u115f\u1160\u3164\uffa0\u2800]/gu;
+
+function inCapitals(text: string): string {
+  const capitals = text.normalize('NFKD').replace(UNSEEN, '').toUpperCase();
+  return capitals.replace(/\P{ASCII}/gu, (letter) => LATINS[OTHERS.indexOf(letter)] ?? letter);
+}
+
+const INVITATION = /\b(CLAIM|VISIT|AIRDROP|REDEEM|VOUCHER|REWARDS?)\b/;
+
+export function isLure({ token, tokenName, tokenSymbol }: Transfer): boolean {
+  return (
+    token !== null &&
+    [tokenName, tokenSymbol].some((text) => text !== null && (looksLikeLink(text) || INVITATION.test(inCapitals(text))))
+  );
+}
+
+/** Equal for symbols that look alike. */
+export function skeleton(symbol: string): string {
+  return inCapitals(symbol).replace(/\s/gu, '');
+}
+
+export function imitatedBy(token: AddressText, symbol: string | null, known: readonly KnownToken[]): Asset | null {
+  const text = symbol === null ? '' : skeleton(symbol);
+  if (text === '' || known.some((candidate) => candidate.token === token && candidate.cataloged)) return null;
+  const isAlike = (candidate: KnownToken) => candidate.symbol !== null && skeleton(candidate.symbol) === text;
+  const alike = known.filter(
+    (candidate) =>
+      candidate.token !== token && (candidate.cataloged || candidate.token === 'native') && isAlike(candidate),
+  );
+  return alike.find((candidate) => candidate.token === 'native')?.token ?? alike[0]?.token ?? null;
+}
+
+/** How long a transfer makes its parties counterparties. */
+export const COUNTERPARTY_MS = 30 * DAY;
+/** How many look-alikes of one token or party are compared. */
+export const MAX_ALIKE = 5;
+
+export const COUNTERPARTY_REFRESH_MS = DAY;
+
+/** The first and last four digits: what most people compare, and what a look-alike copies. */
+export function outerDigitsOf(address: AddressText): string {
+  return address.slice(2, 6) + address.slice(-4);
+}
+
+export interface CatalogEntry {
+  network: number;
+  token: AddressText;
+  cataloged: boolean | null;
+  symbol: string | null;
+  name: string | null;
+  checkedAt: number;
+}
+
+export interface TokenKnowledge {
+  catalog: CatalogEntry[];
+  /** Cataloged tokens whose symbols look like those of the transfers' tokens. */
+  genuine: { network: number; skeleton: string; token: AddressText }[];
+  nativeSymbols: ReadonlyMap<number, string>;
+  /** Addresses that a guild has labeled or watches and that begin and end like one of the parties. */
+  named: { guildId: string; address: AddressText; label: string | null }[];
+  /** Counterparties of the watched addresses in the last 30 days that begin and end like one of the parties. */
+  counterparties: Counterparty[];
+}
+
+export interface Counterparty {
+  guildId: string;
+  address: AddressText;
+  counterparty: AddressText;
+  seenAt: number;
+  /** The watched address paid it, which no stranger can bring about. */
+  isPaid: boolean;
+}
+
+/** Begins and ends with these digits. */
+export interface GuildParty {
+  guildId: string;
+  outerDigits: string;
+}
+
+export interface Party extends GuildParty {
+  address: AddressText;
+}
+
+export interface KnowledgeQuery {
+  tokens: { network: number; token: AddressText }[];
+  skeletons: { network: number; skeleton: string }[];
+  /** Their look-alikes among the counterparties of the watched address. */
+  parties: Party[];
+  /** Parties and tokens, and their look-alikes, among the addresses that the guild has named or watches. */
+  guildParties: GuildParty[];
+}
+
+export interface ObservedTransfer {
+  network: number;
+  transfer: Transfer;
+  watchers: readonly Watcher[];
+}
+
+export function knowledgeQuery(observed: readonly ObservedTransfer[]): KnowledgeQuery {
+  const query: KnowledgeQuery = { tokens: [], skeletons: [], parties: [], guildParties: [] };
+  for (const { network, transfer, watchers } of observed) {
+    const { token, tokenSymbol } = transfer;
+    if (token) query.tokens.push({ network, token });
+    if (token && tokenSymbol) query.skeletons.push({ network, skeleton: skeleton(tokenSymbol) });
+    for (const { guildId, address } of watchers) {
+      // The token, too: a contract that the guild has named counts as known if no explorer can tell.
+      if (token) query.guildParties.push({ guildId, outerDigits: outerDigitsOf(token) });
+      for (const party of otherSides({ address }, transfer)) {
+        if (!party) continue;
+        const outerDigits = outerDigitsOf(party);
+        query.parties.push({ guildId, address, outerDigits });
+        query.guildParties.push({ guildId, outerDigits });
+      }
+    }
+  }
+  return {
+    tokens: distinct(query.tokens),
+    skeletons: distinct(query.skeletons),
+    parties: distinct(query.parties),
+    guildParties: distinct(query.guildParties),
+  };
+}
+
+/** Without what repeats an earlier item. Items are compared as JSON. */
+export function distinct<Item>(items: readonly Item[]): Item[] {
+  const met = new Map<string, Item>();
+  for (const item of items) met.set(JSON.stringify(item), item);
+  return [...met.values()];
+}
