@@ -7,14 +7,12 @@ import { repeat, SECOND, systemClock } from './domain/clock.ts';
 import type { Inbox } from './domain/inbox.ts';
 import { maxConnections, readLimits } from './limits.ts';
 import { openLog } from './log.ts';
-import { createScrape } from './metrics/gauges.ts';
 import { createMetrics, networkLabels } from './metrics/metrics.ts';
-import { databasePart, readReadiness } from './operator/readiness.ts';
-import { createOps, type Role } from './receiver/ops.ts';
+import { type Role, startOps } from './operator/ops.ts';
 import { makePathToken } from './receiver/path-tokens.ts';
 import { probeReceiver, watchReachability } from './receiver/reachability.ts';
 import { REFUSAL_REASONS } from './receiver/refusals.ts';
-import { listen, startReceiver } from './receiver/server.ts';
+import { startReceiver } from './receiver/server.ts';
 import { createSignatureCheck } from './receiver/signature.ts';
 import { SCHEMA_VERSION } from './store/schema.ts';
 import type { Store } from './store/store.ts';
@@ -71,7 +69,14 @@ export async function startApp(config: Config, overrides: AppOverrides = {}): Pr
       if (database.lock.isHeld()) await working;
     }
   }
-  const ops = await startOperations(base, receiving, work);
+  const ops = await startOps({
+    ...base,
+    fault: receiver.fault,
+    working: work.current,
+    role: work.role,
+    unreachable: receiving.reachability.unreachable,
+    completeness: () => work.current()?.services.completeness() ?? [],
+  });
 
   const { version } = packageJson;
   const off = config.networks.flatMap(rootsNotSet);
@@ -164,37 +169,4 @@ function followOthers({ tokens, interfaces, clock, log, stack }: Base, work: Wor
     );
   stack.defer(repeat(clock, REREAD_MS, reread));
   stack.defer(repeat(clock, POLL_MS, work.wake));
-}
-
-async function startOperations(
-  { config, database, store, file, interfaces, lastBackup, metrics, clock, stack }: Base,
-  { receiver, reachability }: Receiving,
-  work: Work,
-): Promise<string> {
-  const common = {
-    outages: () =>
-      interfaces.all.map(({ label, network, health }) => ({
-        network: label,
-        name: label === undefined ? '' : network.name,
-        outages: health.outages(),
-      })),
-    completeness: () => work.current()?.services.completeness() ?? [],
-    clock,
-  };
-  const scrape = createScrape(metrics.registry, {
-    ...common,
-    backlog: store.metrics.backlog,
-    isDatabaseReady: async () => (await databasePart(database, receiver.fault(), clock)).ready,
-    syncMs: database.syncMs,
-    sending: () => work.current()?.deliverer.state() ?? null,
-    shards: () => work.current()?.gateway.shards() ?? new Map(),
-    lastBackup,
-    file,
-    build: { version: packageJson.version, schema: String(SCHEMA_VERSION), node: process.version },
-  });
-  const { fault } = receiver;
-  const sources = { ...common, database, fault, working: work.current, unreachable: reachability.unreachable };
-  const ops = createOps({ scrape, readiness: () => readReadiness(sources), role: work.role });
-  stack.defer(() => ops.close());
-  return listen(ops, config.OPS_HOST, config.OPS_PORT, 'OPS_PORT');
 }

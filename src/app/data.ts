@@ -4,7 +4,7 @@ import { type Config, databaseFile, isPostgres, shownUrl } from '../config.ts';
 import type { Clock } from '../domain/clock.ts';
 import { operatorScope } from '../domain/project.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { respondWhileWaiting } from '../operator/readiness.ts';
+import { respondWhileWaiting } from '../operator/ops.ts';
 import { openPathTokens } from '../receiver/path-tokens.ts';
 import { assertListenable } from '../receiver/server.ts';
 import type { OpenStore } from '../store/open.ts';

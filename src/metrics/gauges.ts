@@ -22,7 +22,7 @@ export interface GaugeSources {
   /** `network` undefined: it is the only one. */
   outages(): readonly { network: string | undefined; outages: ReadonlyMap<Interface, Pick<Outage, 'since'>> }[];
   /** Empty in a process that does not work. */
-  completeness(): Completeness[];
+  completeness(): readonly Completeness[];
   /** null: the database is on a server. */
   file: string | null;
   build: Readonly<Record<'version' | 'schema' | 'node', string>>;

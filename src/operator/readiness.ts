@@ -1,13 +1,12 @@
-import { createServer } from 'node:http';
-import type { Config } from '../config.ts';
 import type { startDeliverer } from '../delivery/deliverer.ts';
 import type { startGateway } from '../discord/gateway.ts';
 import { type Clock, inTime, SECOND } from '../domain/clock.ts';
 import type { Completeness } from '../domain/completeness.ts';
 import type { Interface, Outage } from '../domain/upstream.ts';
-import type { Readiness } from '../receiver/ops.ts';
 import type { Unreachable } from '../receiver/reachability.ts';
 import type { OpenStore } from '../store/open.ts';
+
+export type Readiness = Record<string, { ready: boolean; detail?: string }>;
 
 type Part = Readiness[string];
 type Gateway = Pick<ReturnType<typeof startGateway>, 'state' | 'shards'>;
@@ -112,32 +111,3 @@ function chainParts(all: readonly Completeness[], now: number): Readiness {
 }
 
 const secondsSince = (since: number, now: number): number => Math.max(0, Math.round((now - since) / SECOND));
-
-const QUICK_MS = SECOND;
-
-/** While a server is away, deliveries get 503, so that their senders retry, and `/readyz` is red. */
-export async function respondWhileWaiting(
-  { HOST, PORT, OPS_HOST, OPS_PORT, ROLES }: Config,
-  ready: Promise<void>,
-  clock: Clock,
-): Promise<void> {
-  const isReady = ready.then(() => true);
-  if (await inTime(isReady, QUICK_MS, clock)) return;
-  await using stack = new AsyncDisposableStack();
-  const endpoints = [
-    { host: OPS_HOST, port: OPS_PORT },
-    ...(ROLES.includes('receive') ? [{ host: HOST, port: PORT }] : []),
-  ];
-  for (const endpoint of endpoints) {
-    const server = createServer(({ url }, response) => {
-      const isAlive = endpoint.port === OPS_PORT && url === '/healthz';
-      const text = isAlive ? { ok: true } : { ok: false, error: 'Waiting for the database.' };
-      response.writeHead(isAlive ? 200 : 503, { 'content-type': 'application/json', connection: 'close' });
-      response.end(JSON.stringify(text));
-    });
-    stack.defer(() => new Promise<void>((resolve) => server.close(() => resolve())));
-    stack.defer(() => server.closeAllConnections());
-    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(endpoint, resolve));
-  }
-  await ready;
-}

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { request } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createOps } from '../../src/receiver/ops.ts';
+import { createOps } from '../../src/operator/ops.ts';
 import type { Store } from '../../src/store/store.ts';
 import { inTime, until } from '../until.ts';
 import { firstLine, head, type Receiver, startReceiver, TOKEN } from './harness.ts';
