@@ -25,7 +25,7 @@ export const guilds: QueriesOf<Guilds> = {
     return found ? (found.language ?? found.locale) : null;
   }),
 
-  // At every start for every guild: most are known, and then nothing is written.
+  // With every addition: most bring what is known, and then nothing is written.
   recordLocale: write(async (sql, guildId, locale) => {
     if (locale === null) return;
     const isOther = 'WHERE guilds.locale IS DISTINCT FROM excluded.locale';
