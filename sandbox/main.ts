@@ -5,7 +5,7 @@ import { listenForPage } from './page/server.ts';
 import { Abandoned, type SandboxOptions, startSandbox } from './start.ts';
 
 const DEFAULT_PORT = 4321;
-/** It exits after this time even if a part hangs. */
+/** The process exits after this time even if a part hangs. */
 const STOP_MS = 7 * SECOND;
 const PARENT_POLL_MS = 500;
 

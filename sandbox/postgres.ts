@@ -31,7 +31,7 @@ export interface Postgres {
   close(): Promise<void>;
 }
 
-/** @throws with a sentence when there is none on this machine, or it does not start. */
+/** @throws with a sentence if Postgres is not installed or does not start. */
 export async function startPostgres(): Promise<Postgres> {
   const programs = postgresPrograms();
   if (programs === null) {

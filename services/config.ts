@@ -5,7 +5,7 @@ import { SECOND } from '../src/domain/clock.ts';
 import { SIGNING_SECRET } from '../src/domain/project.ts';
 import type { NodeOptions } from './chain/member.ts';
 import { CREDENTIALS_FAULT, hasReadableCredentials } from './credentials.ts';
-import { isRange } from './notification/reach.ts';
+import { isRange } from './notification/egress.ts';
 import type { Project } from './notification/types.ts';
 
 export class Misconfigured extends Error {}

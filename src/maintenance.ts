@@ -23,7 +23,7 @@ const AUDIT_RETENTION_MS = 365 * DAY;
 const UNMATCHED_RETENTION_MS = 3 * DAY;
 /** Recognizes repeats as above. Strangers can cause any number of transfers of uncataloged tokens. */
 const WORTHLESS_RETENTION_MS = 3 * DAY;
-/** While the disk is almost full, they are kept this long, and at most so many are deleted per minute. */
+/** While the disk is almost full, they are kept this long, and at most this many are deleted per minute. */
 const WORTHLESS_LOW_MS = HOUR;
 const MAX_WORTHLESS = 50_000;
 

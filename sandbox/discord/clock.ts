@@ -2,7 +2,7 @@ import type { Clock } from '../../src/domain/clock.ts';
 
 export type ManualClock = ReturnType<typeof createManualClock>;
 
-/** It stands still until `advance` or `leap` moves it. */
+/** A clock that stands still until `advance` or `leap` moves it. */
 export function createManualClock(start = Date.UTC(2026, 0, 1)) {
   let time = start;
   let timers: { due: number; ms: number; run: () => void }[] = [];

@@ -1,4 +1,4 @@
-/** What Discord refuses in command definitions and autocomplete choices, beyond its published schemas. */
+/** Discord's rules for command definitions and autocomplete choices, beyond its published schemas. */
 import { ApplicationCommandType, Locale, ApplicationCommandOptionType as Type } from 'discord.js';
 import { createFieldErrors, errors, type FieldErrors, type Path, repeatedIn, wrong } from './errors.ts';
 import { conforms, type Json } from './validate.ts';

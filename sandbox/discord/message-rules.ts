@@ -1,4 +1,4 @@
-/** What Discord refuses in messages and forms, beyond its published schemas. */
+/** Discord's rules for messages and forms, beyond its published schemas. */
 import { type APIMessage, ButtonStyle, ComponentType, MessageFlags, MessageReferenceType } from 'discord.js';
 import { MIB } from '../../src/domain/units.ts';
 import { createFieldErrors, errors, type FieldErrors, type Path, repeatedIn, wrong } from './errors.ts';

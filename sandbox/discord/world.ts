@@ -20,7 +20,7 @@ export interface Member extends Readonly<Omit<MemberState, 'permissions'>> {
 
 /** Also a category, a thread or a direct message. */
 export interface Channel extends Readonly<Omit<ChannelState, 'botMaySend' | 'visibleTo'>> {
-  /** Who opened a thread. */
+  /** The member who opened the thread. */
   readonly ownerId: string | null;
   /** The bot was added to this private thread. */
   readonly joined: boolean;

@@ -1,7 +1,7 @@
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/domain/clock.ts';
+import type { Egress } from './egress.ts';
 import type { Parts } from './parts.ts';
 import { type PostResult, post } from './post.ts';
-import type { Reach } from './reach.ts';
 import type { Delivery } from './store/outbox.ts';
 import type { DeliveryProgress, DeliveryRef } from './types.ts';
 import { createBreaker, createWebhookOrder, type NextDelivery } from './webhook-order.ts';
@@ -14,9 +14,9 @@ const RETRY_DELAYS_MS: readonly number[] = [15 * SECOND, MINUTE, 10 * MINUTE, HO
 const SILENCE_MS = 2 * RETRY_DELAYS_MS.reduce((sum, delay) => sum + delay);
 
 /** Webhooks take turns, and each gets its newest first. */
-export function createDeliverer(parts: Parts, reach: Reach, report: (progress: DeliveryProgress) => void) {
+export function createDeliverer(parts: Parts, egress: Egress, report: (progress: DeliveryProgress) => void) {
   const { store, clock, log, faults } = parts;
-  const agent = reach.agent();
+  const agent = egress.agent();
   const outcomes = createOutcomes(parts);
   const breaker = createBreaker(clock);
   const order = createWebhookOrder(parts, breaker, outcomes.hasNothingDue);

@@ -24,7 +24,7 @@ export async function findUnreadable(node: Node, first: number, head: number): P
   return (await isReadable(node, head)) ? last : null;
 }
 
-/** As on Filecoin: the next block continues the one before. null where `first` has a block, or the node cannot tell. */
+/** As on Filecoin: the next block continues the one before. null where `first` has a block, or the node does not know. */
 export async function lastEmpty(node: Node, first: number): Promise<number | null> {
   const header = (number: number): Promise<NodeHeader | null> => readHeader(node, number).catch(nullUnlessBusy);
 

@@ -6,12 +6,12 @@ import { Refusal } from '../server.ts';
 import { createBlockEvents } from './block-events.ts';
 import { createChainCheck } from './chain-check.ts';
 import { createDeliverer } from './deliverer.ts';
+import { createEgress } from './egress.ts';
 import { fromDraft } from './event.ts';
 import { createForks } from './forks.ts';
 import { createGaps } from './gaps.ts';
 import { createLoop } from './loop.ts';
 import type { NotificationOptions, Parts } from './parts.ts';
-import { createReach } from './reach.ts';
 import { createReplays } from './replay.ts';
 import { type ChainParts, createScanner } from './scanner.ts';
 import type { CompletedDelivery } from './store/deliveries.ts';
@@ -38,7 +38,7 @@ const NO_FAULTS: Faults = {
 /** Nothing runs before `start`. @throws as {@link openStore}. */
 export function openNotification(options: NotificationOptions) {
   const { node, clock, log, style } = options;
-  const reach = createReach(options.webhookAllow);
+  const egress = createEgress(options.webhookAllow);
   const listeners = new Set<(progress: DeliveryProgress) => void>();
   const report = (progress: DeliveryProgress): void => {
     for (const listener of listeners) listener(progress);
@@ -48,7 +48,7 @@ export function openNotification(options: NotificationOptions) {
   const stack = new AsyncDisposableStack();
   const store = stack.adopt(openStore(options.dir), (it) => it.close());
   const parts: Parts = { ...options, store, faults: () => faults, stopping: stopping.signal };
-  const deliverer = createDeliverer(parts, reach, report);
+  const deliverer = createDeliverer(parts, egress, report);
   stack.defer(() => deliverer.stop());
 
   const matched = ({ id: deliveryId, webhookId, projectId, txHash, blockNumber, body }: CompletedDelivery): void =>
@@ -135,7 +135,7 @@ export function openNotification(options: NotificationOptions) {
     store,
     style,
     clock,
-    permits: reach.permits,
+    permits: egress.permits,
     status: () => ({
       ...scanner.status(),
       chainId: store.chain.state()?.chainId ?? null,

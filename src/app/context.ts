@@ -11,7 +11,7 @@ import type { OpenStore } from '../store/open.ts';
 import type { Interfaces } from '../upstream/interfaces.ts';
 import type { AppContext, openData } from './data.ts';
 
-/** What every process on a database opens, whatever its role. */
+/** The parts that every process of a database opens, whatever its role. */
 export interface Base extends AppContext, Awaited<ReturnType<typeof openData>> {
   interfaces: Interfaces;
 }
@@ -28,7 +28,7 @@ export interface AppOverrides {
   log?: Logger;
   clock?: Clock;
   random?: () => number;
-  /** It is closed with the app and not backed up. */
+  /** Closed with the app; not backed up. */
   database?: OpenStore;
   sender?: Sender;
   renderers?: Partial<

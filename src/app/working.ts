@@ -20,7 +20,7 @@ import { createTokenCatalog } from '../routing/token-catalog.ts';
 import { createCommandServices } from './command-services.ts';
 import type { AppOverrides, Base, Receiving } from './context.ts';
 
-/** What one process at a time does: it routes, sends, serves commands, and deletes old data. */
+/** The part of the app that runs in one process at a time: routing, sending, commands, and retention. */
 export type Working = Awaited<ReturnType<typeof startWorking>>;
 
 interface Parts extends Base {

@@ -132,7 +132,7 @@ export function startChecker(options: CheckerOptions) {
     } while (current.block < target.number);
   }
 
-  /** Compares blocks again of which something was delivered after they were compared. */
+  /** Compares blocks again if a delivery about them came after they were compared. */
   async function compareLate(current: CheckProgress, watched: WatchedAddress[]): Promise<CheckProgress> {
     const { seen, block } = current;
     let { unchecked } = current;
@@ -194,7 +194,7 @@ export function startChecker(options: CheckerOptions) {
           (transfer.transfer.kind === 'native' ? (coin ?? reason ?? fresh.reason) : tokens) === null,
       );
       const rows: NewDelivery[] = [];
-      const known = missed.length === 0 ? [] : await toldBefore(scope, stored);
+      const known = missed.length === 0 ? [] : await decidedBefore(scope, stored);
       for (const movement of missed) {
         if (known.some(({ transfer }) => isSameMovement(movement, transfer))) continue;
         const mined = heads.get(movement.blockNumber) ?? (await chain.header(movement.blockNumber));
@@ -210,12 +210,12 @@ export function startChecker(options: CheckerOptions) {
     return { read, unchecked: reasons.map((reason) => ({ ...range, reason: reason, at: clock.now() })) };
   }
 
-  /** What a scope's guilds got in another scope: their project is a new one, or gone. */
-  async function toldBefore(scope: number, stored: StoredTransfer[]): Promise<StoredTransfer[]> {
+  /** The transfers that a scope's guilds already got in another scope, before their project changed. */
+  async function decidedBefore(scope: number, stored: StoredTransfer[]): Promise<StoredTransfer[]> {
     const others = stored.filter((transfer) => transfer.scope !== scope);
     const ids = others.map((transfer) => transfer.id);
-    const told = new Set(ids.length === 0 ? [] : await store.chainChecks.told(id, scope, ids));
-    return others.filter((transfer) => told.has(transfer.id));
+    const decided = new Set(ids.length === 0 ? [] : await store.chainChecks.decided(id, scope, ids));
+    return others.filter((transfer) => decided.has(transfer.id));
   }
 
   function deliveryOf(
@@ -250,14 +250,14 @@ export function startChecker(options: CheckerOptions) {
   }
 
   async function mark(wrong: { stored: StoredTransfer; count: number }[], range: BlockRange): Promise<void> {
-    const certain: { id: number; count: number }[] = [];
+    const corrections: { id: number; count: number }[] = [];
     for (const { stored, count } of wrong) {
       if (stored.transfer.settled === count || (count === 0 && (await isThere(stored, range)))) continue;
-      certain.push({ id: stored.id, count });
+      corrections.push({ id: stored.id, count });
     }
-    if (certain.length === 0) return;
-    log.warn({ network, transfers: certain.length }, 'the chain does not have transfers that were delivered');
-    options.outbox.wake(await store.chainChecks.correct(certain, clock.now()));
+    if (corrections.length === 0) return;
+    log.warn({ network, transfers: corrections.length }, 'the chain does not have transfers that were delivered');
+    options.outbox.wake(await store.chainChecks.correct(corrections, clock.now()));
   }
 
   /** Whether the chain has a transfer after all: in another block, or written in a form that is not searched for. */
@@ -291,7 +291,7 @@ export function startChecker(options: CheckerOptions) {
       hasTraces,
     }),
     calls: chain.calls,
-    /** What is not stored yet is compared again after the next start. */
+    /** Blocks whose results are not stored yet are compared again after the next start. */
     async close(): Promise<void> {
       isClosed = true;
       stop();

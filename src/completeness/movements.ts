@@ -36,7 +36,7 @@ export interface ChainFacts {
   hasTraces: boolean | null;
 }
 
-/** Most blocks and addresses in one request for logs; nodes that refuse so many get fewer. */
+/** Most blocks and addresses in one request for logs; nodes that refuse this many get fewer. */
 const MAX_BLOCKS = 2_000;
 const MAX_ADDRESSES = 500;
 
@@ -93,7 +93,7 @@ async function tokenMovements(
   return [...once.values()].flatMap((log) => movementsOf(log));
 }
 
-/** What a sender paid: gas, blobs, and data on the parent chain. */
+/** The fee that the sender paid: gas, blobs, and data on the parent chain. */
 export const feeOf = ({ gasUsed, effectiveGasPrice, l1Fee, blobGasUsed, blobGasPrice }: ChainReceipt): bigint =>
   BigInt(gasUsed) * BigInt(effectiveGasPrice ?? 0) +
   BigInt(l1Fee ?? 0) +
@@ -224,7 +224,7 @@ export async function readFacts(
   };
 }
 
-/** What the node refuses cannot be checked now or later; when it is away, the caller tries again. */
+/** Why blocks that the node refuses stay unchecked. The caller retries while the node is unreachable. */
 export const uncheckedReasonOf = (error: unknown): UncheckedReason =>
   refusalOf(error).failure === 'pruned' ? 'pruned' : 'refused';
 
@@ -250,7 +250,7 @@ function claimsOf(native: readonly StoredTransfer[], range: BlockRange): ChainMo
 
 const GWEI = 10n ** 9n;
 
-/** What consensus pays out in a block, without a transaction: the block's hash stands for it. */
+/** Adds a block's withdrawals. They belong to no transaction, so the block's hash takes its place. */
 function addWithdrawals(
   { hash, number, withdrawals = [] }: ChainBlock,
   odd: ReadonlySet<string>,

@@ -23,7 +23,7 @@ export interface Search {
 
 export const NO_SEARCH: Search = { limit: MAX_ALERTS, plain: false };
 
-/** What to try after these alerts failed together: half of them, then one as plain text; null when that was tried. */
+/** The next attempt after these alerts failed together: half of them, then one as plain text; null: none is left. */
 export function narrowed({ plain }: Search, alerts: number): Search | null {
   if (alerts > 1) return { limit: Math.min(Math.ceil(alerts / 2), MAX_ALERTS / 2), plain };
   return plain ? null : { limit: 1, plain: true };

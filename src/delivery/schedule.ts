@@ -54,7 +54,7 @@ export function createSchedule() {
   return {
     get: (id: string): Channel => channels.get(id)!,
     add: (target: AlertTarget, now: number): void => void wake(target, now + GATHER_MS),
-    /** What was stored earlier, maybe by another process. `retryAt` null: the channel is not blocked. */
+    /** Adds a channel with stored alerts, maybe of another process. `retryAt` null: the channel is not blocked. */
     addFound(target: AlertTarget, wakeAt: number, retryAt: number | null): void {
       const isNew = !channels.has(target.channelId);
       const channel = wake(target, wakeAt);

@@ -309,7 +309,7 @@ function own<T>(record: Record<string, T> | undefined, key: string): T | undefin
   return record && Object.hasOwn(record, key) ? record[key] : undefined;
 }
 
-/** Whether the message answers this person's own command; what the bot posts by itself is everybody's. */
+/** Whether the message is the response to this person's command. Posts without a command belong to everybody. */
 function isOwn(interaction: ButtonUse | MenuUse | FormUse): boolean {
   const { interactionMetadata: asked, flags } = interaction.message ?? {};
   return asked?.user.id === interaction.user.id || flags?.has(MessageFlags.Ephemeral) === true;

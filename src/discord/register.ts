@@ -58,10 +58,10 @@ export async function registerCommands(
   };
 }
 
-/** Whatever else Discord adds only registers the commands again. */
+/** An unknown additional field only causes the commands to be registered again. */
 const ADDED = new Set(['id', 'application_id', 'version', 'default_permission', 'dm_permission']);
 
-/** What a definition's author decides: without what Discord adds, and without defaults. */
+/** A definition without defaults and without the fields that Discord adds. */
 function authored(key: string, value: unknown): unknown {
   if (ADDED.has(key) || value === null || value === false || value === '') return undefined;
   if (!Array.isArray(value)) return value;

@@ -4,7 +4,7 @@ import { SECOND } from '../domain/clock.ts';
 import type { SendOutcome } from '../domain/sender.ts';
 import { FAILURE_REASONS, INTERFACES } from '../domain/upstream.ts';
 
-/** What is counted as it happens. docs/reference/metrics.md explains each metric; gauges.ts has those that are read at a scrape. */
+/** Counters and histograms. gauges.ts has the values that are read at a scrape; docs/reference/metrics.md explains all. */
 
 const KINDS = ['create', 'digest', 'edit', 'notice'] as const satisfies Batch['kind'][];
 

@@ -219,7 +219,7 @@ export function createQuotas(options: {
       usage.waitingBytes += bytes;
       usage.dayBytes += bytes;
     },
-    /** Takes the counts of the database, which other processes use, too. */
+    /** Replaces the counts with the database's, which other processes change, too. */
     load(found: readonly InboxUsage[]): void {
       for (const usage of scopes.values()) Object.assign(usage, { waiting: 0, waitingBytes: 0 });
       for (const { scope, ...usage } of found) Object.assign(today(scope), usage);

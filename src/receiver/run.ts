@@ -8,7 +8,7 @@ export const CHECK_MS = SECOND / 4;
 /** How long it takes to read all requests that arrived in the meantime. */
 const READ_MS = SECOND;
 
-/** Names this run of the process, by which equal transfers are told from repeats. */
+/** Names this run of the process, which distinguishes equal transfers from repeats. */
 export type Run = ReturnType<typeof startRun>;
 
 const makeName = (): string => randomBytes(12).toString('base64url');

@@ -117,7 +117,7 @@ export async function readContext(parsed: ParsedDelivery[], { store, networks }:
 const byField = <Row, Field extends keyof Row>(rows: readonly Row[], field: Field): Map<Row[Field], Row> =>
   new Map(rows.map((row) => [row[field], row]));
 
-/** What the decisions about one commit's deliveries depend on; each decision adds to it. */
+/** The data that decisions about one commit's deliveries read; each decision updates it. */
 export type RoutingState = Awaited<ReturnType<typeof readContext>>['state'];
 
 export function matchContext(network: number, { now, signals, mutes }: RoutingState): MatchContext {

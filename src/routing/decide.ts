@@ -231,7 +231,7 @@ function seenAgain(
   };
 }
 
-/** What was read from the chain is about the block that it was in before. */
+/** Drops the facts that were read from the chain: they describe the transfer's previous block. */
 const withoutChainFacts = ({
   settled: _,
   balances: _balances,

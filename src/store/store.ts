@@ -173,13 +173,13 @@ export interface Outbox {
   markEditFailed(editId: number, reason: string | null, now: number): Promise<void>;
   /** Its alerts wait again and are rendered again. */
   unfreeze(batchId: number): Promise<void>;
-  /** Of an edit, the change that it would have made becomes the dead letter. */
+  /** For an edit, the change becomes the dead letter. */
   deadLetter(batchId: number, reason: string, now: number): Promise<void>;
   deadLetterUnrendered(alertId: number, reason: string, now: number): Promise<void>;
-  /** What has waited since before a time becomes dead letters. */
+  /** Alerts that have waited since before this time become dead letters. */
   expire(channelId: string, before: number, reason: string, now: number): Promise<void>;
   requestRerender(messages: readonly MessageRef[], now: number): Promise<AlertTarget[]>;
-  /** Makes due what is held longer than any hold lasts: a clock was ahead. */
+  /** Makes alerts due that are held longer than any hold lasts, because a clock was ahead. */
   endLongHolds(now: number): Promise<void>;
 }
 
@@ -355,8 +355,8 @@ export interface ChainChecks {
   advance(network: number, progress: CheckProgress, balances: Balances): Promise<void>;
   /** Transfers in a range of blocks that concern these addresses, and all of these transactions. */
   stored(network: number, range: BlockRange, addresses: AddressText[], txHashes: string[]): Promise<StoredTransfer[]>;
-  /** Which transfers of other scopes were decided for every guild that would get them in this one. */
-  told(network: number, scope: number, transferIds: number[]): Promise<number[]>;
+  /** The transfers of other scopes that were decided for every guild that would get them in this one. */
+  decided(network: number, scope: number, transferIds: number[]): Promise<number[]>;
   /** At most 100 that were delivered after the one with the id `seen`; `upTo`: the last id that this covers. */
   late(network: number, seen: number, block: number): Promise<{ upTo: number; found: StoredTransfer[] }>;
   /** `count`: how many the chain has. Returns the channels in which sent messages must change. */

@@ -37,7 +37,7 @@ const webhook = z
 const MAX_WEBHOOKS = 1_000;
 
 const ENVELOPES = ['result', 'data', 'webhooks', 'webhook'];
-/** What a response contains, also in an envelope. */
+/** The payload of a response, with or without an envelope. */
 const unwrapped = <Read>(isWanted: (value: unknown) => boolean, schema: z.ZodType<Read>) =>
   z.preprocess((json) => (isObject(json) && ENVELOPES.map((name) => json[name]).find(isWanted)) || json, schema);
 const rows = unwrapped(Array.isArray, z.array(z.unknown()));

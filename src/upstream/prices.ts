@@ -36,8 +36,8 @@ interface Known {
   quote: { price: string; decimals: string | undefined; at: number } | null;
   /** The last price that was believed. */
   last: { price: string; heardAt: number } | null;
-  /** A price that is far from the last one, until another answer confirms it. */
-  doubted: string | null;
+  /** A price that is far from the last one, until another response confirms it. */
+  unconfirmed: string | null;
 }
 
 export type Prices = ReturnType<typeof createPrices>;
@@ -78,16 +78,16 @@ export function createPrices({ url, clock, timeoutMs = 5 * SECOND, onResponse }:
     return null;
   }
 
-  /** A price that is far from the one of the last hour counts only once a second answer has it. */
-  function judged(coin: unknown, { last, doubted }: Known): Known {
+  /** A price that is far from the one of the last hour counts only once a second response has it. */
+  function judged(coin: unknown, { last, unconfirmed }: Known): Known {
     const askedAt = clock.elapsed();
     const quote = quoteOf(coin);
-    if (!quote) return { askedAt, quote, last, doubted: null };
+    if (!quote) return { askedAt, quote, last, unconfirmed: null };
     const { price } = quote;
     const isJump = last !== null && askedAt - last.heardAt < MAX_AGE_MS && isFarFrom(last.price, price);
-    if (isJump && (doubted === null || isFarFrom(doubted, price)))
-      return { askedAt, quote: null, last, doubted: price };
-    return { askedAt, quote, last: { price, heardAt: askedAt }, doubted: null };
+    if (isJump && (unconfirmed === null || isFarFrom(unconfirmed, price)))
+      return { askedAt, quote: null, last, unconfirmed: price };
+    return { askedAt, quote, last: { price, heardAt: askedAt }, unconfirmed: null };
   }
 
   function quoteOf(coin: unknown): Known['quote'] {
@@ -130,7 +130,7 @@ export function createPrices({ url, clock, timeoutMs = 5 * SECOND, onResponse }:
         for (const key of keys) {
           const before = known.get(key);
           known.delete(key);
-          known.set(key, before ?? { askedAt: Number.NEGATIVE_INFINITY, quote: null, last: null, doubted: null });
+          known.set(key, before ?? { askedAt: Number.NEGATIVE_INFINITY, quote: null, last: null, unconfirmed: null });
           if (known.size > MAX_ASSETS) known.delete(known.keys().next().value!);
         }
         const missing = keys.filter((key) => {

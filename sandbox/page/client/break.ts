@@ -11,7 +11,7 @@ const MESSAGES = { method: 'POST', path: '/channels/:channel/messages' };
 
 interface Breakage {
   label: string;
-  /** What happens, and what the bot is expected to do. */
+  /** The effect, and the bot's expected reaction. */
   meaning: string;
   rule: FaultRule;
 }

@@ -128,7 +128,7 @@ export function readOptions({ options }: Command, rest: string): Map<string, str
 
 export type Offer = [label: string, value: OptionInput, detail: string];
 
-/** What Discord itself offers, without asking the bot. */
+/** The choices that Discord itself offers, without asking the bot. */
 export function offers(option: CommandOption, guild: GuildState): Offer[] {
   const people = guild.members.map(({ userId }): Offer => [`@${nameOf(userId, guild)}`, userId, 'member']);
   const roles = guild.roles.map(({ id, name }): Offer => [`@${name.replace(/^@/, '')}`, id, 'role']);

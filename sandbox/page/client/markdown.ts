@@ -1,4 +1,4 @@
-/** It makes no markup, so hostile text stays text. sandbox/README.md explains why no packaged parser is used. */
+/** Parses to data and makes no markup, so hostile text stays text. sandbox/README.md says why no package is used. */
 
 export type Inline =
   | { type: 'text' | 'code' | 'everyone' | 'emoji'; text: string }

@@ -173,7 +173,7 @@ export function rankOf(guild: GuildState, userId: string): 'owner' | 'manager' |
 
 const byAge = (a: { id: string }, b: { id: string }): number => (BigInt(a.id) < BigInt(b.id) ? -1 : 1);
 
-/** What the person sees, in order, with threads below their channel. */
+/** The channels that the person sees, in order, with threads below their channel. */
 export function channelsFor(guild: GuildState, userId: string): ChannelState[] {
   const seen = guild.channels.filter(
     (channel) => channel.visibleTo.includes(userId) && channel.type !== ChannelType.GuildCategory,
@@ -188,7 +188,7 @@ export function channelsFor(guild: GuildState, userId: string): ChannelState[] {
     ]);
 }
 
-/** What the person sees, oldest first: messages, and commands that failed. */
+/** The messages and failed commands that the person sees, oldest first. */
 export function timeline(channelId: string, userId: string): (MessageState | InteractionState)[] {
   const messages = [...(model?.messages.values() ?? [])].filter(
     (message) => message.channelId === channelId && (message.visibleTo === null || message.visibleTo === userId),

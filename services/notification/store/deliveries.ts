@@ -24,7 +24,7 @@ export interface NewDelivery {
   confirmTag: BlockTag | null;
   /** null while the token's facts are unknown. */
   body: string | null;
-  /** What the body is made of, while it is null. */
+  /** The data for the body, while that is null. */
   draft: string | null;
   token: string | null;
   /** 0 to 2: a webhook's first events of a transaction come first. */

@@ -101,7 +101,7 @@ export function createOutboxStore(db: Database.Database) {
       void postpone.run({ id, ...to }),
     deliver: (id: number, now: number): void => void deliver.run(now, now, id),
     fail: (id: number, now: number, error: string, attempts: number): void => void fail.run(now, error, attempts, id),
-    /** What is due earlier stays so. */
+    /** Deliveries that are due earlier keep their time. */
     hasten: (dueAt: number): void => void hasten.run({ dueAt }),
     newestId: (): number => newestId.get()!,
     /** Up to an id; returns how many. */

@@ -40,7 +40,7 @@ const ROOM: Record<AlertStyle, { max: Room; atFirst: Room }> = {
   },
   // The text of all components, mentions included.
   compact: {
-    // What turns out not to be on the chain is then apart from the rest of its transaction.
+    // A transfer that turns out not to be on the chain is shown apart from the rest of its transaction.
     max: { characters: 4_000, description: 4_000, transactions: 2 * MAX_EMBEDS },
     atFirst: { characters: 3_800, description: 3_800, transactions: MAX_EMBEDS },
   },
@@ -135,7 +135,7 @@ const isSuspicious = ({ warnings }: Alert): boolean =>
       ((warning.kind === 'look-alike' || warning.kind === 'imitation') && !warning.isRepeat),
   );
 
-/** What is suspicious is a card of its own; what is worth least takes no more room than the rest of its transaction. */
+/** Suspicious alerts are cards. Unknown and worthless tokens take the style of the rest of their transaction. */
 function stylesOf(alerts: readonly Alert[]): (alert: Alert) => AlertStyle {
   const worthy = new Map(
     alerts
@@ -243,7 +243,7 @@ function fill(
     return true;
   }
 
-  // An alert about what the chain does not have shows what it was about.
+  // The alert of a transfer that the chain does not have still shows the transfer.
   const shown = alerts.map((alert) => (alert.count === 0 ? { ...alert, count: 1 } : alert));
   for (const run of runsOf(shown.slice(0, MAX_OF_ONE_TRANSACTION), together)) {
     if (!add(run)) {
@@ -259,7 +259,7 @@ function fill(
   };
 }
 
-/** Equal for alerts that are shown together. What the chain does not have is in no sum with the rest. */
+/** Equal for alerts that are shown together. Transfers that the chain does not have are never summed with others. */
 const togetherBy = (alert: Alert): string => `${transactionOf(alert)} ${alert.transfer.settled === 0}`;
 
 function renderOne(alerts: Alerts, style: AlertStyle, context: RenderContext): Rendered {

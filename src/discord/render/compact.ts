@@ -49,7 +49,7 @@ const MAX_OWNERS = 3;
 /** A token may claim 255 decimals. */
 const MAX_HEADLINE = 250;
 const MINUS = '−';
-/** The sign of the amount, and what tells where it went: these parties unless they are the owner, and a word. */
+/** The sign of the amount, and where it went: these parties unless they are the owner, and a word. */
 const WAYS = {
   incoming: { sign: '+', sides: ['from'], word: null },
   mint: { sign: '+', sides: ['to'], word: 'alert.minted' },

@@ -31,7 +31,7 @@ import {
 
 /** A digest of more transfers has a CSV file, unless it lists all. */
 const MAX_LISTED = 10;
-/** What nobody made up is listed over up to three messages; of more, as much as fits into one. */
+/** If the listed transactions need more messages than this, only as many as fit into one are listed. */
 const MAX_MESSAGES = 3;
 /** Characters for the totals below what is listed. */
 const TOTALS_ROOM = 900;
@@ -54,7 +54,7 @@ type Direction = 'incoming' | 'outgoing' | 'internal';
 type Total = ReturnType<typeof totalOf>;
 
 /**
- * Renders as many alerts as fit into a message and its file, from the first one. What is significant is listed first,
+ * Renders as many alerts as fit into a message and its file, from the first one. Significant alerts are listed first,
  * then the other amounts of known assets; the rest is counted in totals. With `now` it mentions the subscriptions'
  * roles that are due then; null: it was posted before, shows the same alerts, and mentions nobody.
  */
@@ -115,7 +115,7 @@ function introOf(alerts: Alert[], reason: DigestReason, hasFile: boolean, contex
   ];
 }
 
-/** What the service did not deliver, and how late the latest is. */
+/** How many alerts were found on the chain instead of being delivered, and the longest delay. */
 function foundLines(alerts: readonly Alert[], context: RenderContext): string[] {
   const lateness = ({ warnings }: Alert) => warnings.find((warning) => warning.kind === 'found')?.ms ?? null;
   const found = alerts.filter((alert) => lateness(alert) !== null);
@@ -124,7 +124,7 @@ function foundLines(alerts: readonly Alert[], context: RenderContext): string[] 
   return found.length === 0 ? [] : [context.t('digest.found', words)];
 }
 
-/** Fewer than are due, if what is to be listed needs two or three messages. */
+/** The due alerts of the next message: fewer than all if the listed transactions need two or three. */
 function shareOf(due: Alert[], reason: DigestReason, context: RenderContext): Alert[] {
   const intro = introOf(due, reason, true, context).join('\n').length + 1;
   const most = MAX_DESCRIPTION - (due.every(isListed) ? 0 : TOTALS_ROOM);
@@ -145,7 +145,7 @@ function shareOf(due: Alert[], reason: DigestReason, context: RenderContext): Al
 
 const isThere = ({ count }: Alert): boolean => count > 0;
 
-/** What the chain does not have counts as nothing in sums, but its line shows what it was about. */
+/** A transfer that the chain does not have counts as 0 in sums; its own line still shows the amount. */
 const asShown = (alert: Alert): Alert => (isThere(alert) ? alert : { ...alert, count: 1 });
 
 const transactionsOf = (alerts: Alert[]): Alerts[] =>

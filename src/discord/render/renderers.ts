@@ -23,7 +23,6 @@ export function renderSettings(
   return { explorerUrl, nativeSymbol, networks: networks.length > 1 ? new Map(rendered) : undefined };
 }
 
-/** What the deliverer renders with. */
 export function createRenderers(settings: RenderSettings) {
   return {
     render: (alerts: Alert[], reference: string, now: number) => renderAlerts(alerts, reference, settings, now),

@@ -22,7 +22,7 @@ export type Line = Exclude<AlertPart, Swap>;
 export type Side = 'from' | 'to';
 
 export interface Shown {
-  /** What is significant or left first. Without what is worth least, unless there is nothing else. */
+  /** Significant and outgoing alerts first; without worthless ones, unless there are no others. */
   alerts: Alerts;
   parts: [AlertPart, ...AlertPart[]];
   worthless: readonly Alert[];

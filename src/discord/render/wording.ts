@@ -165,7 +165,7 @@ export function shortId(id: string): string {
   return id.length > MAX_TOKEN_ID ? `${id.slice(0, 8)}…${id.slice(-8)}` : id;
 }
 
-/** The first texts that fit into so many characters; each takes `gap` more. */
+/** The first texts that fit into `room` characters; each takes `gap` more. */
 export function fitting(texts: Iterable<string>, room: number, gap = 1): string[] {
   const shown: string[] = [];
   let remaining = room;

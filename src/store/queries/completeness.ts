@@ -72,7 +72,7 @@ export const chainChecks: QueriesOf<ChainChecks> = {
           AND +t.network = ${network}`,
   ),
 
-  told: report(
+  decided: report(
     (sql, network, scope, transferIds) =>
       sql.list`
       SELECT t.id FROM transfers t WHERE t.id ${isIn(transferIds)} AND NOT EXISTS (

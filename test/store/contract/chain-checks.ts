@@ -58,7 +58,7 @@ export function chainChecksContract(it: StoreTest): void {
       ]);
     });
 
-    it('know what every guild of a scope was told before its project changed', async ({ store }) => {
+    it('know which transfers every guild of a scope got before its project changed', async ({ store }) => {
       const guildId = '2000';
       const { id } = await subscribe(store);
       const other = await subscribe(store, { guildId, channelId: '2001' });
@@ -66,10 +66,10 @@ export function chainChecksContract(it: StoreTest): void {
       decisions.push(decision(2, { subscription: other.id, guildId, channelId: '2001' }));
       await store.routing.commit(routed({ transfers: [1, 2].map((n) => storedTransfer(n)), decisions }));
       const own = await saveProject(store, guildId);
-      const told = (scope: number) => store.chainChecks.told(0, scope, [1, 2]);
-      expect([await told(own), await told(0)]).toEqual([[2], [1, 2]]);
+      const decided = (scope: number) => store.chainChecks.decided(0, scope, [1, 2]);
+      expect([await decided(own), await decided(0)]).toEqual([[2], [1, 2]]);
       await store.projects.remove(guildId);
-      expect(await told(0)).toEqual([2]);
+      expect(await decided(0)).toEqual([2]);
     });
 
     it('find what is stored about blocks, transactions or since a transfer, and correct it', async ({ store }) => {

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { request } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createReach, isRange } from '../../services/notification/reach.ts';
+import { createEgress, isRange } from '../../services/notification/egress.ts';
 import { limitedSurroundings } from './harness.ts';
 
 describe('private addresses', () => {
@@ -16,11 +16,11 @@ describe('private addresses', () => {
       ['not an address'],
     ].flat();
     const open = ['1.1.1.1', '172.32.0.1', '2606:4700:4700::1111', '::ffff:1.1.1.1'];
-    expect([...forbidden, ...open].filter(createReach([]).permits)).toEqual(open);
+    expect([...forbidden, ...open].filter(createEgress([]).permits)).toEqual(open);
   });
 
   it('permits the private addresses and ranges that are allowed, and no others', () => {
-    const allowed = createReach(['127.0.0.1', '10.0.0.0/24', 'fd00::/64']);
+    const allowed = createEgress(['127.0.0.1', '10.0.0.0/24', 'fd00::/64']);
     const inside = ['127.0.0.1', '10.0.0.7', '::ffff:127.0.0.1', 'fd00::7'];
     const outside = ['127.0.0.2', '10.0.1.7', 'fd01::7'];
     expect([...inside, ...outside].filter(allowed.permits)).toEqual(inside);
@@ -45,7 +45,7 @@ describe('names', () => {
         null,
         leadsTo.map((address) => ({ address, family: 4 })),
       );
-    const agent = createReach(['127.0.0.2'], lookup as unknown as typeof dnsLookup).agent();
+    const agent = createEgress(['127.0.0.2'], lookup as unknown as typeof dnsLookup).agent();
     onTestFinished(() => agent.close());
     return async (...addresses: string[]) => {
       leadsTo = addresses;

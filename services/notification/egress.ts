@@ -2,7 +2,7 @@ import { lookup as dnsLookup, type LookupAddress } from 'node:dns';
 import { BlockList, isIP, isIPv4 } from 'node:net';
 import { Agent, buildConnector } from 'undici';
 
-export type Reach = ReturnType<typeof createReach>;
+export type Egress = ReturnType<typeof createEgress>;
 
 class AddressForbidden extends Error {
   readonly code = 'ADDRESS_FORBIDDEN';
@@ -50,7 +50,7 @@ export function isRange(text: string): boolean {
   return isIP(address) !== 0 && rest.length === 0 && /^\d+$/.test(prefix) && Number(prefix) <= max;
 }
 
-export function createReach(allowed: readonly string[], lookup: typeof dnsLookup = dnsLookup) {
+export function createEgress(allowed: readonly string[], lookup: typeof dnsLookup = dnsLookup) {
   const priv = listOf(PRIVATE_RANGES);
   const allow = listOf(allowed);
 
