@@ -10,6 +10,7 @@ import {
   repeat,
   uptimeSince,
 } from './domain/clock.ts';
+import type { Metrics } from './metrics/metrics.ts';
 import type { Store } from './store/store.ts';
 
 /** How long transfers are kept: the statement of a month needs all of it, and may be some days late. */
@@ -154,12 +155,13 @@ const MAX_PAUSES = 500;
 
 interface UptimeOptions {
   store: Pick<Store, 'uptime'>;
+  metrics: Pick<Metrics, 'clockJumps'>;
   clock: Clock;
   log: Logger;
 }
 
 /** Deadlines and deletion of old data count only the periods in which the bot could work. */
-export async function openUptime({ store, clock, log }: UptimeOptions) {
+export async function openUptime({ store, metrics, clock, log }: UptimeOptions) {
   const { latest, pauses: known } = await store.uptime.read();
   let pauses: Pause[] = known;
   /** Wall-clock time minus elapsed time, which changes only when the clock jumps. */
@@ -184,7 +186,10 @@ export async function openUptime({ store, clock, log }: UptimeOptions) {
 
   function checked(): number {
     const [now, elapsed] = [clock.now(), clock.elapsed()];
-    note(offset + elapsed, now, (times) => log.warn(times, 'clock jumped: check the time of this machine'));
+    note(offset + elapsed, now, (times) => {
+      metrics.clockJumps.inc();
+      log.warn(times, 'clock jumped: check the time of this machine');
+    });
     offset = now - elapsed;
     return now;
   }

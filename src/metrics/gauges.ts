@@ -21,6 +21,8 @@ export interface GaugeSources {
   lastBackup(): number | null | undefined;
   /** `network` undefined: it is the only one. */
   outages(): readonly { network: string | undefined; outages: ReadonlyMap<Interface, Pick<Outage, 'since'>> }[];
+  /** When the bot first could not reach itself at PUBLIC_URL; null: it can, or has not tried. */
+  unreachable(): { since: number } | null;
   /** Empty in a process that does not work. */
   completeness(): readonly Completeness[];
   /** null: the database is on a server. */
@@ -46,6 +48,7 @@ async function readFigures(sources: GaugeSources) {
     shards: sources.shards(),
     lastBackup: sources.lastBackup(),
     outages: sources.outages(),
+    unreachable: sources.unreachable(),
     completeness: sources.completeness(),
     files: file === null ? {} : { database: await sizeOf(file), wal: await sizeOf(`${file}-wal`) },
     diskFree: file === null ? null : await freeBytes(file).catch(() => null),
@@ -141,6 +144,11 @@ export function createScrape(registry: Registry, sources: GaugeSources) {
   gauge('disk_free_bytes', 'Free space on the disk of the database', ({ diskFree }) => diskFree);
   gauge('last_backup_timestamp_seconds', 'When the newest backup was made; 0 when there is none', ({ lastBackup }) =>
     lastBackup === undefined ? null : (lastBackup ?? 0) / SECOND,
+  );
+  gauge(
+    'public_url_unreachable_seconds',
+    'How long the bot has not reached itself at PUBLIC_URL; 0 while it does',
+    ({ unreachable, age }) => age(unreachable?.since),
   );
   const unavailable = new Gauge({
     name: 'ledgerbell_interface_unavailable_seconds',

@@ -82,6 +82,7 @@ export function createMetrics(refusals: readonly string[], networks: readonly st
     refused,
     routed: counter('routed_total', 'Deliveries routed'),
     interfaceErrors,
+    clockJumps: counter('clock_jumps_total', 'Jumps of the clock by more than an hour'),
     found: counter('chain_found_total', 'Transfers that were found on the chain and had not been delivered'),
     forgotten,
     attempted({ kind, alerts, outcome, receivedAt }: Attempt, now: number): void {

@@ -27,7 +27,8 @@ interface OpsOptions
 
 /** Returns the URL of `/healthz`, `/readyz` and `/metrics`. */
 export async function startOps(options: OpsOptions): Promise<string> {
-  const { config, database, fault, interfaces, metrics, working, completeness, file, lastBackup, clock } = options;
+  const { config, database, fault, interfaces, metrics, working, unreachable, completeness, file, lastBackup, clock } =
+    options;
   const scrape = createScrape(metrics.registry, {
     backlog: database.store.metrics.backlog,
     isDatabaseReady: async () => (await databasePart(database, fault(), clock)).ready,
@@ -35,6 +36,7 @@ export async function startOps(options: OpsOptions): Promise<string> {
     sending: () => working()?.deliverer.state() ?? null,
     shards: () => working()?.gateway.shards() ?? new Map(),
     outages: () => interfaces.all.map(({ label, health }) => ({ network: label, outages: health.outages() })),
+    unreachable,
     completeness,
     lastBackup,
     file,

@@ -138,6 +138,22 @@ describe('the figures', () => {
     expect(await parts()).toMatchObject({ discord, sending: { ready: true } });
   });
 
+  it('shows for how long PUBLIC_URL has not been reachable, while the bot stays ready', async () => {
+    let late = 0;
+    const clock = { ...systemClock, now: () => systemClock.now() + late };
+    const { services, metrics, parts, registered } = await startWhole({
+      clock,
+      environment: { PUBLIC_URL: 'http://127.0.0.1:9' },
+    });
+    await registered();
+    expect((await metrics()).get('public_url_unreachable_seconds')).toBe(0);
+    await services.probeReceiver();
+    late = 90_000;
+    expect((await metrics()).get('public_url_unreachable_seconds')).toBeGreaterThanOrEqual(90);
+    const detail = expect.stringMatching(/^not reachable from here for \d+ s: refused$/);
+    expect(await parts()).toMatchObject({ publicUrl: { ready: true, detail } });
+  });
+
   it('shows dead letters in the metrics', async () => {
     const { deliver, reaches, discord } = await startWhole();
     discord.fault({ fault: { kind: 'error', status: 400, code: 50035, message: 'Invalid' }, path: MESSAGES });
