@@ -1,10 +1,10 @@
-import type { AddressText, Asset } from '../../src/domain/address.ts';
+import { type AddressText, type Asset, checksumAddress } from '../../src/domain/address.ts';
 import { amountOfToken, isAmount, typedAmount } from '../../src/domain/amount.ts';
 import { type Filters, FOREVER, type KindFilter, thresholdOf } from '../../src/domain/subscription.ts';
 import { type OtherText, UserError } from '../../src/errors.ts';
 import type { Language, Translate } from '../../src/languages/index.ts';
 import { mayBeThousands, writeNumber } from '../../src/languages/languages.ts';
-import { entriesOf, faultText, type Names, readAddresses } from '../shared/names.ts';
+import { entriesOf, faultText, type Names, readAddresses, readName } from '../shared/names.ts';
 import { quoted } from '../shared/reply.ts';
 import { invalidChoiceError } from '../shared/suggestions.ts';
 import type { TokenBook } from '../shared/tokens.ts';
@@ -41,7 +41,7 @@ export const MAX_COOLDOWN = 10_080;
 const isNone = (text: string): boolean => /^(none|off)$/i.test(text);
 
 /** Of what may be empty: `none` and `off` mean null, which is written as an empty text. */
-export function nullable<Value extends string>(
+function nullable<Value extends string>(
   read: Read<Value | null>,
   write: (value: Value) => string = String,
 ): Format<Value | null> {
@@ -73,17 +73,14 @@ export function oneOrNull<Value extends string>(word: string, values: readonly V
   };
 }
 
-export const YES_OR_NO: Format<boolean> = {
-  read(text, { t, called }, name) {
-    if (/^(yes|true|on|1)$/i.test(text)) return true;
-    if (/^(no|false|off|0)$/i.test(text)) return false;
-    throw new UserError(t('subscription.filter.yesOrNo', { option: called(name) }));
-  },
-  write: (value) => (value ? 'yes' : 'no'),
-};
+function readYesOrNo(text: string, { t, called }: Reading, name: string): boolean {
+  if (/^(yes|true|on|1)$/i.test(text)) return true;
+  if (/^(no|false|off|0)$/i.test(text)) return false;
+  throw new UserError(t('subscription.filter.yesOrNo', { option: called(name) }));
+}
 
 /** Separated by blanks, commas or semicolons; names may have blanks. */
-export function list<Value extends string>(
+function list<Value extends string>(
   read: (text: string, reading: Reading) => Value,
   write: (value: Value) => string,
 ): Format<Value[]> {
@@ -108,7 +105,7 @@ function checkCount(option: string, count: number, { t, called }: Reading): void
 /** Writes a whole option with another amount; null: a click could not replace it alone. */
 type Rewrite = ((amount: string) => string) | null;
 
-export function readAmount(
+function readAmount(
   text: string,
   reading: Reading,
   name: string,
@@ -188,7 +185,7 @@ function clearAmount(text: string, amount: string, reading: Reading, name: strin
 export const kindOption = (kind: KindFilter, { called, kindName }: Reading): string =>
   `${called('kind')}: ${kindName(kind)}`;
 
-export function readToken(text: string, reading: Reading): AddressText {
+function readToken(text: string, reading: Reading): AddressText {
   const { tokens, t } = reading;
   const asset = tokens.find(text);
   if (asset === 'native')
@@ -196,7 +193,7 @@ export function readToken(text: string, reading: Reading): AddressText {
   return asset;
 }
 
-export function readRole(text: string, { guildId, t }: Reading): string {
+function readRole(text: string, { guildId, t }: Reading): string {
   const id = /^(?:<@&)?(\d{5,20})>?$/.exec(text)?.[1];
   if (id === undefined) throw new UserError(t('subscription.filter.role'));
   if (id === guildId) throw new UserError(t('subscription.filter.everyone'));
@@ -207,7 +204,7 @@ export function readRole(text: string, { guildId, t }: Reading): string {
 const UNCLEAR_MINIMUM = /=(\d{1,60}),(\d{1,60})(?=$|[ ,;、\r\n]+[^\s,;、]+=)/;
 
 /** Like `USDC=100 native=0.5`. */
-export function readMinimums(text: string, reading: Reading, name: string): Filters['minimums'] {
+function readMinimums(text: string, reading: Reading, name: string): Filters['minimums'] {
   const { tokens, t, called } = reading;
   if (isNone(text)) return {};
   // Two steps, because one pattern would take quadratic time on many blanks.
@@ -247,7 +244,7 @@ export function writeMinimums(minimums: Filters['minimums']): string {
 }
 
 /** An amount of the coin, or an amount and a token, like `100 HUSD`; 0: none. */
-export function readThreshold(text: string, reading: Reading, name: string): string | null {
+function readThreshold(text: string, reading: Reading, name: string): string | null {
   const pair = amountOfToken(text);
   const { amount, asset } = pair
     ? readAmountOf(pair, reading, name)
@@ -257,12 +254,12 @@ export function readThreshold(text: string, reading: Reading, name: string): str
   return asset === 'native' ? amount : `${amount} ${asset}`;
 }
 
-export function writeThreshold(threshold: string): string {
+function writeThreshold(threshold: string): string {
   const { amount, asset } = thresholdOf(threshold);
   return asset === 'native' ? amount : `${amount} ${writeAsset(asset)}`;
 }
 
-export function readCounterparty(text: string, { t, names }: Reading): AddressText {
+function readCounterparty(text: string, { t, names }: Reading): AddressText {
   const pasted = readAddresses(text, names);
   const [address, ...others] = pasted.addresses;
   if (address !== undefined && others.length === 0 && pasted.wrong.length === 0) return address;
@@ -280,7 +277,7 @@ function readTime(text: string): [hour: string, minute: string] {
   return [String((Number(hour) % 12) + (half.toLowerCase() === 'p' ? 12 : 0)), minute ?? '00'];
 }
 
-export function readQuiet(text: string, { t }: Reading): string {
+function readQuiet(text: string, { t }: Reading): string {
   const times = text.split(/\s*[-–—−~〜]\s*|\s+to\s+/i).map(readTime);
   const [[startHour, startMinute] = NO_TIME, [endHour, endMinute] = NO_TIME] = times.length === 2 ? times : [];
   const start = `${startHour.padStart(2, '0')}:${startMinute}`;
@@ -290,7 +287,7 @@ export function readQuiet(text: string, { t }: Reading): string {
   return `${start}-${end}`;
 }
 
-export function readCooldown(text: string, { t }: Reading): number {
+function readCooldown(text: string, { t }: Reading): number {
   const minutes = /^\d{1,5}$/.test(text) ? Number(text) : Infinity;
   if (minutes > MAX_COOLDOWN) throw new UserError(t('subscription.filter.cooldown', { max: MAX_COOLDOWN }));
   return minutes;
@@ -300,7 +297,7 @@ export function readCooldown(text: string, { t }: Reading): number {
 const MOMENT =
   /^(?<day>\d{4}-\d\d-\d\d)([T ](?<hour>\d{1,2})(?<rest>:\d\d(:\d\d(\.\d+)?)?)(Z|(?<zone>[+-]\d\d):?(?<minutes>\d\d))?)?$/i;
 
-export function readMoment(text: string, { t }: Reading): number {
+function readMoment(text: string, { t }: Reading): number {
   if (text.toLowerCase() === 'forever') return FOREVER;
   // Without a zone, a time would be in the bot's machine's zone.
   const { day, hour = '0', rest = ':00', zone = '+00', minutes = '00' } = MOMENT.exec(text)?.groups ?? {};
@@ -311,7 +308,24 @@ export function readMoment(text: string, { t }: Reading): number {
   return time;
 }
 
-export function writeMoment(until: number | null): string {
+function writeMoment(until: number | null): string {
   if (until === null) return '';
   return until === FOREVER ? 'forever' : new Date(until).toISOString();
 }
+
+/** By what they read. */
+export const FORMATS = {
+  amount: nullable(readAmount),
+  dollars: nullable(readDollars),
+  tokens: list((typed, { tokens }) => tokens.find(typed), writeAsset),
+  addresses: list(readCounterparty, checksumAddress),
+  name: nullable((typed, { t }) => readName(typed, t)),
+  token: nullable(readToken, checksumAddress),
+  role: nullable(readRole, (role) => `<@&${role}>`),
+  hours: nullable(readQuiet),
+  minimums: { read: readMinimums, write: writeMinimums },
+  minutes: { read: readCooldown, write: String },
+  threshold: nullable(readThreshold, writeThreshold),
+  moment: { read: readMoment, write: writeMoment },
+  yesOrNo: { read: readYesOrNo, write: (value: boolean) => (value ? 'yes' : 'no') },
+};

@@ -1,5 +1,5 @@
 import type { APIApplicationCommandOptionChoice } from 'discord.js';
-import { type Asset, checksumAddress } from '../../src/domain/address.ts';
+import type { Asset } from '../../src/domain/address.ts';
 import { amountOfToken, typedAmount } from '../../src/domain/amount.ts';
 import {
   type Choices,
@@ -14,35 +14,22 @@ import { ifRefused, UserError } from '../../src/errors.ts';
 import type { English } from '../../src/languages/english.ts';
 import { type Language, type Translate, wordingsOf } from '../../src/languages/index.ts';
 import { same } from '../shared/define.ts';
-import { MAX_NAME, readName } from '../shared/names.ts';
+import { MAX_NAME } from '../shared/names.ts';
 import { addressInCode, withInput } from '../shared/reply.ts';
 import { writeAsset } from '../shared/tokens.ts';
 import {
+  FORMATS,
   type Format,
   type Input,
   kindOption,
-  list,
   MAX_COOLDOWN,
-  nullable,
   oneOf,
   oneOrNull,
   type Reading,
-  readAmount,
   readAmountOf,
-  readCooldown,
-  readCounterparty,
   readDollars,
-  readMinimums,
-  readMoment,
-  readQuiet,
-  readRole,
-  readThreshold,
-  readToken,
   withoutDollar,
   writeMinimums,
-  writeMoment,
-  writeThreshold,
-  YES_OR_NO,
 } from './field-values.ts';
 
 type FormTexts = English['subscription']['form'];
@@ -74,29 +61,19 @@ type Flat = Omit<Kept, 'filters'> & Filters;
 export const MAX_LIST = 4_000;
 export const CLEARS = ' ("none" removes it)';
 
-const AMOUNT = nullable(readAmount);
-const DOLLARS = nullable(readDollars);
-const TOKENS = list((typed, { tokens }) => tokens.find(typed), writeAsset);
-const ADDRESSES = list(readCounterparty, checksumAddress);
-const NAME = nullable((typed, { t }) => readName(typed, t));
-const TOKEN = nullable(readToken, checksumAddress);
-const ROLE = nullable(readRole, (role) => `<@&${role}>`);
-const MINIMUMS = { read: readMinimums, write: writeMinimums };
-const COOLDOWN = { read: readCooldown, write: String };
-const THRESHOLD = nullable(readThreshold, writeThreshold);
-const MOMENT = { read: readMoment, write: writeMoment };
+type FormatName = keyof typeof FORMATS;
 
-const text = <Value>(option: Option, format: Format<Value>, max: number, example: string, about?: string) =>
-  ({ ...format, option, kind: 'text', max, example, ...(about && { about: about + CLEARS }) }) as const;
+const text = <Name extends FormatName>(option: Option, format: Name, max: number, example: string, about?: string) =>
+  ({ ...FORMATS[format], option, kind: 'text', max, example, ...(about && { about: about + CLEARS }) }) as const;
 
-const longText = <Value>(option: Option, format: Format<Value>, example: string, about: string) =>
+const longText = <Name extends FormatName>(option: Option, format: Name, example: string, about: string) =>
   text(option, format, MAX_LIST, example, about);
 
 const choice = <Value extends string>(option: Option, choices: NamedValue<Value>[], about: string) =>
   ({ ...oneOf(choices.map(({ value }) => value)), option, kind: 'choice', choices, about }) as const;
 
 const flag = (option: Option, about?: string) =>
-  ({ ...YES_OR_NO, option, kind: 'flag', ...(about && { about }) }) as const;
+  ({ ...FORMATS.yesOrNo, option, kind: 'flag', ...(about && { about }) }) as const;
 
 const DIRECTIONS = same('any', 'incoming', 'outgoing');
 const KINDS: NamedValue<KindFilter>[] = [
@@ -110,20 +87,25 @@ const STYLES = [{ name: 'as the server', value: 'default' }, ...same('compact', 
 
 /** Every choice by its name in a subscription, in the order of options, of fields in forms, and of columns. */
 export const FIELDS: { [Key in keyof Flat]: Field & Format<Flat[Key]> } = {
-  label: text('label', NAME, MAX_NAME, '', 'A name for the address, shown in alerts'),
+  label: text('label', 'name', MAX_NAME, '', 'A name for the address, shown in alerts'),
   direction: choice('direction', DIRECTIONS, 'Only transfers in this direction, seen from the address'),
   kind: choice('kind', KINDS, 'Only transfers of this kind'),
-  minimum: text('minimum', AMOUNT, 60, '250', 'Only amounts of at least this, in token units, like 250 or 0.5'),
-  minimumUsd: text('minimum-usd', DOLLARS, 60, '100'),
-  token: text('token', TOKEN, 300, 'USDC', 'Only transfers of this token: address or symbol'),
-  mention: { ...ROLE, option: 'mention', kind: 'role', about: 'A role to ping' },
-  minimums: longText('minimums', MINIMUMS, 'USDC=100, ETH=0.5', 'Minimum per token, like USDC=100, ETH=0.5'),
-  tokens: longText('tokens', TOKENS, 'USDC, native', 'Only these tokens: addresses, symbols or "native"'),
-  deniedTokens: longText('exclude-tokens', TOKENS, 'SPAM, 0x…', 'Exclude these tokens: addresses, symbols or "native"'),
-  counterparties: longText('counterparties', ADDRESSES, '0x…', 'Only transfers from or to these addresses'),
+  minimum: text('minimum', 'amount', 60, '250', 'Only amounts of at least this, in token units, like 250 or 0.5'),
+  minimumUsd: text('minimum-usd', 'dollars', 60, '100'),
+  token: text('token', 'token', 300, 'USDC', 'Only transfers of this token: address or symbol'),
+  mention: { ...FORMATS.role, option: 'mention', kind: 'role', about: 'A role to ping' },
+  minimums: longText('minimums', 'minimums', 'USDC=100, ETH=0.5', 'Minimum per token, like USDC=100, ETH=0.5'),
+  tokens: longText('tokens', 'tokens', 'USDC, native', 'Only these tokens: addresses, symbols or "native"'),
+  deniedTokens: longText(
+    'exclude-tokens',
+    'tokens',
+    'SPAM, 0x…',
+    'Exclude these tokens: addresses, symbols or "native"',
+  ),
+  counterparties: longText('counterparties', 'addresses', '0x…', 'Only transfers from or to these addresses'),
   deniedCounterparties: longText(
     'exclude-counterparties',
-    ADDRESSES,
+    'addresses',
     '0x…',
     'Exclude transfers from or to these addresses',
   ),
@@ -136,14 +118,14 @@ export const FIELDS: { [Key in keyof Flat]: Field & Format<Flat[Key]> } = {
     ...oneOrNull('off', ['hourly', 'daily']),
   },
   quiet: {
-    ...text('quiet', nullable(readQuiet), 20, '22:00-07:00'),
+    ...text('quiet', 'hours', 20, '22:00-07:00'),
     about: 'Hold alerts during these hours, like 22:00-07:00, or "off"',
   },
   holdAll: flag('hold-all'),
-  mentionMinimum: text('mention-minimum', AMOUNT, 60, '1000', 'Ping only for at least this amount, in token units'),
-  mentionMinimumUsd: text('mention-minimum-usd', DOLLARS, 60, '10000'),
+  mentionMinimum: text('mention-minimum', 'amount', 60, '1000', 'Ping only for at least this amount, in token units'),
+  mentionMinimumUsd: text('mention-minimum-usd', 'dollars', 60, '10000'),
   mentionCooldown: {
-    ...text('mention-cooldown', COOLDOWN, 5, '5'),
+    ...text('mention-cooldown', 'minutes', 5, '5'),
     limit: MAX_COOLDOWN,
     about: 'Minutes between two pings',
   },
@@ -154,9 +136,9 @@ export const FIELDS: { [Key in keyof Flat]: Field & Format<Flat[Key]> } = {
     write: (style) => style ?? '',
   },
   showBalance: flag('balance'),
-  warnBelow: text('warn-below', THRESHOLD, 300, '100 USDC'),
+  warnBelow: text('warn-below', 'threshold', 300, '100 USDC'),
   paused: flag('paused'),
-  mutedUntil: text('muted-until', MOMENT, 0, ''),
+  mutedUntil: text('muted-until', 'moment', 0, ''),
 };
 
 export const FLAGS = ['internal', 'zero', 'self', 'cataloged'] as const;
