@@ -42,47 +42,16 @@ type What = (lacking: ReadonlySet<AddressText>) => string;
 
 type Watched = readonly Pick<Subscription, 'address' | 'network'>[];
 
-/** `what` stands for what is watched in a button, see `webhook:fill`. */
-export function nextStep(watched: Watched, what: string, context: Context): Promise<NextStep> {
-  return together(watched, what, context, (addresses, on) => stepOn(addresses, () => what, on));
-}
-
-/** Adds what a webhook lacks, where it is clear which one gets it; otherwise like {@link nextStep}. */
-export function fillOrNextStep(watched: Watched, what: string, context: Context): Promise<NextStep> {
-  const { guildId, t, storedProjects } = context;
-  return together(watched, what, context, async (addresses, on): Promise<NextStep> => {
-    const step = await stepOn(addresses, () => what, on);
-    if (step.fill === null) return step;
-    const { project, here, missing } = step.fill;
-    const target = targetOf(here, await storedProjects.chosenWebhook(guildId, on.network.id));
-    if (typeof target !== 'string' || target === 'unknown') return step;
-    const { isDone, lines } = await fillWebhook(project, target, missing, on);
-    const name = isDone ? t('webhook.add.willCome') : `⚠️ ${t('webhook.add.failed')}`;
-    const buttons = isDone ? [] : [addToWebhookButton(t, missing.length, what)];
-    return { isDone, field: { name, value: lines.join('\n') }, buttons };
-  });
-}
-
-function onEach<Step extends NextStep>(
-  watched: Watched,
-  context: Context,
-  stepWith: (addresses: AddressText[], on: Context) => Promise<Step>,
-): Promise<(Step & { on: Context })[]> {
-  const steps = eachNetwork(context).flatMap((on) => {
-    const addresses = addressesOf(watchedHere(watched, on));
-    return addresses.length === 0 ? [] : stepWith(addresses, on).then((step) => ({ ...step, on }));
-  });
-  return Promise.all(steps);
-}
-
-async function together(
-  watched: Watched,
-  what: string,
-  context: Context,
-  stepWith: (addresses: AddressText[], on: Context) => Promise<NextStep>,
-): Promise<NextStep> {
+/**
+ * `what` stands for what is watched in a button, see `webhook:fill`. `fills`: first adds what a webhook lacks, where it
+ * is clear which one gets it.
+ */
+export async function nextStep(watched: Watched, what: string, context: Context, fills = false): Promise<NextStep> {
   const { t } = context;
-  const steps = await onEach(watched, context, stepWith);
+  const steps = await onEach(watched, context, async (addresses, on): Promise<NextStep> => {
+    const step = await stepOn(addresses, () => what, on);
+    return fills ? filled(step, what, on) : step;
+  });
   if (!hasSeveral(context.settings) && steps[0]) return steps[0];
   const titles = (those: typeof steps, mark: string) =>
     those.map(({ on }) => `${mark} ${on.network.title}`).join(' · ');
@@ -96,14 +65,32 @@ async function together(
     ...[...open].map(([value, those]) => `${titles(those, '⚠️')}: ${namesOfFile(value)}`),
   ];
   const isDone = open.size === 0;
-  return {
-    isDone,
-    field: {
-      name: t(isDone ? 'webhook.add.willCome' : 'subscription.add.next'),
-      value: asManyAsFit(lines),
-    },
-    buttons: buttonsOf(steps, what, t),
-  };
+  const name = t(isDone ? 'webhook.add.willCome' : 'subscription.add.next');
+  return { isDone, field: { name, value: asManyAsFit(lines) }, buttons: buttonsOf(steps, what, t) };
+}
+
+async function filled(step: NetworkStep, what: string, context: Context): Promise<NextStep> {
+  const { guildId, t, network, storedProjects } = context;
+  if (step.fill === null) return step;
+  const { project, here, missing } = step.fill;
+  const target = targetOf(here, await storedProjects.chosenWebhook(guildId, network.id));
+  if (typeof target !== 'string' || target === 'unknown') return step;
+  const { isDone, lines } = await fillWebhook(project, target, missing, context);
+  const name = isDone ? t('webhook.add.willCome') : `⚠️ ${t('webhook.add.failed')}`;
+  const buttons = isDone ? [] : [addToWebhookButton(t, missing.length, what)];
+  return { isDone, field: { name, value: lines.join('\n') }, buttons };
+}
+
+function onEach<Step extends NextStep>(
+  watched: Watched,
+  context: Context,
+  stepWith: (addresses: AddressText[], on: Context) => Promise<Step>,
+): Promise<(Step & { on: Context })[]> {
+  const steps = eachNetwork(context).flatMap((on) => {
+    const addresses = addressesOf(watchedHere(watched, on));
+    return addresses.length === 0 ? [] : stepWith(addresses, on).then((step) => ({ ...step, on }));
+  });
+  return Promise.all(steps);
 }
 
 function buttonsOf(
@@ -127,18 +114,14 @@ interface Warning {
 export async function coverageWarning(watched: Watched, what: What, context: Context): Promise<Warning | null> {
   const steps = await onEach(watched, context, (addresses, on) => stepOn(addresses, what, on));
   const open = steps.filter(({ lacking }) => lacking.size > 0);
-  const [only] = open;
-  if (!only) return null;
-  const lineOf = ({ field }: NetworkStep) => `⚠️ ${field.value}`;
-  if (!hasSeveral(context.settings)) {
-    return { lines: [lineOf(only)], buttons: only.buttons, missing: only.lacking, on: () => [] };
-  }
+  if (open.length === 0) return null;
+  const named = hasSeveral(context.settings) ? open : [];
   const missing = new Set(open.flatMap(({ lacking }) => [...lacking]));
   return {
-    lines: open.map((step) => `**${step.on.network.title}** ${lineOf(step)}`),
+    lines: open.map((step) => `${named.includes(step) ? `**${step.on.network.title}** ` : ''}⚠️ ${step.field.value}`),
     buttons: buttonsOf(open, what(missing), context.t),
     missing,
-    on: (address) => open.flatMap(({ on, lacking }) => (lacking.has(address) ? on.network.title : [])),
+    on: (address) => named.flatMap(({ on, lacking }) => (lacking.has(address) ? on.network.title : [])),
   };
 }
 

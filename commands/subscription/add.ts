@@ -9,7 +9,7 @@ import { readFailure } from '../shared/guild-channels.ts';
 import { lookAlikeLines, lookAlikes } from '../shared/look-alike.ts';
 import { boldName, nameOf, namesByAddress, notNamed, readAddress } from '../shared/names.ts';
 import { pickedNetwork } from '../shared/networks.ts';
-import { fillOrNextStep } from '../shared/next-step.ts';
+import { nextStep } from '../shared/next-step.ts';
 import { embedReply, firstOf, fullAddress } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
 import { noTokenLines, tokenBook } from '../shared/tokens.ts';
@@ -101,7 +101,7 @@ async function added(
   const [tokens, alike, next, noToken] = await Promise.all([
     tokenBook(context),
     lookAlikes([address], context),
-    fillOrNextStep([subscription], String(id), context),
+    nextStep([subscription], String(id), context, true),
     noTokenLines(subscription, context),
   ]);
   const outside = interaction.guild ? null : `⚠️ ${outsideLine(context)}`;

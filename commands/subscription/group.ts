@@ -8,7 +8,7 @@ import {
   parseWatchable,
 } from '../../src/domain/address.ts';
 import { nameKey, type Questions } from '../../src/domain/guild.ts';
-import { type Choices, DEFAULT_CHOICES, type Subscription } from '../../src/domain/subscription.ts';
+import { addressesOf, type Choices, DEFAULT_CHOICES, type Subscription } from '../../src/domain/subscription.ts';
 import { cutTo } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
@@ -16,7 +16,7 @@ import { outsideLine } from '../shared/channels.ts';
 import { button, MAX_MENU_OPTIONS, menuRow, row, rows } from '../shared/components.ts';
 import { lookAlikeLines, lookAlikes } from '../shared/look-alike.ts';
 import { faultText, namedAddress, nameOrNull, namesByAddress } from '../shared/names.ts';
-import { fillOrNextStep } from '../shared/next-step.ts';
+import { nextStep } from '../shared/next-step.ts';
 import { ask, takeConfirmation } from '../shared/records.ts';
 import { embedReply, firstOf, fullAddress } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
@@ -102,10 +102,7 @@ export async function offerGroup(
   if (fresh.length === 0) {
     return embedReply('info', known.length > 0 ? t('watch.nothingNew') : t('watch.none'), lines);
   }
-  const alike = await lookAlikes(
-    fresh.map(({ address }) => address),
-    context,
-  );
+  const alike = await lookAlikes(addressesOf(fresh), context);
   const proposals = fresh.map(({ address }) => ({ ...choices, label: null, guildId, address, network }));
   const entry = await ask(context, GROUP, { channelId, network, choices, entries: fresh });
   const nameOf = ({ address, label }: Entry) => label ?? names.get(address) ?? null;
@@ -210,11 +207,8 @@ async function watchAll(asked: Questions[typeof GROUP], entries: readonly Entry[
   const target = await targetLines(asked, context);
   const outside = interaction.guild ? null : `⚠️ ${outsideLine(context)}`;
   const tone = alike.size + stopped.length > 0 || outside !== null ? 'warn' : 'good';
-  const next = await fillOrNextStep(
-    addresses.map((address) => ({ address, network })),
-    `t${at}`,
-    context,
-  );
+  const watched = addresses.map((address) => ({ address, network }));
+  const next = await nextStep(watched, `t${at}`, context, true);
   return embedReply(tone, t('watch.done', { count: added.length }), [...lines, ...target, outside], {
     fields: [next.field],
     components: rows([...next.buttons, button(t('subscription.add.list'), 'subscription:list:all:0')]),
