@@ -3,11 +3,10 @@ import { type AddressText, shortAddress } from '../src/domain/address.ts';
 import { DAY } from '../src/domain/clock.ts';
 import { UserError } from '../src/errors.ts';
 import {
-  type NamedRequest,
+  type ActivityRequest,
   PERIODS,
   type PeriodName,
   periodOf,
-  readActivity,
   readActivityFile,
   readBalances,
   report,
@@ -26,9 +25,6 @@ const PERIOD_NAMES: Record<PeriodName, string> = {
   '30d': 'last 30 days',
 };
 
-/** The latest ones: somebody waits for the reply. */
-const MAX_TRANSFERS = 100_000;
-
 interface Asked {
   address: string;
   period: PeriodName;
@@ -41,11 +37,6 @@ const askedBy = ([period, address = '', network = '']: string[]): Asked => ({
   network: /^\d+$/.test(network) ? Number(network) : null,
 });
 
-const showButton: Button<Context> = {
-  access: 'all',
-  press: (_, args, context) => show(askedBy(args), context),
-};
-
 const csvButton: Button<Context> = {
   access: 'all',
   response: 'reply',
@@ -54,7 +45,7 @@ const csvButton: Button<Context> = {
     const request = await requestFor(askedBy(args), context);
     const balances = await readBalances(request, context);
     const { csv, omitted, cut } = await context.guildQueue.run(interaction.guildId, 'read', () =>
-      readActivityFile(context, request, balances, context.settings.networks),
+      readActivityFile(request, balances, context),
     );
     const words = { name: request.name, period: t(`activity.period.${request.period}`) };
     const lines = [
@@ -87,7 +78,10 @@ export const activity = {
     const choices = [...(await watched(context))].map(([address, name]) => addressChoice(address, name));
     return choicesWith(interaction.options.getFocused(), choices);
   },
-  buttons: { show: showButton, csv: csvButton },
+  buttons: {
+    show: { access: 'all', press: (_, args, context) => show(askedBy(args), context) },
+    csv: csvButton,
+  },
 } satisfies Command<Context>;
 
 async function show(asked: Asked, context: Context): Promise<Reply> {
@@ -97,12 +91,12 @@ async function show(asked: Asked, context: Context): Promise<Reply> {
   // Drawing the chart is queued too: charts are drawn one at a time for all guilds.
   const reply = await context.guildQueue.run(context.guildId, 'read', async () => {
     const known = await context.tokens.known(context.guildId);
-    return report(await readActivity(context, request, known), balances, { ...on, request, known });
+    return report(balances, { ...on, request, known });
   });
   return asked.network === null ? reply : naming(reply, on);
 }
 
-async function requestFor(asked: Asked, context: Context): Promise<NamedRequest> {
+async function requestFor(asked: Asked, context: Context): Promise<ActivityRequest> {
   const { interaction, t, settings, server, now } = context;
   const known = await watched(context);
   // A name would tell others an address that they do not see.
@@ -131,7 +125,6 @@ async function requestFor(asked: Asked, context: Context): Promise<NamedRequest>
     since,
     until,
     timezone: server.timezone ?? 'UTC',
-    max: MAX_TRANSFERS,
   };
 }
 

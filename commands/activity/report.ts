@@ -24,12 +24,10 @@ import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
 import { countedAssets, type StatementOutcome } from '../../src/domain/balance.ts';
 import { inTime, SECOND } from '../../src/domain/clock.ts';
 import type { HiddenReason } from '../../src/domain/match.ts';
-import type { Network } from '../../src/domain/network.ts';
 import { linkText } from '../../src/domain/text.ts';
 import type { KnownToken } from '../../src/domain/token.ts';
 import { inDollars, isItem, worthOf } from '../../src/domain/transfer.ts';
 import { writeWorth } from '../../src/languages/languages.ts';
-import type { Store } from '../../src/store/store.ts';
 import { button, linkButton, rows } from '../shared/components.ts';
 import { namesByAddress } from '../shared/names.ts';
 import { eachNetwork, hasSeveral, titleOf } from '../shared/networks.ts';
@@ -40,10 +38,20 @@ import { knownIn, renderingOn } from '../shared/tokens.ts';
 const MAX_BALANCE_WAIT_MS = 20 * SECOND;
 const MAX_BALANCE_ASSETS = 6;
 
-/** Beyond `max` transfers only the latest count. */
-interface ActivityRequest extends ActivityQuery {
+/** The latest ones: somebody waits for the reply. */
+const MAX_TRANSFERS = 100_000;
+
+/** In days. */
+export const PERIODS = { '24h': 1, '7d': 7, '30d': 30 };
+export type PeriodName = keyof typeof PERIODS;
+
+export interface ActivityRequest extends ActivityQuery {
+  /** Safe for Discord. */
+  name: string;
+  period: PeriodName;
+  /** null: every network. */
+  network: number | null;
   timezone: string;
-  max: number;
 }
 
 interface ActivityReport extends Activity {
@@ -57,30 +65,26 @@ interface NetworkBalances {
   outcome: StatementOutcome;
 }
 
-export async function readActivity(
-  store: Pick<Store, 'history'>,
-  request: ActivityRequest,
-  known: readonly KnownToken[],
-): Promise<ActivityReport> {
+async function readActivity({ history, request, known }: ReportContext): Promise<ActivityReport> {
   const { guildId, address, channelIds, since, until, timezone } = request;
-  const { movements, cut } = movementsFor(store, request);
+  const { movements, cut } = movementsFor(request, history);
   const listed = new Set(known.flatMap(({ network, token, cataloged }) => (cataloged ? `${network} ${token}` : [])));
   const isListed = (network: number, token: AddressText) => listed.has(`${network} ${token}`);
   const activity = await summarize(address, movements, { since, now: until, timezone }, isListed);
   const ids = activity.largest.map(({ transferId }) => transferId);
-  const messages = await store.history.postedIn(guildId, ids, channelIds);
+  const messages = await history.postedIn(guildId, ids, channelIds);
   return { ...activity, messages: new Map(messages.map((message) => [message.transferId, message])), cut: cut() };
 }
 
 /** `left`: how many of the oldest transfers do not fit. */
 export async function readActivityFile(
-  store: Pick<Store, 'history' | 'labels'>,
   request: ActivityRequest,
-  balances: readonly NetworkBalances[] = [],
-  networks: readonly Network[] = [],
+  balances: readonly NetworkBalances[],
+  context: Context,
 ): Promise<{ csv: string; omitted: number; cut: number | null }> {
-  const names = await namesByAddress(request.guildId, store);
-  const { movements, cut } = movementsFor(store, request);
+  const { networks } = context.settings;
+  const names = await namesByAddress(request.guildId, context);
+  const { movements, cut } = movementsFor(request, context.history);
   const rows = balances.flatMap(({ network, outcome }) => {
     const name = networks.length > 1 ? (networks.find(({ id }) => id === network)?.name ?? `#${network}`) : null;
     return outcome.status === 'read' ? [balanceRows(outcome.statement, name)] : [];
@@ -90,8 +94,9 @@ export async function readActivityFile(
   return { ...file, cut: cut() };
 }
 
-function movementsFor({ history }: Pick<Store, 'history'>, { timezone: _, max, ...query }: ActivityRequest) {
-  return readMovements((until, limit) => history.decidedTransfers({ ...query, until }, limit), query.until, max);
+function movementsFor(request: ActivityRequest, history: Context['history']) {
+  const read = (until: number, limit: number) => history.decidedTransfers({ ...request, until }, limit);
+  return readMovements(read, request.until, MAX_TRANSFERS);
 }
 
 export const readBalances = (
@@ -114,20 +119,8 @@ export const readBalances = (
     return found;
   });
 
-/** In days. */
-export const PERIODS = { '24h': 1, '7d': 7, '30d': 30 };
-export type PeriodName = keyof typeof PERIODS;
-
-export interface NamedRequest extends ActivityRequest {
-  /** Safe for Discord. */
-  name: string;
-  period: PeriodName;
-  /** null: every network. */
-  network: number | null;
-}
-
 interface ReportContext extends Context {
-  request: NamedRequest;
+  request: ActivityRequest;
   known: readonly KnownToken[];
 }
 
@@ -138,12 +131,9 @@ const DIRECTIONS: readonly Direction[] = ['incoming', 'outgoing', 'other'];
 export const periodOf = (name: string | null | undefined): PeriodName =>
   NAMES.find((period) => period === name) ?? '7d';
 
-export async function report(
-  found: ActivityReport,
-  balances: readonly NetworkBalances[],
-  context: ReportContext,
-): Promise<Reply> {
+export async function report(balances: readonly NetworkBalances[], context: ReportContext): Promise<Reply> {
   const { t, settings, request } = context;
+  const found = await readActivity(context);
   const moving = found.incoming + found.outgoing + found.other > 0;
   const png = moving ? await drawn(found, context) : null;
   const counts = DIRECTIONS.filter(
