@@ -1,6 +1,5 @@
-import { ApplicationCommandOptionType } from 'discord.js';
 import type { Command } from '../src/discord/command.ts';
-import { channel, choice, lookedUp, text, withSubcommands } from './shared/define.ts';
+import { attachment, channel, choice, lookedUp, text, withSubcommands } from './shared/define.ts';
 import { networkOption } from './shared/networks.ts';
 import type { Context } from './shared/services.ts';
 import { offerTokens } from './shared/tokens.ts';
@@ -60,14 +59,7 @@ export const subscription = {
     test: { description: 'Post a sample alert, marked as such', options: [WHICH], execute: sample.execute },
     import: {
       description: 'Add and change subscriptions from a CSV file (asks first)',
-      options: [
-        {
-          type: ApplicationCommandOptionType.Attachment,
-          name: 'file',
-          description: 'A CSV file like the one from export, up to 256 KiB',
-          required: true,
-        },
-      ],
+      options: [attachment('file', 'A CSV file like the one from export, up to 256 KiB')],
       execute: importFile,
     },
     export: { description: 'Download all subscriptions and labels as a CSV file', execute: exportFile },

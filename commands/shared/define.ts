@@ -53,8 +53,11 @@ export function withSubcommands(
   };
 }
 
+const option = (type: Option['type'], name: string, description: string, limits: object): Option =>
+  ({ type, name, description, ...limits }) as Option;
+
 export const text = (name: string, description: string, limits: TextLimits = {}): Option =>
-  ({ type: ApplicationCommandOptionType.String, name, description, ...limits }) as Option;
+  option(ApplicationCommandOptionType.String, name, description, limits);
 
 /** A required text with suggestions, long enough for a pasted link. */
 export const lookedUp = (name: string, description: string): Option =>
@@ -69,27 +72,19 @@ export const choice = (
   description: string,
   choices: APIApplicationCommandOptionChoice<string>[],
   required = false,
-): Option => ({ type: ApplicationCommandOptionType.String, name, description, choices, required });
+): Option => option(ApplicationCommandOptionType.String, name, description, { choices, required });
 
-export const flag = (name: string, description: string): Option => ({
-  type: ApplicationCommandOptionType.Boolean,
-  name,
-  description,
-});
+export const flag = (name: string, description: string): Option =>
+  option(ApplicationCommandOptionType.Boolean, name, description, {});
 
-export const integer = (name: string, description: string, min_value: number, max_value: number): Option => ({
-  type: ApplicationCommandOptionType.Integer,
-  name,
-  description,
-  min_value,
-  max_value,
-});
+export const integer = (name: string, description: string, min_value: number, max_value: number): Option =>
+  option(ApplicationCommandOptionType.Integer, name, description, { min_value, max_value });
 
-export const role = (name: string, description: string): Option => ({
-  type: ApplicationCommandOptionType.Role,
-  name,
-  description,
-});
+export const role = (name: string, description: string): Option =>
+  option(ApplicationCommandOptionType.Role, name, description, {});
 
 export const channel = (name: string, description: string, types: readonly ChannelType[] = TARGET_TYPES): Option =>
-  ({ type: ApplicationCommandOptionType.Channel, name, description, channel_types: [...types] }) as Option;
+  option(ApplicationCommandOptionType.Channel, name, description, { channel_types: [...types] });
+
+export const attachment = (name: string, description: string): Option =>
+  option(ApplicationCommandOptionType.Attachment, name, description, { required: true });

@@ -145,7 +145,7 @@ async function readCurrent(context: Context): Promise<CurrentState> {
   const labels = await context.labels.list(guildId);
   const names = new Map(labels.map(({ address, name }) => [address, name]));
   return {
-    subscriptions,
+    subscriptions: new Map(subscriptions.map((subscription) => [subscriptionKey(subscription), subscription])),
     labels,
     names,
     tokens: await tokenBook(context, names),
@@ -185,7 +185,7 @@ function preview(
       },
     ),
     ...part(changed, t('subscription.import.toChange', { count: changed.length }), ({ change, ...place }) => {
-      const before = subscriptions.find((subscription) => subscriptionKey(subscription) === subscriptionKey(place))!;
+      const before = subscriptions.get(subscriptionKey(place))!;
       const after = { ...before, ...change, filters: { ...before.filters, ...change.filters } };
       return `${nameOf(before)} → <#${place.channelId}>: ${listInCode(differing(before, after), t)}`;
     }),

@@ -1,9 +1,9 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
-import type { GuildBasedChannel } from 'discord.js';
 import { type AddressText, chainsIn, parseAddress, parseWatchable } from '../../src/domain/address.ts';
 import { type Label, nameKey } from '../../src/domain/guild.ts';
 import { chainOf } from '../../src/domain/network.ts';
 import { type ImportedSubscription, isMuted, type Subscription } from '../../src/domain/subscription.ts';
+import { subscriptionKey } from '../../src/domain/subscription-limits.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { checkKnown, refuseUnseen } from '../shared/channels.ts';
@@ -35,7 +35,8 @@ const emptyPlan = () => ({
 export type Plan = ReturnType<typeof emptyPlan>;
 
 export interface CurrentState {
-  subscriptions: readonly Subscription[];
+  /** By their keys. */
+  subscriptions: ReadonlyMap<string, Subscription>;
   labels: Label[];
   names: Names;
   tokens: TokenBook;
@@ -67,7 +68,7 @@ export async function planImport(text: string, current: CurrentState, context: C
   const { plan, names } = await planRows(plain ?? rows, read.columns, baseline);
   plan.foreign = read.foreign;
   const { maxSubscriptions } = context.settings;
-  if (plan.added.length > 0 && current.subscriptions.length + plan.added.length > maxSubscriptions) {
+  if (plan.added.length > 0 && current.subscriptions.size + plan.added.length > maxSubscriptions) {
     plan.errors.push({ line: 1, text: t('subscription.import.full', { count: maxSubscriptions }) });
   }
   const changed = keepNames(plan.changed, names);
@@ -97,7 +98,7 @@ async function planRows(
   const names: FileNames = new Map();
   const lines = new Map<string, number>();
   const channelsOf = new Map<AddressText, number>();
-  for (const { address } of current.subscriptions) channelsOf.set(address, (channelsOf.get(address) ?? 0) + 1);
+  for (const { address } of current.subscriptions.values()) channelsOf.set(address, (channelsOf.get(address) ?? 0) + 1);
 
   const add = (record: CsvRecord): void => {
     const { line } = record;
@@ -111,36 +112,40 @@ async function planRows(
     const chain = chainIn(input, context);
     if (chain !== null) plan.chains.set(chain, (plan.chains.get(chain) ?? 0) + 1);
     if (chain !== null && isElsewhere(chain, settings)) return;
-    const subject = readSubject(input, baseline);
-    const { address } = subject;
+    const type = typeOf(input, t);
+    const address = addressOf(typed, type === 'label' ? parseAddress : parseWatchable, baseline);
+    const channel = type === 'label' ? null : baseline.readChannel(input('channel') ?? '');
     const network = networkIn(input, chain, context);
-    const key = `${address} ${subject.type === 'label' ? 'label' : `${subject.channelId} ${network}`}`;
+    const key = `${address} ${channel === null ? 'label' : `${channel.channelId} ${network}`}`;
     const first = lines.get(key);
     // Other programs list an address once for each chain.
     if (first !== undefined && !isOurs) return;
     if (first !== undefined) throw new UserError(t('subscription.import.repeated', { line: first }));
     lines.set(key, line);
     const called = input('label') ?? '';
-    const kept = isOurs || called === '' ? called : (otherLabel(called, address, names, baseline) ?? '');
-    if (kept === '' && called !== '') plan.unnamed++;
+    if (channel === null) {
+      const name = readTyped(() => readName(called, t), called, t);
+      addName(names, address, name, line, t);
+      if (current.names.get(address) === name) plan.unchanged++;
+      else plan.labels.push({ address, name });
+      return;
+    }
+    const label = isOurs ? called : otherLabel(called, address, names, baseline);
+    if (label === null && called !== '') plan.unnamed++;
     // Without a name, a row of another program's list leaves the one that the address has.
-    const read: Input = (column) => (column === 'label' && !isOurs ? kept || undefined : input(column));
-    const { name, label, added, changed } =
-      subject.type === 'label'
-        ? readLabel(subject, read, baseline)
-        : readSubscription({ ...subject, network }, read, baseline);
+    const read: Input = (column) => (column === 'label' && !isOurs ? (label ?? undefined) : input(column));
+    const { isNew, name, row } = readSubscription({ ...channel, address, network }, read, baseline);
     if (name !== null) addName(names, address, name, line, t);
-    if (label) plan.labels.push(label);
-    else if (changed) plan.changed.push(changed);
-    else if (added) {
+    if (isNew) {
       const channels = (channelsOf.get(address) ?? 0) + 1;
       const max = settings.maxChannelsPerAddress;
       if (channels > max) {
         throw new UserError(t('subscription.import.crowded', { address: fullAddress(address, settings), max }));
       }
       channelsOf.set(address, channels);
-      plan.added.push(added);
-    } else plan.unchanged++;
+      plan.added.push(row);
+    } else if (Object.keys(row.change).length > 0) plan.changed.push(row);
+    else plan.unchanged++;
   };
 
   for (const [index, record] of records.entries()) {
@@ -207,49 +212,33 @@ function otherLabel(
   return book.some((label) => label.address !== address && nameKey(label.name) === nameKey(name)) ? null : name;
 }
 
-/** A file has at most one row about each. */
-type Subject =
-  | { type: 'label'; address: AddressText }
-  | { type: 'subscription'; address: AddressText; channelId: string; picked: GuildBasedChannel | null };
-
-function readSubject(input: Input, { readChannel, current, context: { t } }: Baseline): Subject {
+function typeOf(input: Input, t: Translate): 'label' | 'subscription' {
   const type = input('type')?.toLowerCase() || 'subscription';
-  if (type !== 'label' && type !== 'subscription') {
-    throw withInput(new UserError(t('subscription.import.type')), type, t);
-  }
-  const parse = type === 'label' ? parseAddress : parseWatchable;
-  const typed = input('address') ?? '';
+  if (type === 'label' || type === 'subscription') return type;
+  throw withInput(new UserError(t('subscription.import.type')), type, t);
+}
+
+function addressOf(typed: string, parse: typeof parseAddress, { current, context: { t } }: Baseline): AddressText {
   const [named, ...others] = addressesNamed(typed, current.names);
   const isNamed = named !== undefined && others.length === 0 && !parse(typed).ok;
   const parsed = parse(isNamed ? named : typed);
   if (!parsed.ok) throw withInput(new UserError(faultText(parsed.fault, typed, t)), typed, t);
-  const { address } = parsed;
-  return type === 'label' ? { type, address } : { type, address, ...readChannel(input('channel') ?? '') };
+  return parsed.address;
 }
 
-interface Row {
-  name: string | null;
-  label?: { address: AddressText; name: string };
-  added?: ImportedSubscription;
-  changed?: ImportedSubscription;
-}
-
-function readLabel({ address }: Subject, input: Input, { current, context: { t } }: Baseline): Row {
-  const called = input('label') ?? '';
-  const name = readTyped(() => readName(called, t), called, t);
-  return current.names.get(address) === name ? { name } : { name, label: { address, name } };
-}
-
+/** `name`: null if the row has no column for it, or removes it. */
 function readSubscription(
-  { address, channelId, picked, network }: Extract<Subject, { type: 'subscription' }> & Pick<Subscription, 'network'>,
+  {
+    address,
+    channelId,
+    picked,
+    network,
+  }: ReturnType<Baseline['readChannel']> & Pick<Subscription, 'address' | 'network'>,
   input: Input,
   { current, context }: Baseline,
-): Row {
+): { isNew: boolean; name: string | null; row: ImportedSubscription } {
   const { interaction, t } = context;
-  const found = current.subscriptions.find(
-    (subscription) =>
-      subscription.address === address && subscription.channelId === channelId && subscription.network === network,
-  );
+  const found = current.subscriptions.get(subscriptionKey({ address, channelId, network }));
   if (current.hidden.has(channelId)) refuseUnseen(channelId, picked, context);
   // A file omits mutes that have ended, so their absence is not a change.
   const before = found && !isMuted(found, context.now()) ? { ...found, mutedUntil: null } : found;
@@ -269,7 +258,5 @@ function readSubscription(
   if (isOtherPing) requireMention(interaction, kept.mention, channelId, t);
   const name = input('label') === undefined ? null : kept.label;
   const change = onlyChanged(before ?? DEFAULT_KEPT, kept);
-  const row = { address, channelId, network, change };
-  if (!before) return { name, added: row };
-  return Object.keys(change).length === 0 ? { name } : { name, changed: row };
+  return { isNew: !before, name, row: { address, channelId, network, change } };
 }
