@@ -1,7 +1,6 @@
 import type { Reply, Use } from '../../src/discord/command.ts';
 import { type AddressText, parseAddress, shortAddress } from '../../src/domain/address.ts';
 import type { AuditEntry } from '../../src/domain/guild.ts';
-import type { Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { nameIn, wordingsOf } from '../../src/languages/index.ts';
 import { LANGUAGES, type Language } from '../../src/languages/languages.ts';
@@ -11,7 +10,7 @@ import { nameOf, namesByAddress, titleName } from '../shared/names.ts';
 import { titleOf } from '../shared/networks.ts';
 import { absoluteTime, addressInCode, embedReply, firstOf, MAX_ID } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
-import { type TokenBook, tokenBook } from '../shared/tokens.ts';
+import { tokenBook } from '../shared/tokens.ts';
 import { mutedText } from '../subscription/describe.ts';
 import { fieldOf, labelOf } from '../subscription/fields.ts';
 
@@ -37,14 +36,9 @@ export async function audit(interaction: Use, context: Context, page = 0): Promi
   });
 }
 
-interface Book {
-  names: ReadonlyMap<AddressText, string>;
-  subscriptions: ReadonlyMap<number, Subscription>;
-  webhooks: ReadonlyMap<string, string>;
-  tokens: TokenBook;
-}
+type Book = Awaited<ReturnType<typeof bookOf>>;
 
-async function bookOf(guildId: string, context: Context): Promise<Book> {
+async function bookOf(guildId: string, context: Context) {
   const [names, list, webhooks, tokens] = await Promise.all([
     namesByAddress(guildId, context),
     context.subscriptions.list(guildId),

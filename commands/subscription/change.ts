@@ -37,14 +37,10 @@ export async function edit(interaction: CommandUse, context: Context): Promise<R
     isEveryone ? t('subscription.edit.everyone') : null,
     ...(await noTokenLines({ ...change, network: after.network }, context)),
   ];
-  const rest = { fields, components: [panelRow(after, context), ...state.fix] };
-  if (same) return embedReply('info', t('subscription.edit.same'), lines, rest);
-  return embedReply(
-    state.isCovered ? 'good' : 'warn',
-    t('subscription.edit.title', { name: nameOf(after) }),
-    lines,
-    rest,
-  );
+  const tone = state.isCovered ? 'good' : 'warn';
+  const title = same ? t('subscription.edit.same') : t('subscription.edit.title', { name: nameOf(after) });
+  const components = [panelRow(after, context), ...state.fix];
+  return embedReply(same ? 'info' : tone, title, lines, { fields, components });
 }
 
 export const pausing =
@@ -61,8 +57,6 @@ export const pausing =
       return embedReply('info', t('subscription.edit.same'), [address, ...summary(after, context, tokens)]);
     if (paused)
       return embedReply('good', t('subscription.pause.title', { name }), [address, t('subscription.pause.meaning')]);
-    const { lines, fix, isCovered } = await stateWith(after, tokens, context);
-    return embedReply(isCovered ? 'good' : 'warn', t('subscription.pause.resumed', { name }), lines, {
-      components: fix,
-    });
+    const { lines, fix: components, isCovered } = await stateWith(after, tokens, context);
+    return embedReply(isCovered ? 'good' : 'warn', t('subscription.pause.resumed', { name }), lines, { components });
   };

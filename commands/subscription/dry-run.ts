@@ -72,13 +72,8 @@ async function exampleLines({ examples }: DryRun, proposal: Proposal, context: C
   const warned = (title: string, { network, transfer }: DryRun['examples'][number], isLookAlike: boolean): string => {
     const { token, tokenSymbol } = transfer;
     if (isLookAlike) return `⚠️ ${t('alert.lookAlike', { title })}`;
-    const isImitation =
-      token !== null &&
-      imitatedBy(
-        token,
-        tokenSymbol,
-        known.filter((token) => token.network === network),
-      ) !== null;
+    const there = known.filter((other) => other.network === network);
+    const isImitation = token !== null && imitatedBy(token, tokenSymbol, there) !== null;
     return isImitation ? `⚠️ ${t('alert.imitation', { title })}` : title;
   };
   return examples.map((example) => {

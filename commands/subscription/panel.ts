@@ -150,10 +150,7 @@ export async function panel(subscription: Subscription, context: Context, title?
 }
 
 const opening = (name: FormName): FormOpener<Context> => ({
-  form: async (_, [id], context) => {
-    const found = await seenOne(id, context);
-    return formOf(name, found, context);
-  },
+  form: async (_, [id], context) => formOf(name, await seenOne(id, context), context),
 });
 
 const submitting = (name: FormName): Form<Context> => ({
@@ -187,26 +184,21 @@ const submitting = (name: FormName): Form<Context> => ({
   },
 });
 
-const saveButton: Button<Context> = {
-  async press(_, [entry], context) {
-    const { id, change } = await takeConfirmation(context, EDIT, entry);
-    const before = await seenOne(id, context);
-    const after = await save(context, before, change, 'subscription.edit');
-    return panel(after, context, context.t('subscription.edit.title', { name: nameOf(after) }));
-  },
-};
-
-const cancelButton: Button<Context> = {
-  async press(_, [entry], context) {
-    const { id } = await takeConfirmation(context, EDIT, entry);
-    return panel(await seenOne(id, context), context, context.t('subscription.edit.same'));
-  },
-};
-
 export const panelButtons: Record<string, Button<Context> | FormOpener<Context>> = {
   ...Object.fromEntries(FORM_NAMES.map((name) => [name, opening(name)])),
-  save: saveButton,
-  revert: cancelButton,
+  save: {
+    async press(_, [entry], context) {
+      const { id, change } = await takeConfirmation(context, EDIT, entry);
+      const after = await save(context, await seenOne(id, context), change, 'subscription.edit');
+      return panel(after, context, context.t('subscription.edit.title', { name: nameOf(after) }));
+    },
+  },
+  revert: {
+    async press(_, [entry], context) {
+      const { id } = await takeConfirmation(context, EDIT, entry);
+      return panel(await seenOne(id, context), context, context.t('subscription.edit.same'));
+    },
+  },
 };
 
 export const panelForms: Record<string, Form<Context>> = Object.fromEntries(

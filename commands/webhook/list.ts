@@ -16,10 +16,8 @@ const CHOICES_MS = 1_500;
 export async function list(context: Context): Promise<Reply> {
   const { guildId, t, receiver, storedProjects } = context;
   const { notification, scope } = await projectOf(context);
-  const [response, names] = await Promise.all([
-    notification.webhooks(),
-    storedProjects.webhookNames(guildId, context.network.id),
-  ]);
+  const names = await storedProjects.webhookNames(guildId, context.network.id);
+  const response = await notification.webhooks();
   if (response.status !== 'ok') throw new UserError(explain(t, response, 'notification'));
   const { webhooks } = response;
   const urls = receiver.urls(scope);
@@ -88,10 +86,8 @@ export async function choices(focused: string, context: Context): Promise<Choice
   const { guildId, projects, receiver, storedProjects } = context;
   const access = await projects.accessOf(guildId);
   if (access.status !== 'ready') return [];
-  const [response, names] = await Promise.all([
-    access.notification.webhooks(CHOICES_MS),
-    storedProjects.webhookNames(guildId, context.network.id),
-  ]);
+  const names = await storedProjects.webhookNames(guildId, context.network.id);
+  const response = await access.notification.webhooks(CHOICES_MS);
   if (response.status !== 'ok') return [];
   const urls = receiver.urls(access.scope);
   const typed = focused.trim().toLowerCase();
