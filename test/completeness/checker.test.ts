@@ -39,8 +39,9 @@ async function start(addresses = [treasury()], rpcUrl = chain.rpcUrl): Promise<P
   return pipeline;
 }
 
-/** Settles everything on the chain, and compares up to there. */
+/** Routes what was received, settles everything on the chain, and compares up to there. */
 async function settle(pipeline: Pipeline, rpcs = [rpc]): Promise<void> {
+  await pipeline.routed();
   for (const [index, checker] of pipeline.app.internals.working().checkers.entries()) {
     await rpcs[index]!('anvil_mine', ['0x2']);
     await checker.check();
