@@ -242,7 +242,7 @@ describe('one network of several', () => {
     expect(await world.read('setup audit', {}, here)).toMatch(/`own`[^\n]*BASE/);
   });
 
-  it('looks a token up where it is told, or on each network in turn', async () => {
+  it('looks a token up on the chosen network, or on each network in turn', async () => {
     const found = await world.use('token', { address: TOKEN });
     expect(textOf(found)).toMatch(/^BASE\n[\s\S]*base\.example/);
     knowing = '/nowhere';

@@ -343,7 +343,7 @@ it('names a fault’s option in the person’s language, and its column in a fil
 });
 
 describe('a reply about what is not as it seems', () => {
-  it('warns of a token that is none, and shows what a minimum counts', async () => {
+  it('warns of a token that the explorer does not have, and shows what a minimum counts', async () => {
     const [one, other] = ['8', '9'].map((digit) => `0x${digit.repeat(40)}`) as [string, string];
     const looked: string[] = [];
     const token = async (address: string) => {

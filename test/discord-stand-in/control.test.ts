@@ -19,7 +19,7 @@ async function control(discord: Discord, method: string, path: string, body?: un
   return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) };
 }
 
-it('returns the whole state, and tells a new listener to read it before the events that follow', async () => {
+it('returns the whole state, and asks a new listener to read it before the events that follow', async () => {
   const discord = await standIn();
   await call(discord, 'POST', `/channels/${harbor.general}/messages`, { content: 'before' });
   const state: State = (await control(discord, 'GET', '/state')).body;

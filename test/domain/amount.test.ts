@@ -104,7 +104,7 @@ it.each([
   expect(typedAmount(text)).toBe(amount);
 });
 
-it('tells the amount of a token from its symbol, on either side', () => {
+it('separates a token’s amount from its symbol, on either side', () => {
   expect(amountOfToken('HUSD 100')).toEqual({ amount: '100', token: 'HUSD' });
   expect(amountOfToken(' 1.5M  HUSD')).toEqual({ amount: '1.5M', token: 'HUSD' });
   expect(amountOfToken('100 200')).toBeNull();

@@ -7,7 +7,7 @@ import { transfer as transferOf } from '../store/contract/given.ts';
 const at = (digit: string) => `0x${digit.repeat(40)}` as const;
 const [WALLET, ALICE, GENUINE] = [at('1'), at('2'), at('3')];
 const [UNKNOWN, NAMED, WORTHLESS] = [at('4'), at('5'), at('6')];
-/** GENUINE is cataloged, WORTHLESS is not; nobody can tell about the others, of which the guild has named one. */
+/** GENUINE is cataloged, WORTHLESS is not; the catalog does not know the others, and the guild has named one of them. */
 const TRUST: TokenTrust = {
   cataloged: (token) => (token === GENUINE ? true : token === WORTHLESS ? false : null),
   isNamed: (_, token) => token === NAMED || token === WORTHLESS,

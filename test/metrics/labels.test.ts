@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { networkLabels } from '../../src/metrics/metrics.ts';
 
-it('tells at most fifty networks apart in logs and metrics, and names none where there is one', () => {
+it('distinguishes at most fifty networks in logs and metrics, and names none where there is one', () => {
   const named = (count: number) => networkLabels(Array.from({ length: count }, (_, index) => ({ name: `n${index}` })));
   expect(named(1)).toEqual([]);
   expect(new Set(named(50)).size).toBe(50);

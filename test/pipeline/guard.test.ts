@@ -283,7 +283,7 @@ describe('the explorer', () => {
     expect(upstream.requests).toHaveLength(2);
   });
 
-  it('tells too many new tokens from an explorer that cannot be asked', async () => {
+  it('distinguishes too many new tokens from an explorer that cannot be asked', async () => {
     const fresh = (n: number) =>
       payment({ tokenAddress: `0x${n.toString(16).padStart(40, 'd')}`, tokenSymbol: `NEW${n}` });
     await pipeline.storeTogether(Array.from({ length: 30 }, (_, n) => fresh(n)));

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { LimitedNode } from '../../services/limited-node.ts';
 
-/** A node's failure. Behind a `isBlind` one, no payment inside of a transaction can be told from another. */
+/** A node's failure. Behind a `isBlind` one, payments inside of a transaction cannot be distinguished. */
 export interface Failure {
   isBlind?: boolean;
   begin(): void;
