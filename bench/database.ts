@@ -3,7 +3,7 @@ import pg from 'pg';
 import { databaseFile, isPostgres } from '../src/config.ts';
 import { openPostgresForCopy } from '../src/store/postgres/open.ts';
 import { insertAll } from '../src/store/sql.ts';
-import { openFileForCopy } from '../src/store/sqlite/open.ts';
+import { openFileForCopy } from '../src/store/sqlite/tools.ts';
 import { addressOf } from './event.ts';
 
 const MAX_ROWS = 10_000;

@@ -9,7 +9,7 @@ import type { UpstreamFailure } from '../domain/upstream.ts';
 import { freeBytes } from '../limits.ts';
 import { probeReceiver } from '../receiver/reachability.ts';
 import * as postgres from '../store/postgres/open.ts';
-import { examine } from '../store/sqlite/open.ts';
+import { examine } from '../store/sqlite/tools.ts';
 import { createChain } from '../upstream/chain.ts';
 import { createDiscovery } from '../upstream/discovery.ts';
 import { createExplorer } from '../upstream/explorer.ts';

@@ -3,7 +3,7 @@ import { systemClock } from '../domain/clock.ts';
 import { isOperatorScope } from '../domain/project.ts';
 import { UserError } from '../errors.ts';
 import * as postgres from '../store/postgres/open.ts';
-import * as sqlite from '../store/sqlite/open.ts';
+import * as sqlite from '../store/sqlite/tools.ts';
 import type { Store } from '../store/store.ts';
 import { onFile } from './terminal.ts';
 

@@ -4,7 +4,7 @@ import { databaseFile, isPostgres } from '../config.ts';
 import { UserError } from '../errors.ts';
 import { type Copyable, type CopyReport, copyDatabase } from '../store/copy.ts';
 import { openPostgresForCopy } from '../store/postgres/open.ts';
-import { openFileForCopy } from '../store/sqlite/open.ts';
+import { openFileForCopy } from '../store/sqlite/tools.ts';
 
 const open = (url: string, role: { isSource: boolean }): Copyable | Promise<Copyable> =>
   isPostgres(url) ? openPostgresForCopy(url, role) : openFileForCopy(databaseFile({ DATABASE_URL: url }), role);

@@ -44,10 +44,10 @@ export interface Call {
   args: unknown[];
 }
 
-const queryOf = ({ group, method }: Call) =>
-  (QUERIES as unknown as Record<string, Record<string, Query<unknown[], unknown>>>)[group]![method]!;
-
-export const runCall = (sql: Sql, call: Call): Promise<unknown> => queryOf(call).run(sql, ...call.args);
+export function runCall(sql: Sql, { group, method, args }: Call): Promise<unknown> {
+  const queries = QUERIES as unknown as Record<string, Record<string, Query<unknown[], unknown>>>;
+  return queries[group]![method]!.run(sql, ...args);
+}
 
 export function portOver(make: (call: Call, mode: Mode) => Promise<unknown>): Store {
   const port = Object.entries(QUERIES).map(([group, methods]) => [

@@ -4,11 +4,11 @@ import Database from 'better-sqlite3';
 import { makeFolder } from '../../domain/folder.ts';
 import { MIB } from '../../domain/units.ts';
 import { ConfigError } from '../../errors.ts';
-import { MIGRATIONS, type Migration, type MigrationReport, schemaFault, stepsFrom } from '../schema.ts';
+import { MIGRATIONS, type Migration, type MigrationReport, stepsFrom } from '../schema.ts';
 import { damageMessage, isDamage, realFile, unusable } from './files.ts';
 
 const BUSY_MS = 250;
-const TOOL_BUSY_MS = 10_000;
+const READER_BUSY_MS = 10_000;
 
 const UNUSABLE = /^(E[A-Z]+|SQLITE_(CANTOPEN|PERM|READONLY)\w*)$/;
 
@@ -129,22 +129,8 @@ function copyFirst(
 
 /** Never waits for the writer, which created the file. */
 export function openReader(file: string): OpenDatabase {
-  const db = new Database(file, { readonly: true, fileMustExist: true, timeout: TOOL_BUSY_MS });
+  const db = new Database(file, { readonly: true, fileMustExist: true, timeout: READER_BUSY_MS });
   return { db, close: () => void db.close() };
-}
-
-/** For tools, while a bot may run. Throws an Error for the operator when the file is missing or has another schema. */
-export function connectExisting(file: string): Database.Database & Disposable {
-  if (!existsSync(file)) throw new Error(`There is no database at ${file}. Set its path in DATABASE_URL.`);
-  using stack = new DisposableStack();
-  const db = stack.use(disposable(new Database(file, { fileMustExist: true, timeout: TOOL_BUSY_MS })));
-  const fault = schemaFault(versionOf(db), file);
-  if (fault !== null) throw new Error(fault);
-  db.pragma('synchronous = FULL');
-  db.pragma('foreign_keys = ON');
-  setCheckpoints(db);
-  stack.move();
-  return db;
 }
 
 /** An exclusive transaction on a file next to the database. The system releases it however the process ends. */

@@ -101,26 +101,3 @@ export const isDamage = (code: string | undefined): boolean => /^SQLITE_(CORRUPT
 export const damageMessage = (file: string, fault: string): string =>
   `${file} is damaged: ${fault}. Check the disk, then restore the newest backup: ` +
   `npm run restore -- <backup>. Backups are in ${whereBackups(file)}.`;
-
-/** The open database file, its log and the log's index; `identity` null: there is no such file. */
-export type FileIdentities = readonly { path: string; identity: string | null }[];
-
-function identityOf(path: string): string | null {
-  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return found === undefined ? null : `${found.dev}:${found.ino}`;
-}
-
-export function identify(file: string): FileIdentities {
-  const real = realFile(file);
-  const paths = new Set([file, real, `${real}-wal`, `${real}-shm`]);
-  return [...paths].map((path) => ({ path, identity: identityOf(path) }));
-}
-
-/** null: nothing was removed or replaced. */
-export function findChange(opened: FileIdentities): string | null {
-  for (const { path, identity } of opened) {
-    const now = identityOf(path);
-    if (now !== identity) return `${path} was ${now === null ? 'removed' : 'replaced'}`;
-  }
-  return null;
-}

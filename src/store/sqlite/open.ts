@@ -1,16 +1,11 @@
-import { existsSync, statSync } from 'node:fs';
-import Database from 'better-sqlite3';
+import { Worker } from 'node:worker_threads';
 import { ConfigError, StoreError } from '../../errors.ts';
-import type { Copyable } from '../copy.ts';
 import type { OpenStore } from '../open.ts';
-import { type Call, portOver, runCall } from '../queries/index.ts';
-import { type MigrationReport, SCHEMA_VERSION } from '../schema.ts';
+import { type Call, portOver } from '../queries/index.ts';
+import type { MigrationReport } from '../schema.ts';
 import type { Mode } from '../sql.ts';
-import type { Store } from '../store.ts';
-import { connectExisting, disposable, openDatabase, takeLock, versionOf } from './database.ts';
 import { damageMessage, isDamage, REPLACED, whereBackups } from './files.ts';
-import { transactions } from './sql.ts';
-import { startThread, type Thread } from './thread.ts';
+import type { Post } from './worker.ts';
 
 export async function openSqlite(file: string, report: MigrationReport = () => undefined): Promise<OpenStore> {
   await using stack = new AsyncDisposableStack();
@@ -80,54 +75,94 @@ export async function openSqlite(file: string, report: MigrationReport = () => u
   };
 }
 
-/** For tools, in this thread, also while a bot runs. Throws an Error with a message for the operator. */
-export function openExisting(file: string): { store: Store; close(): void } {
-  const db = connectExisting(file);
-  const { run } = transactions(db);
-  let last: Promise<unknown> = Promise.resolve();
-  const make = (call: Call, mode: Mode): Promise<unknown> => {
-    const made = last.then(() => run(mode, (sql) => runCall(sql, call)));
-    last = made.catch(() => undefined);
-    return made.catch((error: Error & { code?: string }) => {
-      throw new StoreError(error.message, error.code);
-    });
+/** A thread that owns one connection and runs one call at a time. */
+interface Thread {
+  call(call: Call, mode: Mode): Promise<unknown>;
+  syncMs(): number;
+  /** The thread ended without being closed, or its files were removed or replaced. */
+  lost: Promise<StoreError>;
+  /** Runs the calls made before, then closes the connection. */
+  close(): Promise<void>;
+}
+
+interface Waiting {
+  call: Call;
+  mode: Mode;
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+}
+
+const CLOSED = new StoreError('The database is closed.', 'LEDGERBELL_CLOSED');
+
+async function startThread(workerData: { file: string; isReader: boolean }, report: MigrationReport): Promise<Thread> {
+  const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData });
+  const deliveries: Waiting[] = [];
+  const others: Waiting[] = [];
+  const [ready, lost] = [Promise.withResolvers<void>(), Promise.withResolvers<StoreError>()];
+  const exited = new Promise((resolve) => worker.once('exit', resolve));
+  let running: (Waiting & { begunAt: number }) | null = null;
+  let wasDelivery = false;
+  let lastSyncMs = 0;
+  let ended: Error | null = null;
+  let isClosing = false;
+
+  /** Deliveries come first, and take turns with the others when both wait. */
+  function next(): void {
+    if (running) return;
+    const queue = deliveries.length > 0 && !(wasDelivery && others.length > 0) ? deliveries : others;
+    const waiting = queue.shift();
+    if (!waiting) {
+      if (isClosing) worker.postMessage('close');
+      return;
+    }
+    wasDelivery = queue === deliveries;
+    running = { ...waiting, begunAt: performance.now() };
+    worker.postMessage({ call: waiting.call, mode: waiting.mode });
+  }
+
+  function end(error: Error): void {
+    if (ended) return;
+    ended = error;
+    ready.reject(error);
+    if (!isClosing) lost.resolve(error as StoreError);
+    for (const { reject } of [...(running ? [running] : []), ...deliveries, ...others]) reject(error);
+  }
+
+  worker.on('message', (message: Post) => {
+    if ('ready' in message) return ready.resolve();
+    if ('details' in message) return report(message.details, message.message);
+    if ('change' in message) return lost.resolve(new StoreError(message.change, REPLACED));
+    const { resolve, reject } = running!;
+    running = null;
+    lastSyncMs = message.syncMs;
+    // The thread continues while this one takes the result.
+    next();
+    if ('error' in message) reject(new StoreError(message.error.message, message.error.code));
+    else resolve(message.result);
+  });
+  // An error from another thread keeps its name and loses its class.
+  worker.on('error', (error) => {
+    const { name, message, code } = error as NodeJS.ErrnoException;
+    end(name === 'ConfigError' ? new ConfigError(message) : new StoreError(message, code));
+  });
+  worker.on('exit', () => end(CLOSED));
+  await ready.promise;
+
+  return {
+    lost: lost.promise,
+    call(call, mode) {
+      if (ended || isClosing) return Promise.reject(ended ?? CLOSED);
+      const { promise, resolve, reject } = Promise.withResolvers();
+      (mode === 'receive' ? deliveries : others).push({ call, mode, resolve, reject });
+      next();
+      return promise;
+    },
+    syncMs: () => Math.max(lastSyncMs, running ? performance.now() - running.begunAt : 0),
+    async close() {
+      if (isClosing || ended) return;
+      isClosing = true;
+      next();
+      await exited;
+    },
   };
-  return { store: portOver(make), close: () => void db.close() };
-}
-
-/** Throws an Error with a message for the operator while a bot uses the file. */
-export function openFileForCopy(file: string, { isSource }: { isSource: boolean }): Copyable {
-  if (isSource && !existsSync(file)) throw new Error(`There is no database at ${file}.`);
-  const { db, close } = openDatabase(file);
-  return { name: file, run: transactions(db).run, [Symbol.asyncDispose]: async () => close() };
-}
-
-export type Examination =
-  | { status: 'absent' }
-  /** `schema` is the file's, `newest` this program's; `inUse`: a bot runs on it. */
-  | { status: 'sound'; bytes: number; schema: number; newest: number; inUse: boolean }
-  | { status: 'damaged' | 'unusable'; reason: string };
-
-/** Changes nothing, also while a bot uses the file. Large files take minutes. */
-export function examine(file: string): Examination {
-  if (!existsSync(file)) return { status: 'absent' };
-  try {
-    using db = disposable(new Database(file, { readonly: true, fileMustExist: true }));
-    const schema = versionOf(db);
-    const found = String(db.pragma('quick_check(1)', { simple: true }));
-    if (found !== 'ok') return { status: 'damaged', reason: found };
-    return { status: 'sound', bytes: statSync(file).size, schema, newest: SCHEMA_VERSION, inUse: isInUse(file) };
-  } catch (error) {
-    const { code = '', message } = error as Error & { code?: string };
-    return { status: isDamage(code) ? 'damaged' : 'unusable', reason: message };
-  }
-}
-
-function isInUse(file: string): boolean {
-  try {
-    takeLock(file).close();
-    return false;
-  } catch {
-    return true;
-  }
 }

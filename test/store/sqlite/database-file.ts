@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { BY_SCOPE } from '../../../src/store/queries/retention.ts';
 import { MIGRATIONS } from '../../../src/store/schema.ts';
-import { connectExisting, disposable, openDatabase } from '../../../src/store/sqlite/database.ts';
-import { openExisting, openSqlite } from '../../../src/store/sqlite/open.ts';
+import { disposable, openDatabase } from '../../../src/store/sqlite/database.ts';
+import { openSqlite } from '../../../src/store/sqlite/open.ts';
+import { connectExisting, openExisting } from '../../../src/store/sqlite/tools.ts';
 import type { Store } from '../../../src/store/store.ts';
 
 /** What tests of other rooms read from the database's file and do to it, also while a bot has it open. */
