@@ -16,45 +16,57 @@ export interface Sql {
   value<Value>(...statement: Statement): Promise<Value | null>;
   /** Returns how many rows changed. */
   run(...statement: Statement): Promise<number>;
-  /** Runs a statement once for each list of values. */
-  each<Row>(texts: readonly string[], lists: readonly (readonly SqlValue[])[]): Promise<Row[]>;
+  /** On SQLite: runs a text once for each list of values. */
+  each<Row>(text: string, lists: readonly (readonly Storable[])[]): Promise<Row[]>;
 }
 
-type Scalar = string | number | boolean | null | Uint8Array;
+type Storable = string | number | null | Uint8Array;
 
-/** A list is for {@link isIn}. */
-export type SqlValue = Scalar | readonly Scalar[];
+/** A list is an array on Postgres. */
+export type SqlValue = Storable | boolean | readonly Storable[];
 
-type Storable = Exclude<SqlValue, boolean>;
+type Statement = [texts: readonly string[], ...between: (SqlValue | Part)[]];
 
-type Statement = [texts: readonly string[], ...between: Piece[]];
-
-export interface Part {
+interface Text {
   statement: Statement;
 }
 
-type Piece = SqlValue | Part | ((engine: Engine) => Part);
+/** A part of a statement, or its two texts where the engines need different ones. */
+export type Part = Text | Record<Engine, Text>;
 
-export const part = (...statement: Statement): Part => ({ statement });
+export const part = (...statement: Statement): Text => ({ statement });
 
 /** A part that is a name, or another text without values. */
-export const raw = (text: string): Part => part([text]);
+export const raw = (text: string): Text => part([text]);
 
-export const joined = (pieces: readonly Piece[], by: string): Part =>
+export const joined = (pieces: readonly (SqlValue | Part)[], by: string): Text =>
   part(['', ...pieces.slice(1).map(() => by), ''], ...pieces);
 
-function textOf(engine: Engine, [texts, ...between]: Statement, values: Storable[]): string {
+/** Appends the values that the text needs. */
+function textOf(engine: Engine, [texts, ...between]: Statement, values: unknown[]): string {
   let text = texts[0]!;
-  for (const [index, given] of between.entries()) {
-    const piece = typeof given === 'function' ? given(engine) : given;
-    if (typeof piece === 'object' && piece && 'statement' in piece) text += textOf(engine, piece.statement, values);
-    else {
-      values.push(storable(piece));
+  for (const [index, piece] of between.entries()) {
+    if (typeof piece === 'object' && piece && ('statement' in piece || 'sqlite' in piece)) {
+      const { statement } = 'statement' in piece ? piece : piece[engine];
+      text += textOf(engine, statement, values);
+    } else {
+      values.push(Array.isArray(piece) ? piece : storable(piece));
       text += engine === 'sqlite' ? '?' : `$${values.length}`;
     }
     text += texts[index + 1]!;
   }
   return text;
+}
+
+/**
+ * Flags are 0 and 1, and what is nested becomes JSON. Text has neither NUL nor half a character: Postgres refuses them,
+ * and names from the chain may contain them.
+ */
+function storable(value: unknown): Storable {
+  if (typeof value === 'boolean') return Number(value);
+  if (typeof value === 'object' && value && !(value instanceof Uint8Array)) return JSON.stringify(value);
+  if (typeof value !== 'string' || (value.isWellFormed() && !value.includes('\0'))) return (value ?? null) as Storable;
+  return value.toWellFormed().replaceAll('\0', '\uFFFD');
 }
 
 /** `count`: how many rows were read or changed. */
@@ -66,55 +78,60 @@ export interface Result {
 
 export function sqlOver(
   engine: Engine,
-  execute: (statement: string, values: readonly Storable[]) => Promise<Result>,
+  execute: (statement: string, values: readonly unknown[]) => Promise<Result>,
 ): Sql {
-  const start = (statement: Statement) => {
-    const values: Storable[] = [];
-    const text = textOf(engine, statement, values);
-    return { text, result: execute(text, values) };
-  };
-  function rowsOf<Row>(text: string, { columns, rows }: Result): Row[] {
-    const fields = fieldsByText.get(text) ?? columns.map(fieldOf);
-    fieldsByText.set(text, fields);
-    return rows.map((row) => {
-      const read: Record<string, unknown> = {};
-      for (let at = 0; at < fields.length; at++) {
-        const { name, parse } = fields[at]!;
-        const value = row[at];
-        read[name] = parse === null || value === null ? value : parse(value);
-      }
-      return read as Row;
-    });
-  }
   async function all<Row>(...statement: Statement): Promise<Row[]> {
-    const { text, result } = start(statement);
-    return rowsOf<Row>(text, await result);
+    const values: unknown[] = [];
+    const text = textOf(engine, statement, values);
+    return rowsOf(text, await execute(text, values));
   }
-  async function each<Row>(texts: readonly string[], lists: readonly (readonly SqlValue[])[]): Promise<Row[]> {
-    const text = textOf(engine, [texts, ...texts.slice(1).map(() => null)], []);
-    const found: Row[] = [];
-    for (const values of lists) found.push(...rowsOf<Row>(text, await execute(text, values.map(storable))));
-    return found;
-  }
-  const list = async <Value>(...statement: Statement) =>
-    (await all<Record<string, Value>>(...statement)).map((row) => Object.values(row)[0]!);
   return {
     engine,
     all,
-    get: async <Row>(...statement: Statement) => (await all<Row>(...statement))[0],
-    each,
-    list,
-    value: async <Value>(...statement: Statement) => (await list<Value>(...statement))[0] ?? null,
-    run: async (...statement) => (await start(statement).result).count,
+    async get<Row>(...statement: Statement) {
+      return (await all<Row>(...statement))[0];
+    },
+    async list<Value>(...statement: Statement) {
+      const values: Value[] = [];
+      for (const row of await all<Record<string, Value>>(...statement)) values.push(Object.values(row)[0]!);
+      return values;
+    },
+    async value<Value>(...statement: Statement) {
+      const [row = {}] = await all<Record<string, Value>>(...statement);
+      return Object.values(row)[0] ?? null;
+    },
+    async run(...statement) {
+      const values: unknown[] = [];
+      const { count } = await execute(textOf(engine, statement, values), values);
+      return count;
+    },
+    async each<Row>(text: string, lists: readonly (readonly Storable[])[]) {
+      const rows: Row[] = [];
+      for (const values of lists) rows.push(...rowsOf<Row>(text, await execute(text, values)));
+      return rows;
+    },
   };
 }
 
-const PARSERS: Record<string, (value: unknown) => unknown> = {
-  _json: (text) => JSON.parse(text as string),
-  _flag: Boolean,
-};
-
 const fieldsByText = new Map<string, ReturnType<typeof fieldOf>[]>();
+
+function rowsOf<Row>(text: string, { columns, rows }: Result): Row[] {
+  const fields = fieldsByText.get(text) ?? columns.map(fieldOf);
+  fieldsByText.set(text, fields);
+  const read: Row[] = [];
+  for (const values of rows) {
+    const row: Record<string, unknown> = {};
+    for (let at = 0; at < fields.length; at++) {
+      const { name, parse } = fields[at]!;
+      const value = values[at];
+      row[name] = parse === null || value === null ? value : parse(value as never);
+    }
+    read.push(row as Row);
+  }
+  return read;
+}
+
+const PARSERS: Record<string, (value: never) => unknown> = { _json: JSON.parse, _flag: Boolean };
 
 function fieldOf(column: string) {
   const [, name, form = ''] = /^(.*?)(_json|_flag)?$/.exec(column)!;
@@ -125,17 +142,11 @@ export const nameOf = (column: string): string =>
   column.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 const columnOf = (field: string): string => field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** Text has neither NUL nor half a character: Postgres refuses them, and names from the chain may contain them. */
-function storable(value: SqlValue): Storable {
-  if (typeof value === 'boolean') return Number(value);
-  if (typeof value === 'object' && value && !(value instanceof Uint8Array)) return value.map(storable) as Storable;
-  if (typeof value !== 'string' || (value.isWellFormed() && !value.includes('\0'))) return value;
-  return value.toWellFormed().replaceAll('\0', '\uFFFD');
+/** The condition that what precedes it is among some values: `id ${isIn(ids)}`. */
+export function isIn(values: Iterable<Storable>): Part {
+  const list = Array.from(values, storable);
+  return { postgres: part`= ANY(${list})`, sqlite: part`IN (SELECT value FROM json_each(${JSON.stringify(list)}))` };
 }
-
-/** The condition that what precedes it is in a list: `id ${isIn(ids)}`. */
-export const isIn = (list: SqlValue) => (engine: Engine) =>
-  engine === 'postgres' ? part`= ANY(${list})` : part`IN (SELECT value FROM json_each(${list}))`;
 
 /**
  * The condition that a text column has a value, hidden from SQLite's planner: it would rather read all rows of a guild,
@@ -144,23 +155,32 @@ export const isIn = (list: SqlValue) => (engine: Engine) =>
 export const alsoIs = (column: string, value: string): Part => part`${raw(column)} || '' = ${value}`;
 
 /** A table of rows: `FROM ${rows(values, 'r (id bigint, guild_id text)')}`. Its columns are fields of the values. */
-export const rows = (values: readonly object[], definition: string) => (engine: Engine) => {
-  const [, name, columns] = /^(\w+) \((.*)\)$/.exec(definition)!;
-  const names = columns!.split(', ').map((column) => column.split(' ')[0]!);
-  const fields = names.map((column) => [column, nameOf(column)] as const);
-  const picked = (row: object) =>
-    Object.fromEntries(fields.map(([column, field]) => [column, storable((row as Record<string, SqlValue>)[field]!)]));
-  const json = JSON.stringify(values.map(picked));
-  if (engine === 'postgres') return part`json_to_recordset(${json}::json) AS ${raw(definition)}`;
-  const selected = names.map((column) => `value ->> '${column}' AS ${column}`).join(', ');
-  return part`(SELECT ${raw(selected)} FROM json_each(${json})) AS ${raw(name!)}`;
-};
+export function rows(values: Iterable<object>, definition: string): Part {
+  const [, table, defined] = /^(\w+) \((.*)\)$/.exec(definition)!;
+  const fields = new Map<string, string>();
+  const selected: string[] = [];
+  for (const [column] of defined!.matchAll(/\w+(?= )/g)) {
+    fields.set(column, nameOf(column));
+    selected.push(`value ->> '${column}' AS ${column}`);
+  }
+  const picked: object[] = [];
+  for (const value of values as Iterable<Record<string, unknown>>) {
+    const row: Record<string, Storable> = {};
+    for (const [column, field] of fields) row[column] = storable(value[field]);
+    picked.push(row);
+  }
+  const json = JSON.stringify(picked);
+  return {
+    postgres: part`json_to_recordset(${json}::json) AS ${raw(definition)}`,
+    sqlite: part`(SELECT ${raw(selected.join(', '))} FROM json_each(${json})) AS ${raw(table!)}`,
+  };
+}
 
 const fieldsOfAll = (values: readonly object[]): string[] => [...new Set(values.flatMap(Object.keys))];
 
 /**
- * Inserts rows in their order; what is nested becomes JSON. `rest` follows the values. SQLite inserts one by one, which
- * takes half as long as rows in one value; on Postgres each would be a round trip.
+ * Inserts rows in their order; `rest` follows the values. SQLite inserts one by one, which takes half as long as rows in
+ * one value; on Postgres each would be a round trip.
  */
 export async function insertAll<Returned>(
   sql: Sql,
@@ -168,47 +188,30 @@ export async function insertAll<Returned>(
   values: readonly object[],
   rest = '',
 ): Promise<Returned[]> {
+  if (values.length === 0) return [];
   const fields = fieldsOfAll(values);
   const columns = fields.map(columnOf);
-  const names = raw(columns.join(', '));
-  const inserted = values.map((row) => fields.map((field) => stored((row as Record<string, unknown>)[field])));
-  if (sql.engine === 'postgres' && inserted.length > 0) {
-    const lists = columns.map((column, index) => {
-      return part`${inserted.map((row) => row[index]) as SqlValue}::${raw(`${typeOf(table, column)}[]`)}`;
-    });
-    return sql.all<Returned>`
-      INSERT INTO ${raw(table)} (${names}) SELECT ${names} FROM unnest(${joined(lists, ', ')}) WITH ORDINALITY
-        AS r (${names}, place) ORDER BY place ${raw(rest)}`;
+  const names = columns.join(', ');
+  const inserted: Storable[][] = [];
+  for (const value of values as readonly Record<string, unknown>[]) {
+    const row: Storable[] = [];
+    for (const field of fields) row.push(storable(value[field]));
+    inserted.push(row);
   }
-  const texts = [
-    `INSERT INTO ${table} (${columns.join(', ')}) VALUES (`,
-    ...columns.slice(1).map(() => ', '),
-    `) ${rest}`,
-  ];
-  return sql.each<Returned>(texts, inserted);
+  if (sql.engine === 'sqlite') {
+    const places = Array(columns.length).fill('?').join(', ');
+    return sql.each(`INSERT INTO ${table} (${names}) VALUES (${places}) ${rest}`, inserted);
+  }
+  const lists = columns.map((column, index) => {
+    return part`${inserted.map((row) => row[index]!)}::${raw(`${typeOf(table, column)}[]`)}`;
+  });
+  return sql.all<Returned>`
+    INSERT INTO ${raw(table)} (${raw(names)}) SELECT ${raw(names)} FROM unnest(${joined(lists, ', ')}) WITH ORDINALITY
+      AS r (${raw(names)}, place) ORDER BY place ${raw(rest)}`;
 }
-
-const stored = (value: unknown): SqlValue =>
-  typeof value === 'object' && value && !(value instanceof Uint8Array)
-    ? JSON.stringify(value)
-    : ((value ?? null) as SqlValue);
 
 export const insert = async (sql: Sql, table: string, row: object): Promise<number> =>
   (await insertAll<{ id: number }>(sql, table, [row], 'RETURNING id'))[0]!.id;
-
-const equal = (fields: object, by: string): Part =>
-  joined(
-    Object.entries(fields).map(([field, value]) => part`${raw(columnOf(field))} = ${stored(value)}`),
-    by,
-  );
-
-export const update = async (sql: Sql, table: string, where: object, changed: object): Promise<number> =>
-  Object.keys(changed).length === 0
-    ? 0
-    : sql.run`UPDATE ${raw(table)} SET ${equal(changed, ', ')} WHERE ${equal(where, ' AND ')}`;
-
-export const remove = (sql: Sql, table: string, where: object): Promise<number> =>
-  sql.run`DELETE FROM ${raw(table)} WHERE ${equal(where, ' AND ')}`;
 
 /** `rest`: such as which of the rows with the same `key` it does not change. */
 export function upsertAll<Returned>(
@@ -218,10 +221,24 @@ export function upsertAll<Returned>(
   values: readonly object[],
   rest = '',
 ): Promise<Returned[]> {
-  const columns = fieldsOfAll(values).map(columnOf);
-  const changed = columns.filter((column) => !key.split(', ').includes(column));
-  const changes = changed.map((column) => `${column} = excluded.${column}`).join(', ');
-  return insertAll(sql, table, values, `ON CONFLICT (${key}) DO UPDATE SET ${changes} ${rest}`);
+  const changes: string[] = [];
+  for (const column of fieldsOfAll(values).map(columnOf))
+    if (!key.split(', ').includes(column)) changes.push(`${column} = excluded.${column}`);
+  return insertAll(sql, table, values, `ON CONFLICT (${key}) DO UPDATE SET ${changes.join(', ')} ${rest}`);
+}
+
+export async function update(sql: Sql, table: string, where: object, changed: object): Promise<number> {
+  if (Object.keys(changed).length === 0) return 0;
+  return sql.run`UPDATE ${raw(table)} SET ${equal(changed, ', ')} WHERE ${equal(where, ' AND ')}`;
+}
+
+export const remove = (sql: Sql, table: string, where: object): Promise<number> =>
+  sql.run`DELETE FROM ${raw(table)} WHERE ${equal(where, ' AND ')}`;
+
+function equal(fields: object, by: string): Text {
+  const texts: string[] = [];
+  for (const field of Object.keys(fields)) texts.push(`${texts.length === 0 ? '' : by}${columnOf(field)} = `);
+  return part([...texts, ''], ...Object.values(fields).map(storable));
 }
 
 /**

@@ -34,9 +34,54 @@ type MatchedSubscription = Omit<AlertMatch, keyof StoredMatch | 'label' | 'addre
 export async function readAlerts(sql: Sql, rest: Part): Promise<Alert[]> {
   const found = await sql.all<AlertRow>`${SELECT} ${rest}`;
   if (found.length === 0) return [];
-  const subscriptions = await subscriptionsOf(sql, found);
-  const labels = await labelsOf(sql, found);
-  return found.map((row) => toAlert(row, subscriptions, labels));
+  const ids = new Set<number>();
+  const matched = new Map<number, { id: number }>();
+  for (const { id, matches } of found) {
+    ids.add(id);
+    for (const { subscription } of matches) matched.set(subscription, { id: subscription });
+  }
+  const subscriptions = new Map<number, MatchedSubscription>();
+  for (const { id, ...subscription } of await sql.all<MatchedSubscription & { id: number }>`
+    SELECT m.id, mention, address, minimum_usd, mention_minimum, mention_minimum_usd, mentioned_at, minor_mentioned_at, style,
+      coalesce(mention_cooldown, 0) AS mention_cooldown, coalesce(show_balance, 0) AS shows_balance_flag
+    FROM ${rows(matched.values(), 'm (id bigint)')} LEFT JOIN subscriptions s ON s.id = m.id`)
+    subscriptions.set(id, subscription);
+  const labels = new Map<number, Alert['labels']>();
+  for (const { id, address, name } of await sql.all<{ id: number; address: AddressText; name: string }>`
+    SELECT a.id, l.address, l.name FROM alerts a JOIN transfers t ON t.id = a.transfer_id
+      JOIN labels l ON l.guild_id = a.guild_id AND l.address IN (t.from_address, t.to_address, t.token)
+    WHERE a.id ${isIn(ids)}`)
+    labels.set(id, { ...labels.get(id), [address]: name });
+  return found.map((row) => toAlert(row, subscriptions, labels.get(row.id) ?? {}));
+}
+
+function toAlert(
+  { matches: stored, locale, guildStyle, isCataloged, ...rest }: AlertRow,
+  subscriptions: ReadonlyMap<number, MatchedSubscription>,
+  labels: Alert['labels'],
+): Alert {
+  const matches: AlertMatch[] = [];
+  const styles: (AlertStyle | null)[] = [];
+  for (const match of stored) {
+    const { style, minorMentionedAt, ...subscription } = subscriptions.get(match.subscription)!;
+    const address = subscription.address ?? addressOf(match.perspective, rest.transfer);
+    const mentionedAt = rest.isSignificant ? subscription.mentionedAt : minorMentionedAt;
+    matches.push({ ...match, ...subscription, address, mentionedAt, label: labels[address] ?? null });
+    styles.push(style);
+  }
+  return {
+    ...rest,
+    matches,
+    labels,
+    style: styleOf(styles, guildStyle),
+    language: rest.language ?? locale,
+    isCataloged: isCataloged ?? false,
+  };
+}
+
+function addressOf(perspective: Perspective, { from, to, token }: Transfer): AddressText {
+  const address = perspective === 'incoming' ? to : perspective === 'token' ? token : from;
+  return address ?? ZERO_ADDRESS;
 }
 
 /** In the order of the ids; deleted alerts are left out. */
@@ -53,11 +98,11 @@ export const alertsOfBatch = async (sql: Sql, batchId: number): Promise<Alert[]>
  * not by the network or the channel, which may have a million.
  */
 export function ofSameTransactions(alerts: readonly Alert[], others = part``): Part {
-  const transactions = new Map(
-    alerts.map((alert) => [transactionOf(alert), { network: alert.network, txHash: alert.transfer.txHash }]),
-  );
+  const transactions = new Map<string, object>();
+  for (const alert of alerts)
+    transactions.set(transactionOf(alert), { network: alert.network, txHash: alert.transfer.txHash });
   return part`
-    FROM ${rows([...transactions.values()], 'r (network bigint, tx_hash text)')}
+    FROM ${rows(transactions.values(), 'r (network bigint, tx_hash text)')}
       CROSS JOIN transfers t CROSS JOIN alerts a ${others}
     WHERE substr(t.tx_hash, 3, 8) = substr(r.tx_hash, 3, 8) AND t.tx_hash = r.tx_hash AND +t.network = r.network
       AND a.transfer_id = t.id`;
@@ -78,52 +123,4 @@ export async function areAsRendered(sql: Sql, alerts: readonly RenderedAlert[], 
     WHERE a.id = r.id AND t.id = a.transfer_id ${raw(waiting ? "AND a.state = 'waiting'" : '')}
       AND t.count = r.count AND t.reorganized = r.reorganized`;
   return unchanged === alerts.length;
-}
-
-async function subscriptionsOf(sql: Sql, alerts: readonly AlertRow[]): Promise<Map<number, MatchedSubscription>> {
-  const ids = new Set(alerts.flatMap(({ matches }) => matches.map(({ subscription }) => subscription)));
-  const matched = [...ids].map((id) => ({ id }));
-  const found = await sql.all<MatchedSubscription & { id: number }>`
-    SELECT m.id, mention, address, minimum_usd, mention_minimum, mention_minimum_usd, mentioned_at, minor_mentioned_at, style,
-      coalesce(mention_cooldown, 0) AS mention_cooldown, coalesce(show_balance, 0) AS shows_balance_flag
-    FROM ${rows(matched, 'm (id bigint)')} LEFT JOIN subscriptions s ON s.id = m.id`;
-  return new Map(found.map(({ id, ...subscription }) => [id, subscription]));
-}
-
-async function labelsOf(sql: Sql, alerts: readonly AlertRow[]): Promise<Map<number, Alert['labels']>> {
-  const found = await sql.all<{ id: number; address: AddressText; name: string }>`
-    SELECT a.id, l.address, l.name FROM alerts a JOIN transfers t ON t.id = a.transfer_id
-      JOIN labels l ON l.guild_id = a.guild_id AND l.address IN (t.from_address, t.to_address, t.token)
-    WHERE a.id ${isIn(alerts.map(({ id }) => id))}`;
-  const named = [...Map.groupBy(found, ({ id }) => id)];
-  return new Map(named.map(([id, all]) => [id, Object.fromEntries(all.map(({ address, name }) => [address, name]))]));
-}
-
-function toAlert(
-  { matches: stored, locale, guildStyle, isCataloged, ...rest }: AlertRow,
-  subscriptions: ReadonlyMap<number, MatchedSubscription>,
-  allLabels: ReadonlyMap<number, Alert['labels']>,
-): Alert {
-  const labels = allLabels.get(rest.id) ?? {};
-  const styles: (AlertStyle | null)[] = [];
-  const matches = stored.map((match) => {
-    const { style, minorMentionedAt, ...subscription } = subscriptions.get(match.subscription)!;
-    const address = subscription.address ?? addressOf(match.perspective, rest.transfer);
-    styles.push(style);
-    const mentionedAt = rest.isSignificant ? subscription.mentionedAt : minorMentionedAt;
-    return { ...match, ...subscription, address, mentionedAt, label: labels[address] ?? null };
-  });
-  return {
-    ...rest,
-    matches,
-    labels,
-    style: styleOf(styles, guildStyle),
-    language: rest.language ?? locale,
-    isCataloged: isCataloged ?? false,
-  };
-}
-
-function addressOf(perspective: Perspective, { from, to, token }: Transfer): AddressText {
-  const address = perspective === 'incoming' ? to : perspective === 'token' ? token : from;
-  return address ?? ZERO_ADDRESS;
 }

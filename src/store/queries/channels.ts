@@ -81,13 +81,9 @@ async function guildsReturned(sql: Sql, guildIds: readonly string[]): Promise<vo
     WHERE guild_id ${isIn(guildIds)} AND bot_removed = 1`;
 }
 
-export async function addChannels(sql: Sql, channels: ReadonlyMap<string, string>): Promise<void> {
-  const added = [...channels].map(([channelId, guildId]) => ({ channelId, guildId }));
-  await insertAll(sql, 'channels', added, 'ON CONFLICT (channel_id) DO NOTHING');
-}
-
 export async function writeNotice(sql: Sql, { guildId, now: frozenAt, ...notice }: Notice): Promise<void> {
-  await addChannels(sql, new Map([[notice.channelId, guildId]]));
+  const channel = { channelId: notice.channelId, guildId };
+  await insertAll(sql, 'channels', [channel], 'ON CONFLICT (channel_id) DO NOTHING');
   await insert(sql, 'batches', { ...notice, kind: 'notice', state: 'frozen', frozenAt });
 }
 

@@ -19,7 +19,7 @@ import {
   shownDeliveries,
 } from '../../domain/batch.ts';
 import type { ChannelHead } from '../../domain/guild.ts';
-import { type Part, part, raw, type Sql } from '../sql.ts';
+import { isIn, type Part, part, raw, type Sql } from '../sql.ts';
 import { alertsById, alertsOfBatch, byTransaction, ofSameTransactions, readAlerts } from './alerts.ts';
 import { joinable } from './edits.ts';
 
@@ -87,28 +87,15 @@ async function takeLane(
     SELECT count(*) FROM (
       SELECT DISTINCT t.network, t.tx_hash FROM alerts a JOIN transfers t ON t.id = a.transfer_id ${those}
       LIMIT ${BACKLOG_TRANSACTIONS + 1}) AS hashes`;
-  const alerts = withoutCompanions
-    ? first
-    : byTransaction([...first, ...(await companions(sql, channelId, taken.lane.hold, now, first))]);
-  return { ...taken, alerts, transactions: transactions! };
-}
-
-async function companions(
-  sql: Sql,
-  channelId: string,
-  hold: Lane['hold'],
-  now: number,
-  alerts: readonly Alert[],
-): Promise<Alert[]> {
-  const ids = await sql.list<number>`
+  if (withoutCompanions) return { ...taken, alerts: first, transactions: transactions! };
+  const companions = await sql.list<number>`
     SELECT id FROM (
       SELECT a.id, row_number() OVER (PARTITION BY t.network, t.tx_hash ORDER BY a.id) AS place
-      ${ofSameTransactions(alerts)} AND a.channel_id = ${channelId}
-        AND a.state = 'waiting' AND a.hold IS NOT DISTINCT FROM ${hold} AND a.due_at <= ${now}) AS same
-    WHERE place <= ${MAX_OF_ONE_TRANSACTION} ORDER BY id`;
-  const known = new Set(alerts.map(({ id }) => id));
-  const others = ids.filter((id) => !known.has(id));
-  return others.length === 0 ? [] : alertsById(sql, others);
+      ${ofSameTransactions(first)} AND a.channel_id = ${channelId}
+        AND a.state = 'waiting' AND a.hold IS NOT DISTINCT FROM ${taken.lane.hold} AND a.due_at <= ${now}) AS same
+    WHERE place <= ${MAX_OF_ONE_TRANSACTION} AND NOT (id ${isIn(first.map(({ id }) => id))}) ORDER BY id`;
+  const others = companions.length === 0 ? [] : await alertsById(sql, companions);
+  return { ...taken, alerts: byTransaction([...first, ...others]), transactions: transactions! };
 }
 
 /** null: alerts are posted one by one. */
@@ -153,25 +140,22 @@ export const channelsWithWork = (sql: Sql) =>
 
 export async function claim(sql: Sql, channelId: string, options: ClaimOptions, now: number) {
   const head = await sql.get<ChannelHead>`SELECT ${HEAD_COLUMNS} FROM channels c WHERE c.channel_id = ${channelId}`;
-  return head ? { head, next: await nextOf(sql, channelId, options, now) } : null;
-}
-
-async function nextOf(sql: Sql, channelId: string, options: ClaimOptions, now: number): Promise<NextMessage> {
-  const oldest = await sql.get<{ message: number | null; edit: number | null }>`
+  if (!head) return null;
+  const frozen = await sql.get<{ message: number | null; edit: number | null }>`
     SELECT min(id) FILTER (WHERE edit_kind IS NULL OR edit_kind = 'join') AS message,
       min(id) FILTER (WHERE edit_kind <> 'join') AS edit
     FROM batches WHERE state = 'frozen' AND channel_id = ${channelId}`;
-  const { message, edit } = oldest!;
-  if (message !== null) return takeUp(sql, message, now);
+  const { message, edit } = frozen!;
+  if (message !== null) return { head, next: await takeUp(sql, message, now) };
   const found = await nextDue(sql, channelId, options, now);
   if ('alerts' in found) {
     // In its own message, each alert would show half of a swap.
     const isSingle = found.reason === null && !options.withoutCompanions;
     const joins = isSingle ? await joinable(sql, channelId, found.alerts, found.lane.isSignificant, now) : [];
-    return { status: 'alerts', joins, ...found };
+    return { head, next: { status: 'alerts' as const, joins, ...found } };
   }
-  if (edit !== null && options.mayEdit) return takeUp(sql, edit, now);
-  return { status: 'nothing', ...found, edit: edit !== null };
+  if (edit !== null && options.mayEdit) return { head, next: await takeUp(sql, edit, now) };
+  return { head, next: { status: 'nothing' as const, ...found, edit: edit !== null } };
 }
 
 async function takeUp(sql: Sql, id: number, now: number): Promise<NextMessage> {

@@ -1,6 +1,6 @@
 import type { AddressText } from '../../domain/address.ts';
 import type { LeftBalance } from '../../domain/balance.ts';
-import type { StoredTransfer } from '../../domain/completeness.ts';
+import type { CheckProgress, StoredTransfer } from '../../domain/completeness.ts';
 import { operatorScope } from '../../domain/project.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import {
@@ -19,7 +19,7 @@ import {
 import type { BalanceFacts, ChainChecks, ConcernedBalance } from '../store.ts';
 import { placeForNotices, writeNotice } from './channels.ts';
 import { requestChanges } from './edits.ts';
-import { comparedUpTo, META_KEYS, putValue, valueAt } from './meta.ts';
+import { META_KEYS, putValue, valueAt } from './meta.ts';
 import { scopesOf } from './projects.ts';
 import { LABEL_OF_SUBSCRIPTION } from './subscriptions.ts';
 
@@ -38,12 +38,12 @@ export const chainChecks: QueriesOf<ChainChecks> = {
   ),
 
   progress: report(async (sql, network) => {
-    const progress = (await comparedUpTo(sql, [network])).get(network);
-    if (!progress) return null;
+    const compared = await valueAt(sql, META_KEYS.checked + network);
+    if (compared === null) return null;
     const balances = await sql.all<{ address: AddressText; balance: string }>`
       SELECT address, balance FROM checked_balances WHERE network = ${network}`;
     return {
-      progress,
+      progress: JSON.parse(compared) as CheckProgress,
       balances: new Map(balances.map(({ address, balance }) => [address, BigInt(balance)])),
     };
   }),

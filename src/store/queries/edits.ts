@@ -84,9 +84,9 @@ export async function joinable(
           SELECT 1 FROM batches e WHERE e.reference = b.reference AND e.kind = 'edit' AND e.state = 'dead')
       GROUP BY r.network, r.tx_hash) AS latest
     JOIN batches b ON b.id = latest.id`;
-  const latest = new Map(
-    found.map(({ network, txHash, ...message }) => [transactionOf({ network, transfer: { txHash } }), message]),
-  );
+  const latest = new Map<string, Omit<Joinable, 'alerts' | 'transaction'>>();
+  for (const { network, txHash, ...message } of found)
+    latest.set(transactionOf({ network, transfer: { txHash } }), message);
   const messages: Joinable[] = [];
   for (const transaction of new Set(alerts.map(transactionOf))) {
     const message = latest.get(transaction);

@@ -131,7 +131,7 @@ async function recentTransfers(sql: Sql, query: RecentQuery, limit: number): Pro
   const { seen, oldest } = range!;
   if (oldest === null) return { seen, oldest, involved: [] };
   const decided = part`AND EXISTS (
-    SELECT 1 FROM decisions WHERE transfer_id = t.id AND ${alsoIs('guild_id', guildId)} AND channel_id ${isIn(channelIds)})`;
+    SELECT 1 FROM decisions WHERE transfer_id = t.id AND ${alsoIs('guild_id', guildId)} AND channel_id ${isIn(channelIds ?? [])})`;
   const involved = await sql.all<RecentTransfers['involved'][number]>`
     SELECT network, seen_at, data AS transfer_json,
       (SELECT cataloged FROM catalog WHERE network = t.network AND catalog.token = t.token) AS cataloged_flag

@@ -1,12 +1,17 @@
 import { hash } from 'node:crypto';
-import { type InboxRow, type NewDelivery, type Quarantined, storedBytes, takenInTurn } from '../../domain/inbox.ts';
+import { type InboxRow, type Quarantined, storedBytes, takenInTurn } from '../../domain/inbox.ts';
 import { insertAll, isIn, part, type QueriesOf, raw, read, receive, report, type Sql, update, write } from '../sql.ts';
 import type { Inbox, Quarantine } from '../store.ts';
-import { scopesIn } from './projects.ts';
 
 export const inbox: QueriesOf<Inbox> = {
   append: receive(async (sql, deliveries) => {
-    await countUsage(sql, deliveries);
+    // Only of servers' own projects. All processes lock the rows in the same order.
+    for (const { scope, day, bytes } of storedBytes(deliveries)) {
+      await sql.run`
+        INSERT INTO scope_usage (scope, day, bytes) VALUES (${scope}, ${day}, ${bytes})
+        ON CONFLICT (scope) DO UPDATE SET day = excluded.day,
+          bytes = CASE WHEN scope_usage.day = excluded.day THEN scope_usage.bytes ELSE 0 END + excluded.bytes`;
+    }
     const rows = await insertAll<{ id: number }>(sql, 'inbox', deliveries, 'RETURNING id');
     return rows.map(({ id }) => id).toSorted((a, b) => a - b);
   }),
@@ -37,19 +42,18 @@ export async function nextRows(sql: Sql, limit: number, bytes = Number.MAX_SAFE_
   const found = await sql.all<Omit<InboxRow, 'body'> & { body: Buffer }>`
     SELECT id, scope, received_at, run, run_ms, identity AS identity_json, body FROM inbox
     WHERE id ${isIn(ids)}`;
-  const byId = new Map(found.map((row) => [row.id, { ...row, body: row.body.toString() }]));
+  const byId = new Map<number, InboxRow>();
+  for (const row of found) byId.set(row.id, { ...row, body: row.body.toString() });
   return ids.map((id) => byId.get(id)!);
 }
 
-/** Only of servers' own projects. All processes lock the rows in the same order. */
-async function countUsage(sql: Sql, deliveries: readonly NewDelivery[]): Promise<void> {
-  for (const { scope, day, bytes } of storedBytes(deliveries)) {
-    await sql.run`
-      INSERT INTO scope_usage (scope, day, bytes) VALUES (${scope}, ${day}, ${bytes})
-      ON CONFLICT (scope) DO UPDATE SET day = excluded.day,
-        bytes = CASE WHEN scope_usage.day = excluded.day THEN scope_usage.bytes ELSE 0 END + excluded.bytes`;
-  }
-}
+/** Scopes up to `last`, by a few look-ups in an index instead of reading all rows of a flood. */
+export const scopesIn = (sql: Sql, table: 'inbox' | 'transfers', last: number) => sql.list<number>`
+  WITH RECURSIVE each (scope) AS (
+    SELECT min(scope) FROM ${raw(table)} WHERE scope <= ${last}
+    UNION ALL SELECT (SELECT min(scope) FROM ${raw(table)} WHERE scope > each.scope AND scope <= ${last})
+      FROM each WHERE scope IS NOT NULL)
+  SELECT scope FROM each WHERE scope IS NOT NULL`;
 
 const MAX_ROWS = 200;
 

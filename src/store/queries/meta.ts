@@ -1,6 +1,4 @@
 import type { Pause } from '../../domain/clock.ts';
-import type { CheckProgress } from '../../domain/completeness.ts';
-import { FIRST_NETWORK } from '../../domain/network.ts';
 import { type QueriesOf, read, type Sql, unsynced, upsertAll } from '../sql.ts';
 import type { Uptime } from '../store.ts';
 
@@ -9,30 +7,14 @@ export const META_KEYS = {
   pauses: 'pauses',
   pruned: 'pruned-before',
   firstNetwork: 'first-network',
-  /** Before a network's number. */
+  /** These two stand before a network's number. */
+  nativeSymbol: 'native-symbol-',
   checked: 'checked-',
   noticed: 'missed-noticed',
 } as const;
 
-export const nativeSymbolKey = (network: number): string =>
-  network === FIRST_NETWORK ? 'native-symbol' : `native-symbol-${network}`;
-
 export const valueAt = (sql: Sql, key: string): Promise<string | null> =>
   sql.value`SELECT value FROM meta WHERE key = ${key}`;
-
-export async function valuesOf(sql: Sql, networks: Iterable<number>, keyOf: (network: number) => string) {
-  const found = new Map<number, string>();
-  for (const network of networks) {
-    const value = await valueAt(sql, keyOf(network));
-    if (value !== null) found.set(network, value);
-  }
-  return found;
-}
-
-export async function comparedUpTo(sql: Sql, networks: Iterable<number>): Promise<Map<number, CheckProgress>> {
-  const values = await valuesOf(sql, networks, (network) => META_KEYS.checked + network);
-  return new Map([...values].map(([network, value]) => [network, JSON.parse(value) as CheckProgress]));
-}
 
 export async function putValue(sql: Sql, key: string, value: string): Promise<void> {
   await upsertAll(sql, 'meta', 'key', [{ key, value }]);

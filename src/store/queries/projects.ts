@@ -2,6 +2,7 @@ import { FIRST_NETWORK } from '../../domain/network.ts';
 import { networkOfOperator, operatorScope, type StoredProject } from '../../domain/project.ts';
 import { insertAll, type QueriesOf, raw, read, remove, report, type Sql, update, upsertAll, write } from '../sql.ts';
 import type { Projects } from '../store.ts';
+import { scopesIn } from './inbox.ts';
 import { META_KEYS, putValue, valueAt } from './meta.ts';
 
 const SELECT = raw('SELECT id AS scope, guild_id, network, project_id, sealed, signed AS signed_flag FROM projects');
@@ -101,11 +102,3 @@ export async function scopesOf(sql: Sql, guildId: string, network: number | null
   }
   return [...scopes.values()];
 }
-
-/** Scopes up to `last`, by a few look-ups in an index instead of reading all rows of a flood. */
-export const scopesIn = (sql: Sql, table: 'inbox' | 'transfers', last: number) => sql.list<number>`
-  WITH RECURSIVE each (scope) AS (
-    SELECT min(scope) FROM ${raw(table)} WHERE scope <= ${last}
-    UNION ALL SELECT (SELECT min(scope) FROM ${raw(table)} WHERE scope > each.scope AND scope <= ${last})
-      FROM each WHERE scope IS NOT NULL)
-  SELECT scope FROM each WHERE scope IS NOT NULL`;

@@ -1,7 +1,8 @@
+import type { CheckProgress } from '../../domain/completeness.ts';
 import { TABLES } from '../schema.ts';
 import { isIn, type QueriesOf, raw, read, remove, report, type Sql, unsynced, upsertAll, write } from '../sql.ts';
 import type { Erasure, Retention } from '../store.ts';
-import { comparedUpTo, META_KEYS, putValue, valueAt } from './meta.ts';
+import { META_KEYS, putValue, valueAt } from './meta.ts';
 import { pruneKnowledge } from './tokens.ts';
 
 const MAX_ROWS = 1_000;
@@ -43,20 +44,19 @@ export const retention: QueriesOf<Retention> = {
     const rows = await sql.all<{
       id: number;
       seenAt: number;
-      network: number;
       block: number | null;
+      compared: CheckProgress | null;
       isCataloged: boolean | null;
     }>`
-      SELECT t.id, t.seen_at, t.network, t.block, c.cataloged AS is_cataloged_flag
+      SELECT t.id, t.seen_at, t.block, c.cataloged AS is_cataloged_flag,
+        (SELECT value FROM meta WHERE key = CAST(${META_KEYS.checked} AS TEXT) || t.network) AS compared_json
       FROM transfers t LEFT JOIN catalog c ON c.network = t.network AND c.token = t.token
       WHERE t.worthless = 1 AND t.id > ${afterId} ORDER BY t.id LIMIT ${MAX_ROWS}`;
     const old = rows.filter(({ seenAt }) => seenAt < before);
     // A token that could not be looked up may be genuine.
     const looked = old.filter(({ isCataloged }) => !(isCataloged ?? !isDiskLow));
-    const compared = await comparedUpTo(sql, new Set(looked.map(({ network }) => network)));
     // What is forgotten before its block is compared would be found there again, and posted twice.
-    const isAwaited = ({ network, block }: (typeof rows)[number]) =>
-      (block ?? 0) > (compared.get(network)?.block ?? Infinity);
+    const isAwaited = ({ block, compared }: (typeof rows)[number]) => (block ?? 0) > (compared?.block ?? Infinity);
     const aged = looked.filter((row) => isDiskLow || !isAwaited(row)).map(({ id }) => id);
     const messages = await sql.list<number>`
       SELECT DISTINCT batch_id FROM alerts WHERE transfer_id ${isIn(aged)} AND batch_id IS NOT NULL`;

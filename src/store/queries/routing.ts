@@ -1,5 +1,5 @@
 import { type AlertTarget, mayHold } from '../../domain/alert.ts';
-import { isSameMovement } from '../../domain/completeness.ts';
+import { type CheckProgress, isSameMovement } from '../../domain/completeness.ts';
 import type { SeenDelivery, SeenTransfer } from '../../domain/identity.ts';
 import { isOperatorScope, networkOfOperator } from '../../domain/project.ts';
 import {
@@ -10,12 +10,13 @@ import {
   watchableAddresses,
   watchedQueries,
 } from '../../domain/routing.ts';
-import { distinct } from '../../domain/scam.ts';
-import type { Watcher } from '../../domain/subscription.ts';
+import { distinct, type ObservedTransfer } from '../../domain/scam.ts';
+import { DEFAULT_FILTERS, type Filters, type Watcher } from '../../domain/subscription.ts';
 import { StoreError } from '../../errors.ts';
 import {
   insertAll,
   isIn,
+  type Part,
   part,
   type QueriesOf,
   raw,
@@ -27,43 +28,37 @@ import {
   upsertAll,
 } from '../sql.ts';
 import type { Routing } from '../store.ts';
-import { addChannels } from './channels.ts';
 import { requestChanges } from './edits.ts';
 import { nextRows } from './inbox.ts';
-import { comparedUpTo } from './meta.ts';
-import { filtersParser, WATCHER_COLUMNS } from './subscriptions.ts';
+import { META_KEYS } from './meta.ts';
 import { keepLearned, passedAt, readKnowledge } from './tokens.ts';
 
 export const routing: QueriesOf<Routing> = {
   context: read(async (sql, queries, now): Promise<RoutingContext> => {
     const seen = await seenTransfers(sql, queries);
-    const { aliases, found } = await otherForms(sql, queries, new Set(seen.map(({ key }) => key)));
-    const transfers = [...seen, ...found];
-    const known = new Set([...transfers.map(({ key }) => key), ...aliases.keys()]);
-    const scopes = await networksOf(sql, [...new Set(queries.map(({ scope }) => scope))]);
-    const { watched, covered } = await newTransfers(sql, queries, known, scopes);
-    const watchers = watched.flatMap((transfer) => transfer.watchers);
-    const guildsOf = (some: readonly Watcher[]) => [...new Set(some.map(({ guildId }) => guildId))];
+    const { aliases, found } = await otherForms(sql, queries, new Set(seen.keys()));
+    const transfers = new Map([...seen, ...found]);
+    const known = await readScopes(sql, queries);
+    const isKnown = (key: string) => transfers.has(key) || aliases.has(key);
+    const { watched, covered, observed } = await watchedTransfers(sql, queries, isKnown, known);
+    const nativeSymbols = new Map<number, string>();
+    const compared = new Map<number, CheckProgress>();
+    const scopes: RoutingContext['scopes'] = [];
+    for (const { nativeSymbol, compared: progress, ...scope } of known) {
+      scopes.push(scope);
+      if (nativeSymbol !== null) nativeSymbols.set(scope.network, nativeSymbol);
+      if (progress !== null) compared.set(scope.network, progress);
+    }
     return {
       covered,
-      transfers,
+      transfers: [...transfers.values()],
       aliases,
       deliveries: await seenDeliveries(sql, transfers, queries, aliases),
-      watched: watched.map(({ transferKey, watchers: all, passedAt: times }) => ({
-        transferKey,
-        watchers: all,
-        passedAt: times,
-      })),
-      mutes: await sql.all`
-        SELECT guild_id, token FROM token_mutes WHERE guild_id ${isIn(guildsOf(watchers))} AND until > ${now}`,
-      timezones: await sql.all`
-        SELECT guild_id, timezone FROM guilds WHERE guild_id ${isIn(guildsOf(watchers.filter(mayHold)))}`,
-      knowledge: await readKnowledge(sql, watched, now),
+      watched,
+      ...(await factsOfWatchers(sql, watched, now)),
+      knowledge: { ...(await readKnowledge(sql, observed, now)), nativeSymbols },
       scopes,
-      compared: await comparedUpTo(sql, new Set(scopes.map(({ network }) => network))),
-      stats: await sql.all`
-        SELECT subscription_id AS subscription, events, last_event_at, gap_ms FROM activity_stats
-        WHERE subscription_id ${isIn([...new Set(watchers.map(({ id }) => id))])}`,
+      compared,
     };
   }),
 
@@ -78,11 +73,15 @@ type StoredTransfer = SeenTransfer & { id: number };
 const SEEN = raw(`t.id, t.key, t.scope, t.network, t.seen_at, t.count, t.reorganized AS reorganized_flag,
   t.worthless AS is_worthless_flag, t.data AS transfer_json`);
 
-function seenTransfers(sql: Sql, queries: readonly RoutingQuery[]): Promise<StoredTransfer[]> {
-  const asked = new Map(queries.map(({ transferKey: key, transfer: { txHash } }) => [key, { key, txHash }]));
-  return sql.all`
-    SELECT ${SEEN} FROM ${rows([...asked.values()], 'q (key text, tx_hash text)')} CROSS JOIN transfers t
+async function seenTransfers(sql: Sql, queries: readonly RoutingQuery[]): Promise<Map<string, StoredTransfer>> {
+  const asked = new Map<string, object>();
+  for (const { transferKey: key, transfer } of queries) asked.set(key, { key, txHash: transfer.txHash });
+  const found = await sql.all<StoredTransfer>`
+    SELECT ${SEEN} FROM ${rows(asked.values(), 'q (key text, tx_hash text)')} CROSS JOIN transfers t
     WHERE substr(t.tx_hash, 3, 8) = substr(q.tx_hash, 3, 8) AND t.key = q.key`;
+  const seen = new Map<string, StoredTransfer>();
+  for (const transfer of found) seen.set(transfer.key, transfer);
+  return seen;
 }
 
 /**
@@ -91,11 +90,12 @@ function seenTransfers(sql: Sql, queries: readonly RoutingQuery[]): Promise<Stor
  */
 async function otherForms(sql: Sql, queries: readonly RoutingQuery[], known: ReadonlySet<string>) {
   const aliases = new Map<string, string>();
+  const found = new Map<string, StoredTransfer>();
   const asked = queries.filter(({ transferKey }) => !known.has(transferKey));
   const isAny = asked.some(({ isFound }) => isFound)
     ? true
     : await sql.value`SELECT 1 FROM transfers WHERE mined_at IS NOT NULL LIMIT 1`;
-  if (asked.length === 0 || !isAny) return { aliases, found: [] };
+  if (asked.length === 0 || !isAny) return { aliases, found };
   const rowsOf = asked.flatMap(({ scope, transfer: { txHash, kind, blockNumber }, isFound }) => [
     { txHash, scope, isFound: isFound ?? false },
     ...(kind === 'native' ? [{ txHash: `block${blockNumber}`, scope, isFound: false }] : []),
@@ -107,7 +107,6 @@ async function otherForms(sql: Sql, queries: readonly RoutingQuery[], known: Rea
     FROM ${rows(keys, 'q (tx_hash text, scope bigint, is_found bigint)')} CROSS JOIN transfers t
     WHERE substr(t.tx_hash, 3, 8) = substr(q.tx_hash, 3, 8) AND t.tx_hash = q.tx_hash AND +t.scope = q.scope
       AND (t.mined_at IS NOT NULL OR q.is_found = 1)`;
-  const found = new Map<string, StoredTransfer>();
   for (const { transferKey, scope, transfer } of asked) {
     const same = near.find(
       (seen) => seen.scope === scope && !known.has(seen.key) && isSameMovement(transfer, seen.transfer),
@@ -116,118 +115,175 @@ async function otherForms(sql: Sql, queries: readonly RoutingQuery[], known: Rea
     aliases.set(transferKey, same.key);
     found.set(same.key, same);
   }
-  return { aliases, found: [...found.values()] };
+  return { aliases, found };
 }
 
 async function seenDeliveries(
   sql: Sql,
-  transfers: readonly { id: number; key: string }[],
+  transfers: ReadonlyMap<string, { id: number }>,
   queries: readonly RoutingQuery[],
   aliases: ReadonlyMap<string, string>,
 ): Promise<SeenDelivery[]> {
-  const ids = new Map(transfers.map(({ id, key }) => [key, id]));
-  const asked = new Map(
-    queries.flatMap(({ deliveryKey: key, transferKey: own }) => {
-      const transferKey = aliases.get(own) ?? own;
-      const transferId = ids.get(transferKey);
-      return transferId === undefined ? [] : [[key, { transferId, key, transferKey }] as const];
-    }),
-  );
+  const asked = new Map<string, object>();
+  for (const { deliveryKey: key, transferKey: own } of queries) {
+    const transferKey = aliases.get(own) ?? own;
+    const transferId = transfers.get(transferKey)?.id;
+    if (transferId !== undefined) asked.set(key, { transferId, key, transferKey });
+  }
   if (asked.size === 0) return [];
   return sql.all`
     SELECT d.key, q.transfer_key, d.count, d.received, d.seen_at, d.run, d.window_ms, d.in_window,
       coalesce(d.ids, '[]') AS ids_json, coalesce(d.places, '[]') AS places_json
-    FROM ${rows([...asked.values()], 'q (transfer_id bigint, key text, transfer_key text)')} CROSS JOIN deliveries d
+    FROM ${rows(asked.values(), 'q (transfer_id bigint, key text, transfer_key text)')} CROSS JOIN deliveries d
     WHERE d.transfer_id = q.transfer_id AND d.key = q.key`;
 }
 
+type Scope = RoutingContext['scopes'][number] & { nativeSymbol: string | null; compared: CheckProgress | null };
+
 /** A project that is gone has no network, and nobody watches in its scope. */
-async function networksOf(sql: Sql, scopes: readonly number[]): Promise<RoutingContext['scopes']> {
-  const own = await sql.all<RoutingContext['scopes'][number]>`
-    SELECT id AS scope, network, project_id FROM projects WHERE id ${isIn(scopes)}`;
-  const operators = scopes.filter(isOperatorScope);
-  return [...operators.map((scope) => ({ scope, network: networkOfOperator(scope), projectId: null })), ...own];
+function readScopes(sql: Sql, queries: readonly RoutingQuery[]): Promise<Scope[]> {
+  const asked = new Map<number, object>();
+  for (const { scope } of queries)
+    asked.set(scope, { scope, network: isOperatorScope(scope) ? networkOfOperator(scope) : null });
+  return sql.all`
+    SELECT scope, network, project_id,
+      (SELECT value FROM meta WHERE key = CAST(${META_KEYS.nativeSymbol} AS TEXT) || network) AS native_symbol,
+      (SELECT value FROM meta WHERE key = CAST(${META_KEYS.checked} AS TEXT) || network) AS compared_json
+    FROM (
+      SELECT q.scope, coalesce(p.network, q.network) AS network, p.project_id
+      FROM ${rows(asked.values(), 'q (scope bigint, network bigint)')} LEFT JOIN projects p ON p.id = q.scope) AS scopes
+    WHERE network IS NOT NULL`;
+}
+
+/** Of the queries whose transfers are new and which somebody watches. */
+async function watchedTransfers(
+  sql: Sql,
+  queries: readonly RoutingQuery[],
+  isKnown: (transferKey: string) => boolean,
+  scopes: readonly Scope[],
+): Promise<Pick<RoutingContext, 'watched' | 'covered'> & { observed: ObservedTransfer[] }> {
+  const networks = new Map<number, number>();
+  for (const { scope, network } of scopes) networks.set(scope, network);
+  const fresh = queries.filter(({ transferKey }) => !isKnown(transferKey));
+  const counted = await sql.all<{ address: string; scope: number; n: number }>`
+    SELECT address, q.scope, count(*) AS n ${watching(fresh, networks)} GROUP BY address, q.scope`;
+  const counts = new Map<string, number>();
+  for (const { address, scope, n } of counted) counts.set(`${scope} ${address}`, n);
+  const taken = watchedQueries(queries, isKnown, (query) => {
+    let subscriptions = 0;
+    for (const address of watchableAddresses(query)) subscriptions += counts.get(`${query.scope} ${address}`) ?? 0;
+    return subscriptions;
+  });
+  const found = await sql.all<WatcherRow & { scope: number }>`
+    SELECT ${WATCHER_COLUMNS}, q.scope ${watching(taken.watched, networks)} ORDER BY id`;
+  const byAddress = new Map<string, Watcher[]>();
+  for (const { scope, ...watcher } of withFilters(found)) {
+    const key = `${scope} ${watcher.address}`;
+    const watchers = byAddress.get(key) ?? [];
+    watchers.push(watcher);
+    byAddress.set(key, watchers);
+  }
+  const passed = await passedAt(sql, taken.watched);
+  const watched: WatchedTransfer[] = [];
+  const observed: ObservedTransfer[] = [];
+  for (const [index, query] of taken.watched.entries()) {
+    const { transferKey, scope, transfer } = query;
+    const watchers = watchableAddresses(query).flatMap((address) => byAddress.get(`${scope} ${address}`) ?? []);
+    watched.push({ transferKey, watchers, passedAt: passed[index]! });
+    observed.push({ network: networks.get(scope)!, transfer, watchers });
+  }
+  return { watched, covered: taken.covered, observed };
 }
 
 /** A guild gets the events of its own project's scope on that network, or else of the operator's. */
-const inScopes = (asked: readonly object[]) =>
-  part`FROM ${rows(asked, 'q (scope bigint, network bigint, asked text)')} CROSS JOIN subscriptions
+function watching(queries: readonly RoutingQuery[], networks: ReadonlyMap<number, number>): Part {
+  const asked = new Map<string, object>();
+  for (const query of queries) {
+    const { scope } = query;
+    const network = networks.get(scope);
+    if (network === undefined) continue;
+    for (const address of watchableAddresses(query))
+      asked.set(`${scope} ${address}`, { scope, network, asked: address });
+  }
+  return part`FROM ${rows(asked.values(), 'q (scope bigint, network bigint, asked text)')} CROSS JOIN subscriptions
      LEFT JOIN (SELECT guild_id AS owner, network AS place, id AS own_scope FROM projects) own
        ON own.owner = subscriptions.guild_id AND own.place = q.network
    WHERE subscriptions.address = q.asked AND coalesce(subscriptions.network, -1) IN (-1, q.network)
      AND coalesce(own.own_scope, -q.network) = q.scope`;
-
-type Watched = WatchedTransfer & RoutingQuery & { network: number };
-
-async function newTransfers(
-  sql: Sql,
-  queries: readonly RoutingQuery[],
-  known: ReadonlySet<string>,
-  scopes: RoutingContext['scopes'],
-): Promise<{ watched: Watched[]; covered: number }> {
-  const networks = new Map(scopes.map(({ scope, network }) => [scope, network]));
-  const asked = (some: readonly RoutingQuery[]) => {
-    const keys = some.flatMap((query) => {
-      const { scope } = query;
-      const network = networks.get(scope);
-      if (network === undefined) return [];
-      return watchableAddresses(query).map(
-        (address) => [`${scope} ${address}`, { scope, network, asked: address }] as const,
-      );
-    });
-    return [...new Map(keys).values()];
-  };
-  const fresh = queries.filter(({ transferKey }) => !known.has(transferKey));
-  const counted = await sql.all<{ address: string; scope: number; n: number }>`
-    SELECT address, q.scope, count(*) AS n ${inScopes(asked(fresh))} GROUP BY address, q.scope`;
-  const counts = new Map(counted.map(({ address, scope, n }) => [`${scope} ${address}`, n]));
-  const { watched, covered } = watchedQueries(
-    queries,
-    (key) => known.has(key),
-    (query) =>
-      watchableAddresses(query).reduce((sum, address) => sum + (counts.get(`${query.scope} ${address}`) ?? 0), 0),
-  );
-  const byAddress = await watchersOf(sql, asked(watched));
-  const times = await passedAt(sql, watched);
-  return {
-    watched: watched.map((query, index) => ({
-      ...query,
-      network: networks.get(query.scope)!,
-      watchers: watchableAddresses(query).flatMap((address) => byAddress.get(`${query.scope} ${address}`) ?? []),
-      passedAt: times[index]!,
-    })),
-    covered,
-  };
 }
 
-async function watchersOf(sql: Sql, asked: readonly object[]): Promise<Map<string, Watcher[]>> {
-  const found = await sql.all<Omit<Watcher, 'filters'> & { filters: string; scope: number }>`
-    SELECT ${WATCHER_COLUMNS}, q.scope ${inScopes(asked)} ORDER BY id`;
-  const parsed = filtersParser();
-  const byPlace = Map.groupBy(found, ({ scope, address }) => `${scope} ${address}`);
-  return new Map([...byPlace].map(([place, all]) => [place, all.map(({ scope: _, ...row }) => parsed(row))]));
+export const WATCHER_COLUMNS = part`id, guild_id, channel_id, address, direction, kind, minimum, minimum_usd, token,
+  paused AS paused_flag, muted_until, filters, digest, quiet, hold_all AS hold_all_flag, mention_minimum,
+  mention_minimum_usd`;
+
+type WatcherRow = Omit<Watcher, 'filters'> & { filters: string };
+
+/** Equal filters share one object: parsing them is slow, and a message between threads contains each object once. */
+export function withFilters<Row extends { filters: string }>(
+  found: readonly Row[],
+): (Omit<Row, 'filters'> & { filters: Filters })[] {
+  const known = new Map<string, Filters>();
+  const parsed: (Omit<Row, 'filters'> & { filters: Filters })[] = [];
+  for (const row of found) {
+    const filters = known.get(row.filters) ?? { ...DEFAULT_FILTERS, ...(JSON.parse(row.filters) as Partial<Filters>) };
+    known.set(row.filters, filters);
+    parsed.push({ ...row, filters });
+  }
+  return parsed;
+}
+
+async function factsOfWatchers(
+  sql: Sql,
+  watched: readonly WatchedTransfer[],
+  now: number,
+): Promise<Pick<RoutingContext, 'mutes' | 'timezones' | 'stats'>> {
+  const [subscriptions, guilds, holding] = [new Set<number>(), new Set<string>(), new Set<string>()];
+  for (const { watchers } of watched)
+    for (const watcher of watchers) {
+      subscriptions.add(watcher.id);
+      guilds.add(watcher.guildId);
+      if (mayHold(watcher)) holding.add(watcher.guildId);
+    }
+  return {
+    mutes: await sql.all`
+      SELECT guild_id, token FROM token_mutes WHERE guild_id ${isIn(guilds)} AND until > ${now}`,
+    timezones: await sql.all`SELECT guild_id, timezone FROM guilds WHERE guild_id ${isIn(holding)}`,
+    stats: await sql.all`
+      SELECT subscription_id AS subscription, events, last_event_at, gap_ms FROM activity_stats
+      WHERE subscription_id ${isIn(subscriptions)}`,
+  };
 }
 
 async function storeRouted(sql: Sql, result: RoutingResult): Promise<AlertTarget[]> {
   await takeFromInbox(sql, result);
-  const routed = withoutRemoved(result, await putStats(sql, result));
-  const { now } = routed;
+  const removed = await putStats(sql, result);
+  const routed = removed.size === 0 ? result : withoutRemoved(result, removed);
+  const { now: createdAt } = routed;
   const ids = await putTransfers(sql, routed.transfers);
-  const withId = <Row extends { transferKey: string }>(all: readonly Row[]) =>
-    all.map(({ transferKey, ...row }) => ({ ...row, transferId: ids.get(transferKey)! }));
-  await upsertAll(sql, 'deliveries', 'transfer_id, key', withId(routed.deliveries));
-  await addChannels(sql, new Map(routed.alerts.map(({ channelId, guildId }) => [channelId, guildId])));
-  const alerts = withId(routed.alerts).map(({ isSignificant, ...alert }) => {
-    return { ...alert, significant: isSignificant, createdAt: now };
-  });
+
+  const deliveries: object[] = [];
+  for (const { transferKey, ...delivery } of routed.deliveries)
+    deliveries.push({ ...delivery, transferId: ids.get(transferKey)! });
+  await upsertAll(sql, 'deliveries', 'transfer_id, key', deliveries);
+
+  const channels = new Map<string, object>();
+  const alerts: object[] = [];
+  for (const { transferKey, isSignificant: significant, ...alert } of routed.alerts) {
+    const { guildId, channelId } = alert;
+    channels.set(channelId, { guildId, channelId });
+    alerts.push({ ...alert, transferId: ids.get(transferKey)!, significant, createdAt });
+  }
+  await insertAll(sql, 'channels', [...channels.values()], 'ON CONFLICT (channel_id) DO NOTHING');
   await insertAll(sql, 'alerts', alerts);
-  const decisions = withId(routed.decisions).map(({ subscription, ...row }) => {
-    return { ...row, subscriptionId: subscription };
-  });
+
+  const decisions: object[] = [];
+  for (const { transferKey, subscription: subscriptionId, ...decision } of routed.decisions)
+    decisions.push({ ...decision, transferId: ids.get(transferKey)!, subscriptionId });
   await insertAll(sql, 'decisions', decisions);
+
   await keepLearned(sql, routed.learned);
   const changed = routed.changed.map((key) => ids.get(key)!);
-  return requestChanges(sql, changed, now);
+  return requestChanges(sql, changed, createdAt);
 }
 
 /**
@@ -252,22 +308,18 @@ async function putStats(
   sql: Sql,
   { stats, concerned }: Pick<RoutingResult, 'stats' | 'concerned'>,
 ): Promise<Set<number>> {
-  const latest = new Map(stats.map((each) => [each.subscription, each]));
+  const latest = new Map<number, object>();
+  for (const { subscription: subscriptionId, events, lastEventAt, gapMs } of stats)
+    latest.set(subscriptionId, { subscriptionId, events, lastEventAt, gapMs, silenceReportedAt: null });
   const removed = new Set([...latest.keys(), ...concerned]);
-  const found = await sql.list<number>`SELECT id FROM subscriptions WHERE id ${isIn([...removed])}`;
-  const rows = found.flatMap((id) => {
-    const after = latest.get(id);
-    if (!after) return [];
-    const { events, lastEventAt, gapMs } = after;
-    return { subscriptionId: id, events, lastEventAt, gapMs, silenceReportedAt: null };
-  });
-  await upsertAll(sql, 'activity_stats', 'subscription_id', rows);
+  const found = await sql.list<number>`SELECT id FROM subscriptions WHERE id ${isIn(removed)}`;
   for (const id of found) removed.delete(id);
+  for (const id of removed) latest.delete(id);
+  await upsertAll(sql, 'activity_stats', 'subscription_id', [...latest.values()]);
   return removed;
 }
 
 function withoutRemoved(routed: RoutingResult, removed: ReadonlySet<number>): RoutingResult {
-  if (removed.size === 0) return routed;
   const remains = ({ subscription }: { subscription: number }) => !removed.has(subscription);
   const decisions = routed.decisions.filter(remains);
   const watched = new Set(decisions.map(({ guildId, address }) => `${guildId} ${address}`));
@@ -284,30 +336,33 @@ function withoutRemoved(routed: RoutingResult, removed: ReadonlySet<number>): Ro
 
 /** Returns the ids by the transfers' keys. */
 async function putTransfers(sql: Sql, transfers: readonly SeenTransfer[]): Promise<Map<string, number>> {
-  const ids = new Map<string, number>();
-  const known = transfers.flatMap(({ id }) => id ?? []);
   // Rows may have been deleted since the router read them.
-  const stored = await sql.all<{ id: number; key: string; count: number; reorganized: boolean; data: string }>`
-    SELECT id, key, count, reorganized AS reorganized_flag, data FROM transfers WHERE id ${isIn(known)}`;
-  for (const row of stored) ids.set(row.key, row.id);
-  const byKey = new Map(stored.map((row) => [row.key, row]));
+  const found = await sql.all<StoredRow>`
+    SELECT id, key, count, reorganized AS reorganized_flag, data FROM transfers
+    WHERE id ${isIn(transfers.flatMap(({ id }) => id ?? []))}`;
+  const before = new Map<string, StoredRow>();
+  for (const row of found) before.set(row.key, row);
+  const ids = new Map<string, number>();
   const added: object[] = [];
   for (const { id: _, transfer, ...seen } of transfers) {
-    const before = byKey.get(seen.key);
+    const stored = before.get(seen.key);
     const data = JSON.stringify(transfer);
-    if (!before) {
+    if (!stored) {
       const { isWorthless: worthless, minedAt = null, ...columns } = seen;
       const { txHash, from, to, token, kind, tokenSymbol, tokenType, blockNumber: block } = transfer;
       const searched = { txHash, fromAddress: from, toAddress: to, token, kind, tokenSymbol, tokenType, block };
       added.push({ ...columns, worthless, minedAt, data, ...searched });
       continue;
     }
+    ids.set(seen.key, stored.id);
     // A repeat and a twin usually change nothing.
-    if (before.count === seen.count && before.reorganized === seen.reorganized && before.data === data) continue;
+    if (stored.count === seen.count && stored.reorganized === seen.reorganized && stored.data === data) continue;
     const { count, reorganized } = seen;
-    await update(sql, 'transfers', { id: before.id }, { count, reorganized, data, block: transfer.blockNumber });
+    await update(sql, 'transfers', { id: stored.id }, { count, reorganized, data, block: transfer.blockNumber });
   }
-  const inserted = await insertAll<{ id: number; key: string }>(sql, 'transfers', added, 'RETURNING id, key');
+  const inserted = await insertAll<StoredRow>(sql, 'transfers', added, 'RETURNING id, key');
   for (const { id, key } of inserted) ids.set(key, id);
   return ids;
 }
+
+type StoredRow = Pick<SeenTransfer, 'key' | 'count' | 'reorganized'> & { id: number; data: string };

@@ -4,9 +4,7 @@ import { nameInBook } from '../../domain/guild.ts';
 import {
   BUSY,
   DEFAULT_CHOICES,
-  DEFAULT_FILTERS,
   deservesNotice,
-  type Filters,
   isSilent,
   leaves,
   type NewSubscription,
@@ -40,33 +38,19 @@ import type { Silences, Subscriptions } from '../store.ts';
 import { writeNotice } from './channels.ts';
 import { bookOf, putLabels, removeLabels } from './guilds.ts';
 import { scopesOf } from './projects.ts';
+import { WATCHER_COLUMNS, withFilters } from './routing.ts';
 
 export const LABEL_OF_SUBSCRIPTION = part`(SELECT name FROM labels
   WHERE labels.guild_id = subscriptions.guild_id AND labels.address = subscriptions.address)`;
-
-export const WATCHER_COLUMNS = part`id, guild_id, channel_id, address, direction, kind, minimum, minimum_usd, token,
-  paused AS paused_flag, muted_until, filters, digest, quiet, hold_all AS hold_all_flag, mention_minimum,
-  mention_minimum_usd`;
 
 const SELECT = part`SELECT ${WATCHER_COLUMNS}, network, ${LABEL_OF_SUBSCRIPTION} AS label, mention,
     created_by, created_at, mention_cooldown, mentioned_at, minor_mentioned_at, watch_silence AS watch_silence_flag,
     style, show_balance AS show_balance_flag, warn_below, last_event_at
   FROM subscriptions LEFT JOIN activity_stats ON subscription_id = id`;
 
-/** Equal filters share one object: parsing them is slow, and a message between threads contains each object once. */
-export function filtersParser() {
-  const known = new Map<string, Filters>();
-  return <Row extends { filters: string }>(row: Row): Omit<Row, 'filters'> & { filters: Filters } => {
-    const stored = () => ({ ...DEFAULT_FILTERS, ...(JSON.parse(row.filters) as Partial<Filters>) });
-    const filters = known.get(row.filters) ?? stored();
-    known.set(row.filters, filters);
-    return { ...row, filters };
-  };
-}
-
 async function selected(sql: Sql, rest: Part): Promise<Subscription[]> {
   const found = await sql.all<Omit<Subscription, 'filters'> & { filters: string }>`${SELECT} ${rest}`;
-  return found.map(filtersParser());
+  return withFilters(found);
 }
 
 export const subscriptions: QueriesOf<Subscriptions> = {

@@ -11,10 +11,9 @@ import {
   type TokenKnowledge,
 } from '../../domain/scam.ts';
 import { type KnownToken, MAX_LISTED, MAX_TOKEN_DECISIONS } from '../../domain/token.ts';
-import type { Engine } from '../schema.ts';
 import { insertAll, part, type QueriesOf, raw, report, rows, type Sql, upsertAll } from '../sql.ts';
 import type { Tokens } from '../store.ts';
-import { nativeSymbolKey, putValue, valuesOf } from './meta.ts';
+import { META_KEYS, putValue } from './meta.ts';
 
 export const tokens: QueriesOf<Tokens> = {
   known: report(async (sql, guildId, network) => {
@@ -43,7 +42,7 @@ export async function readKnowledge(
   sql: Sql,
   observed: readonly ObservedTransfer[],
   now: number,
-): Promise<TokenKnowledge> {
+): Promise<Omit<TokenKnowledge, 'nativeSymbols'>> {
   const { tokens, skeletons, parties, guildParties } = knowledgeQuery(observed);
   return {
     catalog: await sql.all`
@@ -57,7 +56,6 @@ export async function readKnowledge(
         FROM ${rows(skeletons, 'r (network bigint, skeleton text)')} CROSS JOIN catalog c
         WHERE c.network = r.network AND c.skeleton = r.skeleton AND c.cataloged = 1) AS alike
       WHERE n <= ${MAX_ALIKE}`,
-    nativeSymbols: await valuesOf(sql, new Set(observed.map(({ network }) => network)), nativeSymbolKey),
     named: await namedLike(sql, guildParties),
     counterparties: await sql.all`
       SELECT c.guild_id, c.address, c.counterparty, c.seen_at, c.paid AS is_paid_flag
@@ -69,24 +67,31 @@ export async function readKnowledge(
 
 /** Addresses that a guild labeled or watches and that begin and end like one of the parties. */
 async function namedLike(sql: Sql, parties: readonly GuildParty[]): Promise<TokenKnowledge['named']> {
-  const asked = parties.map(({ guildId, outerDigits }) => {
+  const asked: object[] = [];
+  for (const { guildId, outerDigits } of parties) {
     const lowest = `0x${outerDigits.slice(0, 4)}`;
-    return { guildId, lowest, highest: `${lowest}g`, last: outerDigits.slice(4) };
-  });
+    asked.push({ guildId, lowest, highest: `${lowest}g`, last: outerDigits.slice(4) });
+  }
   const alike = part`n.guild_id = p.guild_id AND n.address BETWEEN p.lowest AND p.highest AND substr(n.address, 39) = p.last`;
-  const within = (table: string, label: string) => {
+  const named = new Map<string, TokenKnowledge['named'][number]>();
+  for (const [table, label] of [
+    ['labels', 'n.name'],
+    ['subscriptions', 'NULL'],
+  ] as const) {
     // Of servers with 50,000 subscriptions Postgres would rather read all: a quarter of a second for each commit.
-    const named = (engine: Engine) =>
-      engine === 'postgres' ? part`LATERAL (SELECT * FROM ${raw(table)} n WHERE ${alike} OFFSET 0)` : raw(table);
-    return sql.all<TokenKnowledge['named'][number]>`
+    const postgres = part`LATERAL (SELECT * FROM ${raw(table)} n WHERE ${alike} OFFSET 0)`;
+    const found = await sql.all<TokenKnowledge['named'][number]>`
       SELECT DISTINCT p.guild_id, n.address, ${raw(label)} AS label
-      FROM ${rows(asked, 'p (guild_id text, lowest text, highest text, last text)')} CROSS JOIN ${named} AS n
+      FROM ${rows(asked, 'p (guild_id text, lowest text, highest text, last text)')}
+        CROSS JOIN ${{ postgres, sqlite: raw(table) }} AS n
       WHERE ${alike}`;
-  };
-  const all = [...(await within('labels', 'n.name')), ...(await within('subscriptions', 'NULL'))];
-  // A guild's label comes before a subscription to the same address.
-  const byAddress = Map.groupBy(all, ({ guildId, address }) => `${guildId} ${address}`);
-  return [...byAddress.values()].map(([first]) => first!);
+    // A guild's label comes before a subscription to the same address.
+    for (const address of found) {
+      const key = `${address.guildId} ${address.address}`;
+      if (!named.has(key)) named.set(key, address);
+    }
+  }
+  return [...named.values()];
 }
 
 /** When the first two samples of each transfer's scope were taken beyond its block; in the order given. */
@@ -110,45 +115,39 @@ export async function passedAt(sql: Sql, queries: readonly RoutingQuery[]): Prom
   return times;
 }
 
-export async function keepLearned(
-  sql: Sql,
-  { catalog, counterparties, nativeSymbols: named, heads }: Learned,
-): Promise<void> {
-  await putCatalog(sql, catalog);
-  await putCounterparties(sql, counterparties);
-  for (const { network, symbol } of named) await putValue(sql, nativeSymbolKey(network), symbol);
-  for (const { scope, ...head } of heads) {
-    const last = await sql.all<Head>`SELECT at, block FROM heads WHERE scope = ${scope} ORDER BY at DESC LIMIT 3`;
-    if (!isNextHead(last, head)) continue;
-    await insertAll(sql, 'heads', [{ scope, ...head }]);
-    await sql.run`DELETE FROM heads WHERE scope = ${scope} AND at < ${head.at - HEADS_MS}`;
+export async function keepLearned(sql: Sql, learned: Learned): Promise<void> {
+  const catalog = new Map<string, object>();
+  for (const found of learned.catalog) {
+    const { network, token, symbol } = found;
+    catalog.set(`${network} ${token}`, { ...found, skeleton: symbol === null ? null : skeleton(symbol) });
   }
-}
+  await upsertAll(sql, 'catalog', 'network, token', [...catalog.values()]);
 
-async function putCatalog(sql: Sql, catalog: Learned['catalog']): Promise<void> {
-  const latest = new Map(catalog.map((found) => [`${found.network} ${found.token}`, found]));
-  const rows = [...latest.values()].map((found) => {
-    return { ...found, skeleton: found.symbol === null ? null : skeleton(found.symbol) };
-  });
-  await upsertAll(sql, 'catalog', 'network, token', rows);
-}
-
-async function putCounterparties(sql: Sql, counterparties: Learned['counterparties']): Promise<void> {
-  const latest = new Map(
-    counterparties.map(({ isPaid: paid, ...noted }) => {
-      const { guildId, address, counterparty } = noted;
-      return [`${guildId} ${address} ${counterparty}`, { ...noted, outerDigits: outerDigitsOf(counterparty), paid }];
-    }),
-  );
+  const counterparties = new Map<string, object>();
+  for (const { isPaid: paid, ...noted } of learned.counterparties) {
+    const { guildId, address, counterparty } = noted;
+    const row = { ...noted, outerDigits: outerDigitsOf(counterparty), paid };
+    counterparties.set(`${guildId} ${address} ${counterparty}`, row);
+  }
   await insertAll(
     sql,
     'counterparties',
-    [...latest.values()],
+    [...counterparties.values()],
     `ON CONFLICT (guild_id, address, outer_digits, counterparty) DO UPDATE SET seen_at = excluded.seen_at,
        paid = CASE WHEN excluded.paid > counterparties.paid THEN excluded.paid ELSE counterparties.paid END
        WHERE excluded.seen_at > counterparties.seen_at + ${COUNTERPARTY_REFRESH_MS}
          OR excluded.paid > counterparties.paid`,
   );
+
+  for (const { network, symbol } of learned.nativeSymbols)
+    await putValue(sql, META_KEYS.nativeSymbol + network, symbol);
+
+  for (const { scope, ...head } of learned.heads) {
+    const last = await sql.all<Head>`SELECT at, block FROM heads WHERE scope = ${scope} ORDER BY at DESC LIMIT 3`;
+    if (!isNextHead(last, head)) continue;
+    await insertAll(sql, 'heads', [{ scope, ...head }]);
+    await sql.run`DELETE FROM heads WHERE scope = ${scope} AND at < ${head.at - HEADS_MS}`;
+  }
 }
 
 /** Listed tokens stay: strangers cannot add any, and one that leaves after months then needs no look-up. */

@@ -17,9 +17,9 @@ function statementsOn(db: Database): Sql {
 
   return sqlOver('sqlite', async (text, values) => {
     const { statement, columns } = known.get(text) ?? prepare(text);
-    const all = values.map((value) => (Array.isArray(value) ? JSON.stringify(value) : value) as Bound);
-    if (!statement.reader) return { columns, rows: [], count: statement.run(...all).changes };
-    const rows = statement.all(...all);
+    const bound = values as Bound[];
+    if (!statement.reader) return { columns, rows: [], count: statement.run(...bound).changes };
+    const rows = statement.all(...bound);
     return { columns, rows, count: rows.length };
   });
 }
@@ -30,32 +30,24 @@ const READS: ReadonlySet<Mode> = new Set(['report', 'read']);
 export function transactions(db: Database) {
   const sql = statementsOn(db);
   let syncMs = 0;
-
-  async function transaction<T>(mode: Mode, work: (sql: Sql) => Promise<T>): Promise<T> {
-    db.exec(READS.has(mode) ? 'BEGIN' : 'BEGIN IMMEDIATE');
-    try {
-      const result = await work(sql);
-      const begun = performance.now();
-      db.exec('COMMIT');
-      if (mode === 'write' || mode === 'receive') syncMs = performance.now() - begun;
-      return result;
-    } catch (error) {
-      // A full or failing disk has rolled it back already.
-      if (db.inTransaction) db.exec('ROLLBACK');
-      throw error;
-    }
-  }
-
   return {
     syncMs: (): number => syncMs,
     async run<T>(mode: Mode, work: (sql: Sql) => Promise<T>): Promise<T> {
-      if (mode !== 'unsynced') return transaction(mode, work);
       // The next synced commit makes it durable, because the log is written in order.
-      db.exec('PRAGMA synchronous = NORMAL');
+      if (mode === 'unsynced') db.exec('PRAGMA synchronous = NORMAL');
       try {
-        return await transaction(mode, work);
+        db.exec(READS.has(mode) ? 'BEGIN' : 'BEGIN IMMEDIATE');
+        const result = await work(sql);
+        const begun = performance.now();
+        db.exec('COMMIT');
+        if (mode === 'write' || mode === 'receive') syncMs = performance.now() - begun;
+        return result;
+      } catch (error) {
+        // A full or failing disk has rolled it back already.
+        if (db.inTransaction) db.exec('ROLLBACK');
+        throw error;
       } finally {
-        db.exec('PRAGMA synchronous = FULL');
+        if (mode === 'unsynced') db.exec('PRAGMA synchronous = FULL');
       }
     },
   };
