@@ -111,25 +111,21 @@ export interface Mentioning {
 }
 
 /** An amount that cannot be compared with the minimum, or has no price, counts as large enough. */
-export function mentionsOf(alerts: Alert[], now: number): { roles: string[]; mentioning: Mentioning[] } {
-  const due = alerts.flatMap(({ transfer, count, matches, isSignificant }) =>
-    matches.flatMap(({ mention, subscription, ...match }) =>
-      mention !== null &&
-      // The chain has it.
-      count > 0 &&
-      match.mayMention &&
-      !isLessThan(match.mentionMinimum, transfer) &&
-      !isWorthLess(match.mentionMinimumUsd, transfer) &&
+export function mentionsOf(alerts: readonly Alert[], now: number): { roles: string[]; mentioning: Mentioning[] } {
+  const roles = new Set<string>();
+  const mentioning = new Map<string, Mentioning>();
+  for (const { transfer, count, matches, isSignificant } of alerts) {
+    // The chain does not have it.
+    if (count === 0) continue;
+    for (const { mention, subscription, mayMention, mentionedAt, ...match } of matches) {
+      if (mention === null || !mayMention) continue;
+      if (isLessThan(match.mentionMinimum, transfer) || isWorthLess(match.mentionMinimumUsd, transfer)) continue;
       // A clock that was ahead may have dated the last mention in the future. That must not delay the next one.
-      (match.mentionedAt === null || Math.abs(now - match.mentionedAt) >= match.mentionCooldown * MINUTE)
-        ? [{ mention, subscription, isSignificant }]
-        : [],
-    ),
-  );
-  const roles = [...new Set(due.map(({ mention }) => mention))].slice(0, MAX_ROLES);
-  const mentioned = due.filter(({ mention }) => roles.includes(mention));
-  const mentioning = new Map(
-    mentioned.map(({ mention: _, ...each }) => [`${each.subscription} ${each.isSignificant}`, each]),
-  );
-  return { roles, mentioning: [...mentioning.values()] };
+      if (mentionedAt !== null && Math.abs(now - mentionedAt) < match.mentionCooldown * MINUTE) continue;
+      if (roles.size === MAX_ROLES && !roles.has(mention)) continue;
+      roles.add(mention);
+      mentioning.set(`${subscription} ${isSignificant}`, { subscription, isSignificant });
+    }
+  }
+  return { roles: [...roles], mentioning: [...mentioning.values()] };
 }

@@ -101,13 +101,16 @@ export const MAX_SHOWN = 50;
 export function shownDeliveries(
   alerts: readonly Pick<Alert, 'inboxId' | 'receivedAt' | 'hold' | 'transfer'>[],
 ): ShownDeliveries {
-  const times = alerts.filter(({ hold }) => hold === null).map(({ receivedAt }) => receivedAt);
-  const first = alerts.slice(0, MAX_SHOWN);
-  return {
-    inboxIds: first.flatMap(({ inboxId }) => inboxId ?? []),
-    txHashes: [...new Set(first.map(({ transfer }) => transfer.txHash))],
-    receivedAt: times.reduce<number | null>((oldest, time) => (oldest === null || time < oldest ? time : oldest), null),
-  };
+  const inboxIds: number[] = [];
+  const txHashes = new Set<string>();
+  let oldest: number | null = null;
+  for (const [index, { inboxId, receivedAt, hold, transfer }] of alerts.entries()) {
+    if (hold === null && (oldest === null || receivedAt < oldest)) oldest = receivedAt;
+    if (index >= MAX_SHOWN) continue;
+    if (inboxId !== null) inboxIds.push(inboxId);
+    txHashes.add(transfer.txHash);
+  }
+  return { inboxIds, txHashes: [...txHashes], receivedAt: oldest };
 }
 
 export interface NewBatch extends Pick<PostBatch, 'channelId' | 'nonce' | 'reference' | 'attachment'> {

@@ -6,6 +6,8 @@ export type ParsedEvent = { ok: true; event: TransferEvent } | { ok: false; reas
 
 /** A uint256 has at most 78 digits. */
 const MAX_DIGITS = 78;
+/** Contracts store them in a byte. */
+const MAX_DECIMALS = 255;
 /** Longer numbers may be rounded to a double. Nobody moves that many pieces of one token. */
 const MAX_ROUNDED_DIGITS = 15;
 
@@ -127,9 +129,9 @@ function readEvent(fields: Fields): ParsedEvent {
     tokenType: text(fields.tokenType),
     tokenName: native ? null : text(fields.tokenName),
     tokenSymbol: native ? null : text(fields.tokenSymbol),
-    decimals: native ? 18 : readDecimals(fields.tokenDecimals),
+    decimals: native ? 18 : smallInteger(fields.tokenDecimals, MAX_DECIMALS),
     internal: fields.isInternalTransaction === true || fields.isInternalTransaction === 'true',
-    blockNumber: safeInteger(fields.blockNumber),
+    blockNumber: smallInteger(fields.blockNumber, Number.MAX_SAFE_INTEGER),
     blockHash: text(fields.blockHash)?.toLowerCase() ?? null,
     gasFee: integer(fields.gasFee),
   };
@@ -169,7 +171,7 @@ function readKind(
   if (tokenAddress === null || tokenAddress === ZERO_ADDRESS) return tokenId !== null ? 'unknown' : 'native';
   if (type !== '') return 'unknown';
   if (tokenId !== null) return value !== null ? 'erc1155' : 'erc721';
-  return value !== null && readDecimals(fields.tokenDecimals) !== null ? 'erc20' : 'unknown';
+  return value !== null && smallInteger(fields.tokenDecimals, MAX_DECIMALS) !== null ? 'erc20' : 'unknown';
 }
 
 function text(value: unknown): string | null {
@@ -199,12 +201,7 @@ function readTokenId(value: unknown): { tokenId: string | null; tokenIdExact: bo
   return { tokenId: source.slice(0, 80), tokenIdExact: false };
 }
 
-function readDecimals(value: unknown): number | null {
+function smallInteger(value: unknown, max: number): number | null {
   const digits = integer(value);
-  return digits !== null && Number(digits) <= 255 ? Number(digits) : null;
-}
-
-function safeInteger(value: unknown): number | null {
-  const digits = integer(value);
-  return digits !== null && Number.isSafeInteger(Number(digits)) ? Number(digits) : null;
+  return digits !== null && Number(digits) <= max ? Number(digits) : null;
 }

@@ -37,9 +37,9 @@ export interface InboxUsage {
 
 /** Without the operator's scopes; sorted, so that all processes lock rows in the same order. */
 export function storedBytes(deliveries: readonly NewDelivery[]): { scope: number; day: number; bytes: number }[] {
-  const own = deliveries.filter(({ scope }) => !isOperatorScope(scope));
   const sums = new Map<string, { scope: number; day: number; bytes: number }>();
-  for (const { scope, receivedAt, body } of own) {
+  for (const { scope, receivedAt, body } of deliveries) {
+    if (isOperatorScope(scope)) continue;
     const day = Math.floor(receivedAt / DAY);
     const bytes = (sums.get(`${scope} ${day}`)?.bytes ?? 0) + body.length;
     sums.set(`${scope} ${day}`, { scope, day, bytes });
@@ -82,8 +82,8 @@ export function takenInTurn<Delivery extends { size: number }>(
 ): Delivery[] {
   const taken: Delivery[] = [];
   let read = 0;
-  const longest = Math.max(0, ...scopes.map((deliveries) => deliveries.length));
-  for (let turn = 0; turn < longest; turn++) {
+  for (let turn = 0, before = -1; before < taken.length; turn++) {
+    before = taken.length;
     for (const deliveries of scopes) {
       const delivery = deliveries[turn];
       if (!delivery) continue;

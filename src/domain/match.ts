@@ -20,51 +20,28 @@ export interface MatchContext extends TokenTrust {
   tokenMuted(guildId: string, asset: Asset): boolean;
 }
 
-interface Case {
-  subscription: Watcher;
-  transfer: Transfer;
-  perspective: Perspective;
-  /** null: a token whose contract is not known. */
-  asset: Asset | null;
-  isSignificant: boolean;
-  context: MatchContext;
-}
-
-/** The first rule that returns true is the reason. */
-const RULES = {
-  paused: ({ subscription }) => subscription.paused,
-  muted: ({ subscription, context }) => isMuted(subscription, context.now),
-  'token-muted': (given) =>
-    !passesHolds(given) && !!given.asset && given.context.tokenMuted(given.subscription.guildId, given.asset),
-  direction({ subscription: { direction }, perspective }) {
-    const isDirected = perspective === 'incoming' || perspective === 'outgoing';
-    return direction !== 'any' && isDirected && perspective !== direction;
-  },
-  kind: ({ subscription: { kind }, transfer }) => kind !== 'any' && kind !== mergedKind(transfer.kind),
-  token: ({ subscription: { token }, transfer }) => token !== null && token !== transfer.token,
-  'denied-token': ({ subscription: { filters }, asset }) => isIn(filters.deniedTokens, asset),
-  'token-list': ({ subscription: { filters }, asset }) => filters.tokens.length > 0 && !isIn(filters.tokens, asset),
-  internal: ({ subscription: { filters }, transfer }) =>
-    !filters.internal && transfer.internal && transfer.kind === 'native',
-  self: ({ subscription: { filters }, transfer: { from, to } }) => !filters.self && from !== null && from === to,
-  zero: ({ subscription: { filters }, transfer }) => !filters.zero && isZero(transfer),
-  cataloged: ({ subscription: { filters }, transfer, context }) => filters.cataloged && isStray(transfer, context),
-  'denied-counterparty': ({ subscription, transfer }) =>
-    otherSides(subscription, transfer).some((party) => isIn(subscription.filters.deniedCounterparties, party)),
-  counterparty({ subscription, transfer }) {
-    const wanted = subscription.filters.counterparties;
-    return wanted.length > 0 && !otherSides(subscription, transfer).some((party) => isIn(wanted, party));
-  },
-  minimum: ({ subscription, transfer }) => isLessThan(minimumFor(subscription, transfer), transfer),
-  'minimum-usd': ({ subscription: { minimumUsd }, transfer }) => isWorthLess(minimumUsd, transfer),
-  guard: ({ subscription, transfer, perspective, context }) =>
-    perspective === 'incoming' && isStray(transfer, context) && isLure(transfer) && !asksFor(subscription, transfer),
-} satisfies Record<string, (given: Case) => boolean>;
-
-export type HiddenReason = keyof typeof RULES;
-
 /** In the order of checking: a later reason means that no earlier one applied. */
-export const REASONS = Object.keys(RULES) as HiddenReason[];
+export const REASONS = [
+  'paused',
+  'muted',
+  'token-muted',
+  'direction',
+  'kind',
+  'token',
+  'denied-token',
+  'token-list',
+  'internal',
+  'self',
+  'zero',
+  'cataloged',
+  'denied-counterparty',
+  'counterparty',
+  'minimum',
+  'minimum-usd',
+  'guard',
+] as const;
+
+export type HiddenReason = (typeof REASONS)[number];
 
 /** What cannot be judged is posted: an amount without decimals, a token whose catalog entry is not known. */
 export function matchTransfer(
@@ -75,18 +52,54 @@ export function matchTransfer(
 ): Match {
   const perspective = seenFrom(subscription, transfer);
   if (!perspective) return { outcome: 'unrelated' };
-  const asset: Asset | null = transfer.token ?? (transfer.kind === 'native' ? 'native' : null);
   const significant = isSignificant(subscription, transfer, isSenderWatched || leaves(perspective), context);
-  const given = { subscription, transfer, perspective, asset, isSignificant: significant, context };
-  const reason = REASONS.find((name) => RULES[name](given));
+  const reason = reasonToHide({ subscription, perspective, isSignificant: significant }, transfer, context);
   if (reason) return { outcome: 'hidden', reason };
   const isKnown = isKnownAsset(subscription, transfer, context);
   return { outcome: 'matched', perspective, isKnown, isSignificant: significant };
 }
 
+interface Seen {
+  subscription: Watcher;
+  perspective: Perspective;
+  isSignificant: boolean;
+}
+
+/** Checks in the order of {@link REASONS}. */
+function reasonToHide(seen: Seen, transfer: Transfer, context: MatchContext): HiddenReason | null {
+  const { subscription, perspective } = seen;
+  const { direction, kind, token, filters } = subscription;
+  const { from, to } = transfer;
+  // A token whose contract is not known is on no list.
+  const asset: Asset | null = transfer.token ?? (transfer.kind === 'native' ? 'native' : null);
+  const isUncataloged = transfer.token !== null && context.cataloged(transfer.token) === false;
+  const parties = otherSides(subscription, transfer).filter((party) => party !== null);
+
+  if (subscription.paused) return 'paused';
+  if (isMuted(subscription, context.now)) return 'muted';
+  if (asset && !passesHolds(seen) && context.tokenMuted(subscription.guildId, asset)) return 'token-muted';
+  const isDirected = perspective === 'incoming' || perspective === 'outgoing';
+  if (direction !== 'any' && isDirected && perspective !== direction) return 'direction';
+  if (kind !== 'any' && kind !== mergedKind(transfer.kind)) return 'kind';
+  if (token !== null && token !== transfer.token) return 'token';
+  if (asset && filters.deniedTokens.includes(asset)) return 'denied-token';
+  if (filters.tokens.length > 0 && !(asset && filters.tokens.includes(asset))) return 'token-list';
+  if (!filters.internal && transfer.internal && transfer.kind === 'native') return 'internal';
+  if (!filters.self && from !== null && from === to) return 'self';
+  if (!filters.zero && isZero(transfer)) return 'zero';
+  if (filters.cataloged && isUncataloged) return 'cataloged';
+  if (parties.some((party) => filters.deniedCounterparties.includes(party))) return 'denied-counterparty';
+  const wanted = filters.counterparties;
+  if (wanted.length > 0 && !parties.some((party) => wanted.includes(party))) return 'counterparty';
+  if (isLessThan(minimumFor(subscription, transfer), transfer)) return 'minimum';
+  if (isWorthLess(subscription.minimumUsd, transfer)) return 'minimum-usd';
+  const isUnwanted = perspective === 'incoming' && isUncataloged && !asksFor(subscription, transfer);
+  return isUnwanted && isLure(transfer) ? 'guard' : null;
+}
+
 /** What leaves a watched address is neither muted with its token nor held, unless the subscription holds everything. */
-export const passesHolds = (given: Pick<Case, 'subscription' | 'perspective' | 'isSignificant'>): boolean =>
-  given.isSignificant && leaves(given.perspective) && !given.subscription.holdAll;
+export const passesHolds = ({ subscription, perspective, isSignificant }: Seen): boolean =>
+  isSignificant && leaves(perspective) && !subscription.holdAll;
 
 export function seenFrom({ address }: Pick<Watcher, 'address'>, { from, to, token }: Transfer): Perspective | null {
   if (address === from) return address === to ? 'self' : 'outgoing';
@@ -94,17 +107,12 @@ export function seenFrom({ address }: Pick<Watcher, 'address'>, { from, to, toke
   return address === token ? 'token' : null;
 }
 
-const isIn = <T>(list: readonly T[], item: T | null): boolean => item !== null && list.includes(item);
-const isStray = ({ token }: Transfer, context: MatchContext): boolean =>
-  token !== null && context.cataloged(token) === false;
-
 /** Whether nobody made up the asset. If no explorer can tell, a contract that the guild has named counts as known. */
 export function isKnownAsset(watcher: Watcher, transfer: Transfer, trust: TokenTrust): boolean {
   const { token } = transfer;
   if (token === null) return transfer.kind === 'native';
   if (asksFor(watcher, transfer)) return true;
-  const cataloged = trust.cataloged(token);
-  return cataloged ?? trust.isNamed(watcher.guildId, token);
+  return trust.cataloged(token) ?? trust.isNamed(watcher.guildId, token);
 }
 
 const minimumFor = ({ minimum, filters }: Watcher, { kind, token }: Transfer): string | null => {

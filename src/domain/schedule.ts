@@ -5,16 +5,16 @@ const AT_ONCE: Due = { hold: null, dueAt: 0 };
 
 /** The earliest of the times at which the subscriptions of one channel post. An unknown time zone counts as UTC. */
 export function dueOf(schedules: DeliverySchedule[], timezone: string | null, now: number): Due {
-  const dues = schedules.map((schedule) => dueOfOne(schedule, timezone, now));
-  return dues.reduce((first, due) => (due.dueAt < first.dueAt ? due : first), dues[0] ?? AT_ONCE);
-}
-
-function dueOfOne({ digest, quiet }: DeliverySchedule, timezone: string | null, now: number): Due {
-  const postedAt = digest === null ? now : endOf(digest, timezone, now);
-  const awake = quiet === null ? null : quietUntil(quiet, timezone, postedAt);
-  // What is due in the quiet hours is posted after them, and a daily digest stays one.
-  if (awake !== null) return { hold: digest === 'daily' ? 'daily' : 'quiet', dueAt: awake };
-  return digest === null ? AT_ONCE : { hold: digest, dueAt: postedAt };
+  let first: Due | null = null;
+  for (const { digest, quiet } of schedules) {
+    const postedAt = digest === null ? now : endOf(digest, timezone, now);
+    const awake = quiet === null ? null : quietUntil(quiet, timezone, postedAt);
+    let due: Due = digest === null ? AT_ONCE : { hold: digest, dueAt: postedAt };
+    // What is due in the quiet hours is posted after them, and a daily digest stays one.
+    if (awake !== null) due = { hold: digest === 'daily' ? 'daily' : 'quiet', dueAt: awake };
+    if (first === null || due.dueAt < first.dueAt) first = due;
+  }
+  return first ?? AT_ONCE;
 }
 
 export const isQuiet = ({ quiet }: Pick<DeliverySchedule, 'quiet'>, timezone: string | null, now: number): boolean =>

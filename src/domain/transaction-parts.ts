@@ -29,19 +29,22 @@ export function viewOf({ matches, transfer }: GroupedAlert): View {
 
 const isNothing = ({ kind, value }: Transfer): boolean => kind !== 'erc721' && value === '0';
 
-/** Anybody may have sent such a token for nothing: it is shown in one dim line. */
-export const isWorthless = (alert: GroupedAlert): boolean =>
-  isUncataloged(alert) && !isKnown(alert) && !isForgeable(alert) && !isSuspect(alert);
+/**
+ * Anybody may have sent such a token for nothing, and made more of them than can be looked up: it is shown in one dim
+ * line.
+ */
+export function isWorthless(alert: GroupedAlert): boolean {
+  const isUncataloged = alert.warnings.some(
+    (warning) => warning.kind === 'uncataloged' || (warning.kind === 'unchecked' && warning.isCrowded),
+  );
+  return isUncataloged && !isKnown(alert) && !isForgeable(alert) && !isSuspect(alert);
+}
 
 export const isKnown = ({ matches }: Pick<GroupedAlert, 'matches'>): boolean => matches.some((match) => match.isKnown);
 
 /** Any contract can claim that a watched wallet sent its token. */
 export const isForgeable = (alert: GroupedAlert): boolean =>
   alert.transfer.kind !== 'native' && !isKnown(alert) && alert.matches.some(({ perspective }) => leaves(perspective));
-
-/** Anybody can make such tokens, also more than can be looked up. */
-const isUncataloged = ({ warnings }: GroupedAlert): boolean =>
-  warnings.some((warning) => warning.kind === 'uncataloged' || (warning.kind === 'unchecked' && warning.isCrowded));
 
 /** A trap is shown on its own, never as part of something that looks ordinary. */
 export function isSuspect({ warnings }: GroupedAlert): boolean {

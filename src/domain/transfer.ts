@@ -148,8 +148,14 @@ export function worthOf(transfer: Priced, count = 1): bigint | null {
 }
 
 /** null: one of them is not known. */
-export const sumOfWorth = (worths: readonly (bigint | null)[]): bigint | null =>
-  worths.reduce((sum, worth) => (sum === null || worth === null ? null : sum + worth), 0n as bigint | null);
+export function sumOfWorth(worths: readonly (bigint | null)[]): bigint | null {
+  let sum = 0n;
+  for (const worth of worths) {
+    if (worth === null) return null;
+    sum += worth;
+  }
+  return sum;
+}
 
 /** What has no price comes last. */
 export const byWorth = (a: bigint | null, b: bigint | null): number =>
