@@ -58,24 +58,19 @@ export function renderAlerts(
   settings: RenderSettings,
   now: number,
 ): { payload: Message; used: number } {
-  const styleOf = stylesOf(alerts);
-  const style = styleOf(alerts[0]!);
+  const styles = stylesOf(alerts);
+  const style = styles[0]!;
   // An alert of another style begins a new message.
-  const alike = fromPing(
-    leading(alerts, (alert) => styleOf(alert) === style),
-    now,
-  );
-  const context = renderContext(alike, settings);
-  const filled = fill(alike, style, context, ROOM[style].atFirst, mentionsOf(alike, now).roles);
-  const { roles } = mentionsOf(alike.slice(0, filled.used), now);
-  return { payload: messageOf(filled, { style, roles }, reference, context), used: filled.used };
-}
-
-/** A push notification shows a message's beginning, so a transaction that pings begins a message. */
-function fromPing(alerts: Alert[], now: number): Alert[] {
-  const runs = runsOf(alerts);
+  const other = styles.findIndex((each) => each !== style);
+  const alike = other === -1 ? alerts : alerts.slice(0, other);
+  // A push notification shows a message's beginning, so a transaction that pings begins a message.
+  const runs = runsOf(alike);
   const pinging = runs.findIndex((run) => mentionsOf(run, now).roles.length > 0);
-  return pinging <= 0 ? alerts : runs.slice(0, pinging).flat();
+  const first = pinging <= 0 ? alike : runs.slice(0, pinging).flat();
+  const context = renderContext(first, settings);
+  const filled = fill(first, style, context, ROOM[style].atFirst, mentionsOf(first, now).roles);
+  const { roles } = mentionsOf(first.slice(0, filled.used), now);
+  return { payload: messageOf(filled, { style, roles }, reference, context), used: filled.used };
 }
 
 /**
@@ -84,7 +79,8 @@ function fromPing(alerts: Alert[], now: number): Alert[] {
  */
 export function countFitting(alerts: Alert[], settings: RenderSettings, payload: string): number {
   const { style, roles } = formOf(payload);
-  const fitting = leading(alerts, (alert) => style === 'full' || !isSuspicious(alert));
+  const other = style === 'full' ? -1 : alerts.findIndex(isSuspicious);
+  const fitting = other === -1 ? alerts : alerts.slice(0, other);
   if (fitting.length === 0) return 0;
   return fill(fitting, style, renderContext(fitting, settings), ROOM[style].atFirst, roles).used;
 }
@@ -106,12 +102,7 @@ export function renderAgain(
   for (const attempt of [shorter, { ...shorter, isShort: true }])
     if (filled.used < alerts.length) filled = fill(alerts, style, attempt, ROOM[style].max, roles);
   const payload = messageOf(filled, { style, roles }, reference, context);
-  return { payload: { ...payload, allowed_mentions: allowing([]) }, used: filled.used };
-}
-
-function leading(alerts: Alert[], suits: (alert: Alert) => boolean): Alert[] {
-  const other = alerts.findIndex((alert) => !suits(alert));
-  return other === -1 ? alerts : alerts.slice(0, other);
+  return { payload: { ...payload, allowed_mentions: { parse: [] } }, used: filled.used };
 }
 
 interface Form {
@@ -136,22 +127,17 @@ const isSuspicious = ({ warnings }: Alert): boolean =>
   );
 
 /** Suspicious alerts are cards. Unknown and worthless tokens take the style of the rest of their transaction. */
-function stylesOf(alerts: readonly Alert[]): (alert: Alert) => AlertStyle {
-  const worthy = new Map(
-    alerts
-      .filter((alert) => !isSuspect(alert) && !isWorthless(alert))
-      .map((alert) => [transactionOf(alert), alert.style]),
-  );
-  return (alert) => {
+function stylesOf(alerts: readonly Alert[]): AlertStyle[] {
+  const isLess = (alert: Alert) => isSuspect(alert) || isWorthless(alert);
+  const worthy = new Map<string, AlertStyle>();
+  for (const alert of alerts) if (!isLess(alert)) worthy.set(transactionOf(alert), alert.style);
+  return alerts.map((alert) => {
     if (isSuspicious(alert)) return 'full';
-    const isLess = isSuspect(alert) || isWorthless(alert);
-    return isLess ? (worthy.get(transactionOf(alert)) ?? 'compact') : alert.style;
-  };
+    return isLess(alert) ? (worthy.get(transactionOf(alert)) ?? 'compact') : alert.style;
+  });
 }
 
 const mentionOf = (roles: readonly string[]): string => roles.map((role) => `<@&${role}>`).join(' ');
-
-const allowing = (roles: readonly string[]) => ({ parse: [], ...(roles.length > 0 && { roles: [...roles] }) });
 
 function messageOf(
   { rendered, headlines }: Filled,
@@ -162,13 +148,23 @@ function messageOf(
   const card = (embeds: APIEmbed[]) => cardMessage(embeds, headlines, roles, reference, context);
   if (style === 'full') return card(rendered as APIEmbed[]);
   const texts = rendered as string[];
-  if (roles.length === 0) return compactMessage(texts, reference, context);
-  // The text is content, because a push notification of Components V2 has none.
-  const text = texts.join('\n');
-  const content = text.replace(/\n|$/, (end) => ` ${mentionOf(roles)}${end}`);
-  if (content.length > MAX_CONTENT) return { ...card([{ description: text }]), flags: 0 as number };
-  // Links to the explorer get no previews.
-  return { ...card([]), content, flags: MessageFlags.SuppressEmbeds };
+  if (roles.length > 0) {
+    // The text is content, because a push notification of Components V2 has none.
+    const text = texts.join('\n');
+    const content = text.replace(/\n|$/, (end) => ` ${mentionOf(roles)}${end}`);
+    if (content.length > MAX_CONTENT) return { ...card([{ description: text }]), flags: 0 as number };
+    // Links to the explorer get no previews.
+    return { ...card([]), content, flags: MessageFlags.SuppressEmbeds };
+  }
+  const [first, ...others] = texts.map((content) => ({ type: ComponentType.TextDisplay as const, content }));
+  return {
+    flags: MessageFlags.IsComponentsV2,
+    components: [
+      { type: ComponentType.Section, components: [first!], accessory: detailsButton(reference, context) },
+      ...others,
+    ],
+    allowed_mentions: { parse: [] },
+  };
 }
 
 export function cardMessage(
@@ -181,25 +177,8 @@ export function cardMessage(
   return {
     embeds,
     components: [buttonRow(reference, context)],
-    allowed_mentions: allowing(roles),
+    allowed_mentions: { parse: [], ...(roles.length > 0 && { roles: [...roles] }) },
     ...(roles.length > 0 && { content: `${headlines.slice(0, MAX_HEADLINES).join('\n')} ${mentionOf(roles)}` }),
-  };
-}
-
-function compactMessage(texts: string[], reference: string, context: RenderContext): Message {
-  const [first = '', ...others] = texts;
-  const display = (content: string) => ({ type: ComponentType.TextDisplay as const, content });
-  return {
-    flags: MessageFlags.IsComponentsV2,
-    components: [
-      {
-        type: ComponentType.Section,
-        components: [display(first)],
-        accessory: detailsButton(reference, context),
-      },
-      ...others.map(display),
-    ],
-    allowed_mentions: allowing([]),
   };
 }
 
@@ -218,18 +197,19 @@ function fill(
   roles: readonly string[],
 ): Filled {
   const plain = { ...context, plainTitles: roles.length > 0 };
-  const byTransaction = new Map<string, { alerts: Alerts; rendered: Rendered }>();
+  const byTransaction = new Map<string, { alerts: Alerts; rendered: Rendered; length: number }>();
   // In a message with embeds, mentions are in the content, which has a limit of its own.
   let characters = style === 'full' ? 0 : 1 + mentionOf(roles).length;
-  const together = style === 'full' && context.isShort ? transactionOf : togetherBy;
+  const isWhole = style === 'full' && context.isShort === true;
   let used = 0;
 
   function add(more: Alerts): boolean {
-    const transaction = together(more[0]);
+    const transaction = shownWith(more[0], isWhole);
     const before = byTransaction.get(transaction);
     const all: Alerts = before ? [...before.alerts, ...more] : more;
     const rendered = renderOne(all, style, plain);
-    const sum = characters + lengthOf(rendered) - (before ? lengthOf(before.rendered) : 0);
+    const length = lengthOf(rendered);
+    const sum = characters + length - (before?.length ?? 0);
     const fits =
       (before !== undefined || byTransaction.size < room.transactions) &&
       sum <= room.characters &&
@@ -237,7 +217,7 @@ function fill(
         (rendered.description!.length <= room.description && rendered.fields!.length <= MAX_FIELDS));
     // A single alert is always sent.
     if (!fits && (used > 0 || more.length > 1)) return false;
-    byTransaction.set(transaction, { alerts: all, rendered });
+    byTransaction.set(transaction, { alerts: all, rendered, length });
     characters = sum;
     used += more.length;
     return true;
@@ -245,22 +225,18 @@ function fill(
 
   // The alert of a transfer that the chain does not have still shows the transfer.
   const shown = alerts.map((alert) => (alert.count === 0 ? { ...alert, count: 1 } : alert));
-  for (const run of runsOf(shown.slice(0, MAX_OF_ONE_TRANSACTION), together)) {
-    if (!add(run)) {
-      if (run.length > 1) run.every((alert) => add([alert]));
-      break;
-    }
+  for (const run of runsOf(shown.slice(0, MAX_OF_ONE_TRANSACTION), isWhole)) {
+    if (add(run)) continue;
+    if (run.length > 1) run.every((alert) => add([alert]));
+    break;
   }
-  const transactions = [...byTransaction.values()];
-  return {
-    rendered: transactions.map(({ rendered }) => rendered),
-    headlines: roles.length === 0 ? [] : transactions.map((transaction) => headlineAbove(transaction.alerts, context)),
-    used,
-  };
+  const filled: Filled = { rendered: [], headlines: [], used };
+  for (const transaction of byTransaction.values()) {
+    filled.rendered.push(transaction.rendered);
+    if (roles.length > 0) filled.headlines.push(headlineAbove(transaction.alerts, context));
+  }
+  return filled;
 }
-
-/** Equal for alerts that are shown together. Transfers that the chain does not have are never summed with others. */
-const togetherBy = (alert: Alert): string => `${transactionOf(alert)} ${alert.transfer.settled === 0}`;
 
 function renderOne(alerts: Alerts, style: AlertStyle, context: RenderContext): Rendered {
   const isGone = context.isShort && alerts.every(({ transfer }) => transfer.settled === 0);
@@ -272,11 +248,15 @@ function renderOne(alerts: Alerts, style: AlertStyle, context: RenderContext): R
   return compactLines(alerts, context).join('\n');
 }
 
-function runsOf(alerts: Alert[], together = togetherBy): Alerts[] {
+/** Equal for alerts that are shown together. Transfers that the chain does not have are apart, unless `isWhole` is set. */
+const shownWith = (alert: Alert, isWhole: boolean): string =>
+  isWhole ? transactionOf(alert) : `${transactionOf(alert)} ${alert.transfer.settled === 0}`;
+
+function runsOf(alerts: readonly Alert[], isWhole = false): Alerts[] {
   const runs: Alerts[] = [];
   for (const alert of alerts) {
     const run = runs.at(-1);
-    if (run && together(run[0]) === together(alert)) run.push(alert);
+    if (run && shownWith(run[0], isWhole) === shownWith(alert, isWhole)) run.push(alert);
     else runs.push([alert]);
   }
   return runs;
@@ -305,7 +285,7 @@ export function renderPlain(alert: Alert, reference: string): Message {
   return {
     content: fitting(lines, MAX_CONTENT + 1).join('\n'),
     components: [buttonRow(reference, context)],
-    allowed_mentions: allowing([]),
+    allowed_mentions: { parse: [] },
   };
 }
 

@@ -62,7 +62,7 @@ const WAYS = {
 /** Characters of the second line, without the link to the transaction. */
 const MAX_FACTS = 2_000;
 
-type Way = { view: View; alerts: readonly Alert[] };
+type Way = { kind?: Line['kind']; view: View; alerts: readonly Alert[] };
 
 /**
  * Two lines: the wallet, what and how much; then the counterparties and the transaction; a third one for remarks. The
@@ -72,11 +72,14 @@ export function compactLines(all: Alerts, given: RenderContext): string[] {
   const shown = shownOf(all, { ...given, linksTokens: true });
   const { alerts, context } = shown;
   if (alerts.every(isWorthless)) return [worthlessLine(shown)];
-  const facts = [...firstFacts(factsOf(shown), context), transactionFact(alerts[0], context)];
+  const facts = [...ownFacts(alerts, context), ...factsOf(shown)];
+  // A transaction fits into one message whatever its size.
+  const fit = Math.max(1, fitting(facts, MAX_FACTS, 3).length);
+  const line = [...facts.slice(0, fit), ...andMore(facts.length - fit, context), transactionFact(alerts[0], context)];
   const remarks = remarksOf(alerts.map(withoutDetails), context);
   return [
     context.plainTitles ? headlineOf(alerts, context) : titleOf(shown),
-    `-# ${facts.join(' · ')}`,
+    `-# ${line.join(' · ')}`,
     ...worthlessCount(shown),
     ...(remarks.length > 0 ? [`-# ${remarks.join(' ')}`] : []),
   ];
@@ -96,12 +99,6 @@ function worthlessLine({ alerts, parts, context }: Shown): string {
     ...chainRemarks(first, context),
   ];
   return `-# ${VIEW_STYLES[part.view].icon} ${lineTitle(part, context)} · ${facts.join(' · ')}`;
-}
-
-/** A transaction fits into one message whatever its size. */
-function firstFacts(facts: string[], context: RenderContext): string[] {
-  const shown = Math.max(1, fitting(facts, MAX_FACTS, 3).length);
-  return [...facts.slice(0, shown), ...andMore(facts.length - shown, context)];
 }
 
 /** A title shows the count, and leaves out whether a contract made the transfer. */
@@ -196,101 +193,100 @@ function ways(part: AlertPart, alerts: readonly Alert[], context: RenderContext)
 function titleOf(shown: Shown): string {
   const { alerts, parts, context } = shown;
   const [part] = parts;
-  if (parts.length > 1) return severalTitle(shown);
+  if (parts.length > 1) {
+    const sum = onlySum(shown);
+    const words = sum === null ? `· ${countOf(alerts, context)}` : sum.words;
+    return `${VIEW_STYLES[sum?.view ?? 'several'].icon} ${ownersOf(alerts, context)} ${words}`;
+  }
   if (part.kind !== 'swap') return `${VIEW_STYLES[part.view].icon} ${lineTitle(part, context)}`;
   const words = swapWords(part, context);
-  const moved =
-    words === null ? `· ${countOf(alerts, context)}` : `${signed(MINUS, words.gave)} → ${signed('+', words.got)}`;
-  return `${VIEW_STYLES.swap.icon} ${partyName(part.wallet, alerts, context, true)} ${moved}`;
+  const wallet = `${VIEW_STYLES.swap.icon} ${partyName(part.wallet, alerts, context, true)}`;
+  if (words === null) return `${wallet} · ${countOf(alerts, context)}`;
+  const gave = signed({ view: 'outgoing', alerts: part.gave }, words.gave);
+  return `${wallet} ${gave} → ${signed({ view: 'incoming', alerts: part.got }, words.got)}`;
 }
 
 function lineTitle(part: Line, context: RenderContext): string {
   const { alerts } = part;
   const { from, to } = alerts[0]!.transfer;
   if (part.view === 'internal')
-    return `${sideName(from, alerts, context, true)} → ${sideName(to, alerts, context, true)} ${partWords(part, context)}`;
-  return `${ownersOf(alerts, context)} ${signedWords(part, context)}`;
-}
-
-function severalTitle(shown: Shown): string {
-  const { alerts, context } = shown;
-  const owners = ownersOf(alerts, context);
-  const sum = onlySum(shown);
-  return sum === null
-    ? `${VIEW_STYLES.several.icon} ${owners} · ${countOf(alerts, context)}`
-    : `${VIEW_STYLES[sum.view].icon} ${owners} ${sum.words}`;
+    return `${partyName(from, alerts, context, true)} → ${partyName(to, alerts, context, true)} ${partWords(part, context)}`;
+  return `${ownersOf(alerts, context)} ${signed(part, partWords(part, context))}`;
 }
 
 /** null unless all transfers go one way, of one watched address and one asset. */
 function onlySum(shown: Shown): { view: View; words: string } | null {
   const words = new Set(shown.alerts.map(ownerOf)).size === 1 ? sumWords(shown) : null;
   const part = shown.parts[0] as Line;
-  return words === null ? null : { view: part.view, words: signed(signOf(part), words) };
+  return words === null ? null : { view: part.view, words: signed(part, words) };
 }
 
 /** Of a move between two watched addresses, the sender. */
 function ownerOf({ matches, transfer: { from, to, token } }: Alert): AddressText | null {
-  const by = (way: string) => matches.find(({ perspective }) => perspective === way)?.address;
-  return by('self') ?? by('outgoing') ?? by('incoming') ?? by('token') ?? token ?? from ?? to;
+  for (const way of ['self', 'outgoing', 'incoming', 'token']) {
+    const match = matches.find(({ perspective }) => perspective === way);
+    if (match) return match.address;
+  }
+  return token ?? from ?? to;
 }
 
-function ownersOf(alerts: readonly Alert[], context: RenderContext): string {
-  const owners = [...new Set(alerts.map(ownerOf))];
-  return firstOf(owners, MAX_OWNERS, (owner) => sideName(owner, alerts, context, true), context);
-}
+const ownersOf = (alerts: readonly Alert[], context: RenderContext): string =>
+  namesOf(new Set(alerts.map(ownerOf)), alerts, context, true);
 
-/** `+26 HUSD`; a name gets a blank after the sign. */
-const signed = (sign: string, words: string): string =>
-  `${sign}${sign !== '' && !/^\d/.test(words) ? ' ' : ''}${words}`;
-
-function signOf({ view, alerts }: Way): string {
+/** `+26 HUSD`; a name gets a blank after the sign. What a watched token does has no sign. */
+function signed({ view, alerts }: Way, words: string): string {
   const isToken = alerts[0]!.matches.every(({ perspective }) => perspective === 'token');
-  return isToken ? '' : WAYS[view].sign;
+  const sign = isToken ? '' : WAYS[view].sign;
+  return `${sign}${sign !== '' && !/^\d/.test(words) ? ' ' : ''}${words}`;
 }
-
-const signedWords = (part: Line, context: RenderContext): string => signed(signOf(part), partWords(part, context));
 
 function factsOf(shown: Shown): string[] {
   const { alerts, parts, context } = shown;
-  const own = ownFacts(alerts, context);
   const [part] = parts;
-  if (parts.length > MAX_LEGS) return [...own, ...sums(shown)];
-  if (parts.length > 1) return [...own, ...parts.flatMap((leg) => legs(leg, context))];
-  if (part.kind !== 'swap') return [...own, ...worthOfAll(part.alerts, context), ...lineFacts(part, context)];
+  if (parts.length > MAX_LEGS) return sums(shown);
+  if (parts.length > 1) return parts.flatMap((leg) => legs(leg, context));
+  if (part.kind !== 'swap') return wayFacts(part, context);
   const other = counterpartyOf(part, context);
-  if (other === undefined) return [...own, ...(part.alerts.length > MAX_LEGS ? sums(shown) : legs(part, context))];
+  if (other === undefined) return part.alerts.length > MAX_LEGS ? sums(shown) : legs(part, context);
   const worth = worthOfAll(part.gave, context);
-  if (other === ZERO_ADDRESS) return [...own, ...worth, context.t('alert.withZero')];
-  return [...own, ...worth, context.t('alert.withParty', { party: sideName(other, alerts, context) })];
+  if (other === ZERO_ADDRESS) return [...worth, context.t('alert.withZero')];
+  return [...worth, context.t('alert.withParty', { party: partyName(other, alerts, context) })];
 }
 
 /** Where the title has no links, the watched addresses follow below. */
 function ownFacts(alerts: readonly Alert[], context: RenderContext): string[] {
-  const owners = new Set(alerts.flatMap(({ matches }) => matches.map(({ address }) => address)));
-  if (isLinked(context))
-    return context.plainTitles ? [...owners].map((owner) => partyName(owner, alerts, context, true)) : [];
-  return [...owners].map((owner) => `\`${checksumAddress(owner)}\``);
+  if (isLinked(context) && !context.plainTitles) return [];
+  const facts = new Map<AddressText, string>();
+  for (const { matches } of alerts) {
+    for (const { address } of matches) {
+      if (facts.has(address)) continue;
+      const full = `\`${checksumAddress(address)}\``;
+      facts.set(address, isLinked(context) ? partyName(address, alerts, context, true) : full);
+    }
+  }
+  return [...facts.values()];
 }
 
 const isLinked = (context: RenderContext): boolean => context.explorerUrl !== undefined && context.unlinked !== true;
 
-function lineFacts(part: Line, context: RenderContext): string[] {
-  const ids = part.kind === 'sweep' ? [idsOf(part.alerts, context)] : [];
-  return [...ids, ...wayFacts(part, context)];
-}
-
-function wayFacts({ view, alerts }: Way, context: RenderContext): string[] {
+/** What it is worth, the NFTs of a sweep, and the parties that are not the owner. */
+function wayFacts({ kind, view, alerts }: Way, context: RenderContext): string[] {
   const { t } = context;
-  // Some languages inflect the zero address after a preposition.
-  const party = (side: Side) =>
-    alerts.every(({ transfer }) => transfer[side] === ZERO_ADDRESS)
-      ? t(side === 'from' ? 'alert.fromZero' : 'alert.toZero')
-      : t(`alert.${side}Party`, { party: partiesOf(alerts, side, context) });
-  const isOwn = (side: Side) => alerts.every((alert) => ownerOf(alert) === alert.transfer[side]);
   const { sides, word } = WAYS[view];
-  const parties = sides.filter((side) => !isOwn(side)).map(party);
+  const parties: string[] = [];
+  for (const side of sides) {
+    if (alerts.every((alert) => ownerOf(alert) === alert.transfer[side])) continue;
+    // Some languages inflect the zero address after a preposition.
+    const isZero = alerts.every(({ transfer }) => transfer[side] === ZERO_ADDRESS);
+    const zero = side === 'from' ? 'alert.fromZero' : 'alert.toZero';
+    parties.push(isZero ? t(zero) : t(`alert.${side}Party`, { party: partiesOf(alerts, side, context) }));
+  }
   const facts = [...(parties.length > 0 ? [parties.join(' ')] : []), ...(word === null ? [] : [t(word)])];
-  return view === 'mint' ? facts.reverse() : facts;
+  return [
+    ...worthOfAll(alerts, context),
+    ...(kind === 'sweep' ? [idsOf(alerts, context)] : []),
+    ...(view === 'mint' ? facts.reverse() : facts),
+  ];
 }
 
 function legs(part: AlertPart, context: RenderContext): string[] {
@@ -299,8 +295,7 @@ function legs(part: AlertPart, context: RenderContext): string[] {
     part.view === 'internal'
       ? `${partiesOf(part.alerts, 'from', context)} → ${partiesOf(part.alerts, 'to', context)} `
       : '';
-  const facts = [...worthOfAll(part.alerts, context), ...lineFacts(part, context)];
-  return [`${names}**${signedWords(part, context)}** ${facts.join(' ')}`];
+  return [`${names}**${signed(part, partWords(part, context))}** ${wayFacts(part, context).join(' ')}`];
 }
 
 /** A sum for each direction and asset. Without a sum, the asset's name and the count. */
@@ -311,35 +306,31 @@ function sums(shown: Shown): string[] {
   return [...groups.values()].flatMap((group) => {
     const [first] = group as Alerts;
     const way: Way = { view: viewOf(first), alerts: group };
-    const facts = [...worthOfAll(group, context), ...wayFacts(way, context)];
+    const facts = wayFacts(way, context);
     if (isInTitle) return facts;
     const amount = totalMoved(group, context) ?? assetName(first.transfer, context);
-    return [`**${signed(signOf(way), inTransfers(amount, group, context))}** ${facts.join(' ')}`];
+    return [`**${signed(way, inTransfers(amount, group, context))}** ${facts.join(' ')}`];
   });
 }
 
-function partiesOf(alerts: readonly Alert[], side: Side, context: RenderContext): string {
-  return firstOf(partiesOn(alerts, side), MAX_PARTIES, (party) => sideName(party, alerts, context), context);
-}
+const partiesOf = (alerts: readonly Alert[], side: Side, context: RenderContext): string =>
+  namesOf(new Set(partiesOn(alerts, side)), alerts, context);
 
-function firstOf(
-  addresses: readonly (AddressText | null)[],
-  max: number,
-  write: (address: AddressText | null) => string,
+function namesOf(
+  addresses: ReadonlySet<AddressText | null>,
+  alerts: readonly Alert[],
   context: RenderContext,
+  own = false,
 ): string {
-  const names = addresses.slice(0, max).map(write);
-  return [...names, ...andMore(addresses.length - names.length, context)].join(context.t('reply.comma'));
+  const max = own ? MAX_OWNERS : MAX_PARTIES;
+  const names = [...addresses].slice(0, max).map((address) => partyName(address, alerts, context, own));
+  return [...names, ...andMore(addresses.size - max, context)].join(context.t('reply.comma'));
 }
 
-function sideName(address: AddressText | null, alerts: readonly Alert[], context: RenderContext, own = false): string {
+/** The label or the shortened address; without an explorer also the full address. `own`: it is a watched one. */
+function partyName(address: AddressText | null, alerts: readonly Alert[], context: RenderContext, own = false): string {
   if (address === null) return context.t('alert.unknown');
   if (address === ZERO_ADDRESS) return context.t('alert.zeroAddress');
-  return partyName(address, alerts, context, own);
-}
-
-/** The label or the shortened address; without an explorer also the full address. */
-function partyName(address: AddressText, alerts: readonly Alert[], context: RenderContext, own = false): string {
   const full = checksumAddress(address);
   const label = nameOf(address, alerts, context);
   const like = likeOf(address, alerts);
@@ -351,14 +342,14 @@ function partyName(address: AddressText, alerts: readonly Alert[], context: Rend
   // No link: it must not invite a click.
   if (like && label === null) return `\`${ends}\``;
   const shown = own || label !== null ? `**${name}**` : name;
-  if (isLinked(context)) return `[${linkText(shown)}](${addressPage(context, address, pageOf(address, alerts))})`;
+  if (isLinked(context)) {
+    const isToken = alerts.some(({ transfer }) => transfer.token === address);
+    return `[${linkText(shown)}](${addressPage(context, address, isToken ? 'token' : 'address')})`;
+  }
   // The title shows the shortened address; the full one follows below.
   if (own) return shown;
   return label === null ? `\`${full}\`` : `${shown} \`${full}\``;
 }
-
-const pageOf = (address: AddressText, alerts: readonly Alert[]): 'token' | 'address' =>
-  alerts.some(({ transfer }) => transfer.token === address) ? 'token' : 'address';
 
 function transactionFact({ transfer }: Alert, context: RenderContext): string {
   const url = transactionPage(context, transfer.txHash);

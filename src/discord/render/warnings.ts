@@ -2,7 +2,7 @@ import { type AddressText, checksumAddress } from '../../domain/address.ts';
 import type { Alert, Warning } from '../../domain/alert.ts';
 import { BALANCE_DIGITS, inUnits, rounded } from '../../domain/amount.ts';
 import { isForgeable } from '../../domain/transaction-parts.ts';
-import { isDifference } from '../../domain/transfer.ts';
+import { isDifference, type Transfer } from '../../domain/transfer.ts';
 import { writeNumber } from '../../languages/languages.ts';
 import { assetName, code, duration, linked, named, nameOf, number, type RenderContext, whatMoved } from './wording.ts';
 
@@ -71,38 +71,45 @@ export function otherProjectsOf(alerts: readonly Alert[], context: RenderContext
 }
 
 export function likeOf(address: AddressText, alerts: readonly Alert[]): AddressText | null {
-  const lookAlikes = alerts.flatMap(({ warnings }) => warnings.filter((warning) => warning.kind === 'look-alike'));
-  return lookAlikes.find((warning) => warning.address === address)?.like ?? null;
+  for (const { warnings } of alerts) {
+    for (const warning of warnings)
+      if (warning.kind === 'look-alike' && warning.address === address) return warning.like;
+  }
+  return null;
 }
 
-export const remarksOf = (alerts: readonly Alert[], context: RenderContext): string[] => [
-  ...new Set(alerts.flatMap((alert) => remarks(alert, context))),
-  ...balancesOf(alerts, context),
-];
+export function remarksOf(alerts: readonly Alert[], context: RenderContext): string[] {
+  const lines = new Set<string>();
+  for (const alert of alerts) for (const line of remarks(alert, context)) lines.add(line);
+  return [...lines, ...balancesOf(alerts, context)];
+}
 
 const MAX_BALANCES = 5;
 
 function balancesOf(alerts: readonly Alert[], context: RenderContext): string[] {
-  const shown = alerts.flatMap(({ transfer, matches }) =>
-    matches.flatMap(({ address, showsBalance }) => {
+  if (context.isShort) return [];
+  const shown: { address: AddressText; transfer: Transfer; value: string; block: number }[] = [];
+  for (const { transfer, matches } of alerts) {
+    for (const { address, showsBalance } of matches) {
       const value = transfer.balances?.of[address];
-      return showsBalance && value !== undefined ? [{ address, transfer, value, block: transfer.balances!.block }] : [];
-    }),
-  );
-  const isOne = new Set(shown.map(({ address }) => address)).size === 1;
-  const lines = shown.map(({ address, transfer, value, block }) => {
-    const plain = { ...context, linksTokens: false };
+      if (showsBalance && value !== undefined)
+        shown.push({ address, transfer, value, block: transfer.balances!.block });
+    }
+  }
+  const isOne = shown.every(({ address }) => address === shown[0]!.address);
+  const plain = { ...context, linksTokens: false };
+  const lines = new Set<string>();
+  for (const { address, transfer, value, block } of shown) {
     const units = transfer.decimals === null ? null : rounded(inUnits(value, transfer.decimals), BALANCE_DIGITS);
     const amount =
       units === null
         ? whatMoved({ ...transfer, value }, plain)
         : `${writeNumber(units, context.language)} ${assetName(transfer, plain)}`;
     const words = { amount, block: number(block, context) };
-    if (isOne) return context.t('alert.balance', words);
     const name = nameOf(address, alerts, context) ?? `\`${checksumAddress(address)}\``;
-    return context.t('alert.balanceOf', { ...words, name });
-  });
-  return context.isShort ? [] : [...new Set(lines)].slice(0, MAX_BALANCES);
+    lines.add(context.t(isOne ? 'alert.balance' : 'alert.balanceOf', { ...words, name }));
+  }
+  return [...lines].slice(0, MAX_BALANCES);
 }
 
 function remarks(alert: Alert, context: RenderContext): string[] {

@@ -40,8 +40,11 @@ export function renderContext(alerts: readonly Alert[], settings: RenderSettings
   return { ...settings, language, t: translator(language), cataloged: catalogedIn(alerts) };
 }
 
-const catalogedIn = (alerts: readonly Alert[]): Set<AddressText> =>
-  new Set(alerts.flatMap(({ isCataloged, transfer }) => (isCataloged && transfer.token) || []));
+function catalogedIn(alerts: readonly Alert[]): Set<AddressText> {
+  const tokens = new Set<AddressText>();
+  for (const { isCataloged, transfer } of alerts) if (isCataloged && transfer.token) tokens.add(transfer.token);
+  return tokens;
+}
 
 export function noticeContext(
   language: string | null,
@@ -183,8 +186,9 @@ export const andMore = (rest: number, context: RenderContext): string[] =>
 /** The guild's own name, from its address book or the label of a subscription; null: the address has none. */
 export function nameOf(address: AddressText, alerts: readonly Alert[], context: RenderContext): string | null {
   for (const { labels, matches } of alerts) {
-    const label = labels[address] ?? matches.find((match) => match.address === address && match.label !== null)?.label;
-    if (label !== undefined && label !== null) return named(label, context);
+    let label = labels[address] ?? null;
+    for (const match of matches) if (match.address === address) label ??= match.label;
+    if (label !== null) return named(label, context);
   }
   return null;
 }
