@@ -231,7 +231,7 @@ function readNetworks(
   return {
     networks: found,
     faults: [
-      ...both.map((variable) => `${variable}: describes one network; with NETWORKS_FILE it belongs into that file`),
+      ...both.map((variable) => `${variable}: describes one network; with NETWORKS_FILE it belongs in that file`),
       ...faults.map((fault) => `NETWORKS_FILE: ${fault}`),
     ],
   };
