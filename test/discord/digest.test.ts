@@ -371,4 +371,17 @@ describe('a digest', () => {
     expect(csv!.split('\r\n')).toHaveLength(1_501);
     expect(turns).toBeGreaterThanOrEqual(3);
   });
+
+  it('writes no more lines than fit, of thousands that a stranger can cause (one transfer each)', async () => {
+    let named = 0;
+    const labels = {
+      get() {
+        named++;
+        return {};
+      },
+    };
+    const dust = Array.from({ length: 2_000 }, () => Object.defineProperty(alertOf({ ...COIN }), 'labels', labels));
+    expect((await render(dust)).used).toBe(dust.length);
+    expect(named).toBeLessThan(dust.length);
+  });
 });

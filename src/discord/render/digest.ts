@@ -129,18 +129,30 @@ function shareOf(due: Alert[], reason: DigestReason, context: RenderContext): Al
   const intro = introOf(due, reason, true, context).join('\n').length + 1;
   const most = MAX_DESCRIPTION - (due.every(isListed) ? 0 : TOTALS_ROOM);
   const room = most - intro;
-  const lines = transactionsOf(due)
-    .filter((together) => together.some(isListed))
-    .map((together) => ({ together, line: lineOf(together, context) }));
-  const significant = lines.filter(({ together }) => together.some(({ isSignificant }) => isSignificant));
-  // Not by their actual room: strangers can cause warnings.
-  const listed = [lines, significant].find(
-    (some) => some.reduce((sum, { line }) => sum + line.length + 1, 0) <= MAX_MESSAGES * (most - INTRO_ROOM),
-  );
-  const texts = listed?.map(({ line }) => line) ?? [];
-  const beyond = listed?.[fitting(texts, room).length];
-  const end = beyond ? due.indexOf(beyond.together[0]) : 0;
-  return end > 0 ? due.slice(0, end) : due;
+  const listed = transactionsOf(due).filter((together) => together.some(isListed));
+  const significant = listed.filter((together) => together.some(({ isSignificant }) => isSignificant));
+  for (const some of [listed, significant]) {
+    const lines = some.values().map((together) => lineOf(together, context));
+    // Not by their actual room: strangers can cause warnings.
+    const texts = allFitting(lines, MAX_MESSAGES * (most - INTRO_ROOM));
+    if (texts === null) continue;
+    const beyond = some[fitting(texts, room).length];
+    const end = beyond ? due.indexOf(beyond[0]) : 0;
+    return end > 0 ? due.slice(0, end) : due;
+  }
+  return due;
+}
+
+/** null: they do not fit. Takes no more lines than needed: strangers can cause 20,000. */
+function allFitting(lines: Iterable<string>, room: number): string[] | null {
+  const shown: string[] = [];
+  let remaining = room;
+  for (const line of lines) {
+    remaining -= line.length + 1;
+    if (remaining < 0) return null;
+    shown.push(line);
+  }
+  return shown;
 }
 
 const isThere = ({ count }: Alert): boolean => count > 0;
@@ -214,10 +226,12 @@ function rankedOf(alerts: Alert[]): Alerts[] {
     .map(({ together }) => together);
 }
 
-const detailsOf = (transactions: readonly Alerts[], context: RenderContext): string[] =>
-  transactions.flatMap((together) =>
-    together.some(isSuspect) || !isThere(together[0]) ? [lineOf(together, context)] : compactLines(together, context),
-  );
+const detailsOf = (transactions: readonly Alerts[], context: RenderContext): Iterable<string> =>
+  transactions
+    .values()
+    .flatMap((together) =>
+      together.some(isSuspect) || !isThere(together[0]) ? [lineOf(together, context)] : compactLines(together, context),
+    );
 
 function listedLines(
   alerts: Alert[],
@@ -225,8 +239,8 @@ function listedLines(
   context: RenderContext,
 ): { lines: string[]; alerts: ReadonlySet<Alert> } {
   const ranked = rankedOf(alerts);
-  const detailed = detailsOf(ranked, context);
-  if (detailed.join('\n').length <= room) return { lines: detailed, alerts: new Set(ranked.flat()) };
+  const detailed = allFitting(detailsOf(ranked, context), room + 1);
+  if (detailed !== null) return { lines: detailed, alerts: new Set(ranked.flat()) };
   const short = ranked.values().map((together) => lineOf(together, context));
   const lines = fitting(short, room);
   return { lines, alerts: new Set(ranked.slice(0, lines.length).flat()) };
@@ -236,8 +250,7 @@ function listOf(alerts: Alert[], room: number, context: RenderContext): string[]
   const ranked = rankedOf(alerts);
   const listed = new Set(ranked.flat());
   const rest = transactionsOf(alerts.filter((alert) => !listed.has(alert)));
-  const lines = detailsOf([...ranked, ...rest], context);
-  return lines.join('\n').length > room ? null : lines;
+  return allFitting(detailsOf([...ranked, ...rest], context), room + 1);
 }
 
 function worthLines(alerts: readonly Alert[], context: RenderContext): string[] {
