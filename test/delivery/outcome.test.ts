@@ -122,6 +122,15 @@ it('expires a parked channel’s alerts after a week, and notifies admins only w
   ]);
 });
 
+it('keeps the alerts of a channel that is gone for 30 days', () => {
+  const expired = [0, 1].map((more) => {
+    const head = headOf({ state: 'unreachable', since: NOW - 30 * DAY - more });
+    const { channel } = stepOf({ status: 'gone', code: 10_003 }, {}, { head });
+    return channel.do === 'block' && channel.expired;
+  });
+  expect(expired).toEqual([null, NOW - 30 * DAY]);
+});
+
 it('marks a channel as unreachable instead of parked when permissions are missing and the bot was removed', () => {
   const reasons = [{ removed: true }, { state: 'unreachable' } as const].map((head) => {
     const { channel } = stepOf(FORBIDDEN, {}, { head: headOf(head) });
