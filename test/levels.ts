@@ -10,7 +10,7 @@ const ROOT = resolve(import.meta.dirname, '..');
 export const LEVELS = [
   ['src/errors'],
   ['src/domain', 'src/languages', 'src/secrets', 'src/log'],
-  ['src/config', 'src/limits'],
+  ['src/config', 'src/limits', 'src/listen'],
   ['src/metrics'],
   ['src/store'],
   ['src/store/queries'],

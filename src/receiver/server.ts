@@ -1,37 +1,25 @@
 import { METHODS } from 'node:http';
-import type { AddressInfo, Server } from 'node:net';
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import type { Server } from 'node:net';
+import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { IpRanges } from '../config/values.ts';
 import type { Config } from '../config.ts';
 import { type Clock, repeat, SECOND } from '../domain/clock.ts';
 import type { Inbox, QuotaLimits } from '../domain/inbox.ts';
 import { MIB } from '../domain/units.ts';
-import { startError } from '../errors.ts';
+import { HEADERS, listen, NO_SCHEMAS } from '../listen.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Store } from '../store/store.ts';
-import { type Admission, createAdmission, createQuotas, plainIp, type Ticket } from './admission.ts';
+import { type Admission, createAdmission, createQuotas, plainIp, startRun, type Ticket } from './admission.ts';
 import { createStorageFault, type StorageFault, watchDisk } from './disk.ts';
 import { createIntake, type Intake } from './intake.ts';
 import type { ScopeOf } from './path-tokens.ts';
 import { createRefusals, type Refusal, type Refusals } from './refusals.ts';
-import { startRun } from './run.ts';
 import type { CheckSignature } from './signature.ts';
 
 const DEADLINE_MS = 2 * SECOND;
 const SHUTDOWN_GRACE_MS = 2 * SECOND;
 const USAGE_MS = 10 * SECOND;
-
-export const HEADERS = { headersTimeout: 5_000, connectionsCheckingInterval: 1_000 };
-
-function withoutSchemas(): never {
-  throw new Error('No route has a schema.');
-}
-
-/** Without it Fastify loads 115 files of Ajv and others, which no route of the bot uses: a tenth of the start, 5 MiB. */
-export const NO_SCHEMAS = {
-  schemaController: { compilersFactory: { buildValidator: withoutSchemas, buildSerializer: withoutSchemas } },
-};
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -145,18 +133,6 @@ function createServer(options: ReceiverOptions, { admission, intake, refusals, s
     return reply.code(status).send({ ok: false });
   }
 
-  function startDeadline(ticket: Ticket, reply: FastifyReply): void {
-    const cancel = options.clock.after(DEADLINE_MS, () => {
-      if (reply.sent) return;
-      if (ticket.bytes !== null) storage.slow();
-      refuse(reply.header('connection', 'close'), { reason: 'late', scope: ticket.scope });
-    });
-    reply.raw.once('close', () => {
-      cancel();
-      admission.close(ticket);
-    });
-  }
-
   app.route({
     method: app.supportedMethods,
     url: '/hooks/:token',
@@ -166,7 +142,15 @@ function createServer(options: ReceiverOptions, { admission, intake, refusals, s
       if ('reason' in admitted) return void refuse(reply, admitted);
       request.ticket = admitted;
       request.headers['content-type'] = 'application/octet-stream';
-      startDeadline(admitted, reply);
+      const cancelDeadline = options.clock.after(DEADLINE_MS, () => {
+        if (reply.sent) return;
+        if (admitted.bytes !== null) storage.slow();
+        refuse(reply.header('connection', 'close'), { reason: 'late', scope: admitted.scope });
+      });
+      reply.raw.once('close', () => {
+        cancelDeadline();
+        admission.close(admitted);
+      });
       done();
     },
     handler(request, reply) {
@@ -174,9 +158,8 @@ function createServer(options: ReceiverOptions, { admission, intake, refusals, s
       const ticket = request.ticket!;
       const { scope } = ticket;
       const signature = checkSignature(scope, request.headers, body);
-      if (signature.status === 'refused') {
+      if (signature.status === 'refused')
         return void refuse(reply, { reason: 'signature', scope, fault: signature.fault });
-      }
       if (signature.status === 'verified') ticket.identity = signature.identity;
       intake.store(ticket, body, (result) => {
         if (reply.sent) return;
@@ -217,28 +200,4 @@ function capConnections(server: Server, maxConnections: number, admission: Admis
     refuse();
     socket.destroy();
   });
-}
-
-/** `name`: the variable that sets the port. */
-export async function listen(
-  app: Pick<FastifyInstance, 'listen' | 'server'>,
-  host: string,
-  port: number,
-  name: string,
-): Promise<string> {
-  try {
-    await app.listen({ host, port });
-  } catch (error) {
-    const fault = error as NodeJS.ErrnoException;
-    const todo = `Set another ${name} or ${name.replace('PORT', 'HOST')}.`;
-    throw startError(`Ledgerbell cannot start: ${fault.message}. ${todo}`, fault);
-  }
-  const shown = host.includes(':') ? `[${host}]` : host;
-  return `http://${shown}:${(app.server.address() as AddressInfo).port}`;
-}
-
-export async function assertListenable(host: string, port: number, name: string): Promise<void> {
-  const app = fastify(NO_SCHEMAS);
-  await listen(app, host, port, name);
-  await app.close();
 }
