@@ -1,14 +1,14 @@
+import { randomBytes } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { IpRanges } from '../config/values.ts';
 import type { Config } from '../config.ts';
-import { type Clock, createBuckets, DAY, SECOND } from '../domain/clock.ts';
+import { type Clock, createBuckets, DAY, repeat, SECOND } from '../domain/clock.ts';
 import type { InboxUsage, NewDelivery, QuotaLimits, QuotaReason, RefusedSource, ScopeQuota } from '../domain/inbox.ts';
 import { isOperatorScope } from '../domain/project.ts';
 import { MIB } from '../domain/units.ts';
 import type { StorageFault } from './disk.ts';
 import type { ScopeOf } from './path-tokens.ts';
 import type { Refusal, Refusals } from './refusals.ts';
-import type { Run } from './run.ts';
 
 const METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
 /**
@@ -44,7 +44,7 @@ interface AdmissionOptions {
   config: Pick<Config, 'networks' | 'RECEIVER_SOURCE_CHECK' | 'TRUSTED_PROXIES'>;
   scopeOf: ScopeOf;
   sourcesOf(scope: number): IpRanges;
-  run: Pick<Run, 'wasSuspended' | 'stamp'>;
+  run: Pick<Run, 'stamp'>;
   quotas: Pick<Quotas, 'admit'>;
   refusals: Pick<Refusals, 'record'>;
   storage: Pick<StorageFault, 'slow'>;
@@ -83,18 +83,12 @@ export function createAdmission(options: AdmissionOptions) {
 
   function admitTo(scope: number): Ticket | Refusal {
     if (isClosing) return { reason: 'closing', scope };
-    if (run.wasSuspended()) return { reason: 'late', scope };
+    const stamp = run.stamp();
+    if (stamp === null) return { reason: 'late', scope };
     const excess = quotas.admit(scope);
     if (excess !== null) return { reason: excess, scope };
     if (isOverloaded(scope)) return { reason: 'overload', scope };
-    const ticket: Ticket = {
-      scope,
-      receivedAt: now(),
-      arrivedMs: elapsed(),
-      ...run.stamp(),
-      identity: null,
-      bytes: null,
-    };
+    const ticket: Ticket = { scope, receivedAt: now(), arrivedMs: elapsed(), ...stamp, identity: null, bytes: null };
     open.add(ticket);
     if (open.size >= BUSY_REQUESTS) busyAt = ticket.arrivedMs;
     return ticket;
@@ -228,5 +222,45 @@ export function createQuotas(options: {
       const { waiting, dayBytes, refused } = today(scope);
       return { waiting, storedToday: dayBytes, refused, limits };
     },
+  };
+}
+
+/** A process that did nothing for this long was suspended: a sender waits for 3 s, a load balancer for less. */
+const MIN_SUSPENDED_MS = 1.5 * SECOND;
+export const CHECK_MS = SECOND / 4;
+/** How long it takes to read all requests that arrived in the meantime. */
+const READ_MS = SECOND;
+
+/** Names this run of the process, which distinguishes equal transfers from repeats. */
+export type Run = ReturnType<typeof startRun>;
+
+const makeName = (): string => randomBytes(12).toString('base64url');
+
+export function startRun({ now, elapsed, after }: Clock) {
+  let name = makeName();
+  let checkedAt = elapsed();
+  let wallAt = now();
+  let resumedAt = Number.NEGATIVE_INFINITY;
+
+  function check(): void {
+    const [at, wall] = [elapsed(), now()];
+    const passed = at - checkedAt;
+    if (passed > MIN_SUSPENDED_MS) resumedAt = at;
+    // A suspended machine's elapsed time stands still.
+    if (wall - wallAt - passed > MIN_SUSPENDED_MS) name = makeName();
+    checkedAt = at;
+    wallAt = wall;
+  }
+
+  return {
+    /**
+     * null: the request may have arrived while the process was suspended. Its sender retries: stored now, it would look
+     * like a second transfer.
+     */
+    stamp(): Pick<NewDelivery, 'run' | 'runMs'> | null {
+      check();
+      return checkedAt - resumedAt < READ_MS ? null : { run: name, runMs: Math.floor(checkedAt) };
+    },
+    close: repeat({ after }, CHECK_MS, check),
   };
 }

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../domain/clock.ts';
-import type { Inbox } from '../domain/inbox.ts';
+import type { Inbox, NewDelivery } from '../domain/inbox.ts';
 import type { Store } from '../store/store.ts';
 import type { Admission, Quotas, Ticket } from './admission.ts';
 import type { Disk, StorageFault } from './disk.ts';
@@ -47,26 +47,26 @@ export function createIntake(options: IntakeOptions) {
     isRunning = false;
   }
 
-  function refuse(group: WaitingBody[], reason: RefusalReason): void {
-    for (const { ticket, answer } of group) {
-      admission.release(ticket);
-      answer(reason);
-    }
+  function refuse({ ticket, answer }: WaitingBody, reason: RefusalReason): void {
+    admission.release(ticket);
+    answer(reason);
   }
 
   async function commit(bodies: WaitingBody[]): Promise<WaitingBody[]> {
     const began = elapsed();
-    const isLate = ({ ticket }: WaitingBody) => began - ticket.arrivedMs > LATE_MS;
-    const late = bodies.filter(isLate);
-    refuse(late, 'late');
-    const group = bodies.filter((waiting) => !isLate(waiting));
+    const group: WaitingBody[] = [];
+    const deliveries: NewDelivery[] = [];
+    for (const waiting of bodies) {
+      const { arrivedMs, bytes: _, ...delivery } = waiting.ticket;
+      if (began - arrivedMs > LATE_MS) refuse(waiting, 'late');
+      else {
+        group.push(waiting);
+        deliveries.push({ ...delivery, body: waiting.body });
+      }
+    }
     if (group.length === 0) return [];
     try {
-      const ids = await store.inbox.append(
-        group.map(({ ticket: { scope, receivedAt, run, runMs, identity }, body }) => {
-          return { scope, receivedAt, run, runMs, identity, body };
-        }),
-      );
+      const ids = await store.inbox.append(deliveries);
       storage.stored();
       for (const { ticket } of group) admission.release(ticket);
       log.debug({ inbox: ids, ms: Math.round(elapsed() - began) }, 'deliveries stored');
@@ -74,7 +74,7 @@ export function createIntake(options: IntakeOptions) {
     } catch (error) {
       const { code, message } = error as Error & { code?: string };
       if (code === 'SQLITE_FULL' || code === 'POSTGRES_53100') disk.wasFull();
-      refuse(group, 'busy');
+      for (const waiting of group) refuse(waiting, 'busy');
       storage.failed(message);
       return [];
     }
@@ -95,7 +95,7 @@ export function createIntake(options: IntakeOptions) {
       if (isRunning) return;
       isRunning = true;
       // Once the events of this moment are handled: their bodies share the commit.
-      setImmediate(() => void run());
+      setImmediate(run);
     },
   };
 }

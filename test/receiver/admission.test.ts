@@ -18,7 +18,7 @@ function open() {
     config,
     sourcesOf: () => config.networks[0]!.RECEIVER_SOURCES,
     scopeOf: () => OPERATOR,
-    run: { wasSuspended: () => state.wasSuspended, stamp: () => ({ run: 'a run', runMs: state.time }) },
+    run: { stamp: () => (state.wasSuspended ? null : { run: 'a run', runMs: state.time }) },
     quotas: { admit: () => null },
     refusals: { record: () => 0 },
     storage,

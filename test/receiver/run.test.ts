@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { createManualClock } from '../../sandbox/discord/index.ts';
-import { startRun } from '../../src/receiver/run.ts';
+import { startRun } from '../../src/receiver/admission.ts';
 
 function watch() {
   const clock = createManualClock(0);
@@ -11,7 +11,7 @@ function watch() {
     after: clock.after,
   });
   onTestFinished(run.close);
-  return { clock, state, ...run };
+  return { clock, state, stamp: () => run.stamp()!, wasSuspended: () => run.stamp() === null };
 }
 
 it('knows for a second that the process was suspended, even before any timer runs', () => {
