@@ -36,17 +36,17 @@ export interface Renderers {
   ): Promise<{ payload: object; csv: string | null; used: number }>;
 }
 
-/** Ten random capitals and digits. */
-const newReference = (): string =>
-  randomBytes(8).readBigUInt64BE().toString(36).padStart(10, '0').slice(-10).toUpperCase();
-
-/** Discord recognizes a repeated message by it; at most 25 characters. */
-const nonceOf = (reference: string, now: number): string => `${now.toString(36)}${reference}`.slice(0, 25);
+/** `reference`: ten capitals and digits. `nonce`, of at most 25 characters: Discord recognizes a repeated message by it. */
+function newNames(now: number): { reference: string; nonce: string } {
+  const random = randomBytes(8).readBigUInt64BE().toString(36);
+  const reference = random.padStart(10, '0').slice(-10).toUpperCase();
+  return { reference, nonce: `${now.toString(36)}${reference}`.slice(0, 25) };
+}
 
 /** A message about something other than transfers. */
 export function composeNotice(now: number, bodyOf: (reference: string) => object) {
-  const reference = newReference();
-  return { reference, nonce: nonceOf(reference, now), payload: JSON.stringify(bodyOf(reference)), now };
+  const names = newNames(now);
+  return { ...names, payload: JSON.stringify(bodyOf(names.reference)), now };
 }
 
 type Message = NewBatch & { body: object; shown: ShownDeliveries };
@@ -56,37 +56,41 @@ export async function compose(
   due: DueAlerts,
   { renderers, store, now }: { renderers: Renderers; store: Store; now: number },
 ): Promise<Message> {
-  const { alerts } = due;
-  const reference = newReference();
-  const message = (posted: Alert[], body: object, reason: DigestReason | null, csv: string | null): Message => ({
+  const names = newNames(now);
+  const { reference } = names;
+  let { alerts } = due;
+  // While an alert is searched for that Discord refuses, there is no digest.
+  const reason = search.limit < MAX_ALERTS ? null : digestReason(due, now);
+  let body: object;
+  let attachment: string | null = null;
+  if (search.plain) {
+    alerts = alerts.slice(0, 1);
+    body = renderers.renderPlain(alerts[0]!, reference);
+  } else if (reason) {
+    const all = await everyDueAlert(store, channelId, due.lane, now);
+    const digest = await renderers.renderDigest(all, reference, reason, now);
+    alerts = all.slice(0, digest.used);
+    body = digest.payload;
+    attachment = digest.csv;
+  } else {
+    const rendered = renderers.render(alerts, reference, now);
+    alerts = alerts.slice(0, rendered.used);
+    body = rendered.payload;
+  }
+  return {
     channelId,
     kind: reason === null ? 'create' : 'digest',
     reason,
-    reference,
-    nonce: nonceOf(reference, now),
+    ...names,
     payload: JSON.stringify(body),
     plainText: search.plain,
-    attachment: csv,
-    alerts: posted.map(({ id, count, reorganized }) => ({ id, count, reorganized })),
-    mentioning: search.plain ? [] : mentionsOf(posted, now).mentioning,
+    attachment,
+    alerts: alerts.map(({ id, count, reorganized }) => ({ id, count, reorganized })),
+    mentioning: search.plain ? [] : mentionsOf(alerts, now).mentioning,
     isSignificant: due.lane.isSignificant,
     body,
-    shown: shownDeliveries(posted),
-  });
-
-  if (search.plain) {
-    const [first] = alerts;
-    return message([first!], renderers.renderPlain(first!, reference), null, null);
-  }
-  // While an alert is searched for that Discord refuses, there is no digest.
-  const reason = search.limit < MAX_ALERTS ? null : digestReason(due, now);
-  if (reason) {
-    const all = await everyDueAlert(store, channelId, due.lane, now);
-    const { payload, csv, used } = await renderers.renderDigest(all, reference, reason, now);
-    return message(all.slice(0, used), payload, reason, csv);
-  }
-  const { payload, used } = renderers.render(alerts, reference, now);
-  return message(alerts.slice(0, used), payload, null, null);
+    shown: shownDeliveries(alerts),
+  };
 }
 
 /** Freezing the message fails if an alert changes meanwhile. */

@@ -42,8 +42,8 @@ export function startDeliverer(options: DelivererOptions) {
     if (isClosing) return;
     for (;;) {
       const now = clock.elapsed();
-      const next = schedule.next(now, (guildId) => limits.guilds.wait(guildId, now));
-      const slot = typeof next === 'number' ? next : limits.take(now);
+      const next = schedule.next(now, (guildId) => limits.guildWait(guildId, now));
+      const slot = typeof next === 'number' ? next : limits.take(next.guildId, now);
       if (typeof slot === 'number') {
         if (slot < NEVER) cancelTimer = clock.after(slot, run);
         return;
@@ -52,9 +52,8 @@ export function startDeliverer(options: DelivererOptions) {
     }
   }
 
-  function begin({ id, guildId }: Channel, slot: RequestSlot): void {
+  function begin({ id }: Channel, slot: RequestSlot): void {
     schedule.begin(id);
-    limits.guilds.begin(guildId);
     const work: Promise<void> = takeTurn(id, slot)
       .catch((error: unknown) => {
         schedule.postpone(id, clock.elapsed() + STORE_PAUSE_MS, 'retry');
@@ -62,8 +61,7 @@ export function startDeliverer(options: DelivererOptions) {
         return 0;
       })
       .then((wakeAt) => {
-        slot.release();
-        limits.guilds.end(guildId, clock.elapsed());
+        slot.release(clock.elapsed());
         schedule.end(id, wakeAt);
         inFlight.delete(work);
         run();
@@ -247,7 +245,7 @@ export function startDeliverer(options: DelivererOptions) {
     },
     state: () => limits.state(clock.elapsed()),
     guildPause(guildId: string): GuildPause | null {
-      const pause = limits.guilds.pause(guildId, clock.elapsed());
+      const pause = limits.guildPause(guildId, clock.elapsed());
       return pause && { ...pause, probeAt: pause.probeAt + clock.now() - clock.elapsed() };
     },
     pauses(guildId: string): SendingPause[] {

@@ -17,7 +17,7 @@ const NEVER = Number.POSITIVE_INFINITY;
 export interface RequestSlot {
   /** A search for a message makes several requests. */
   countRequest(now: number): void;
-  release(): void;
+  release(now: number): void;
 }
 
 /** Limits of the whole process and of each guild. Time is elapsed milliseconds, and always an argument. */
@@ -26,28 +26,29 @@ export function createLimits() {
   const guilds = createGuildLimits();
   /** Of the last second; `at` is infinite for those that turns are about to make. */
   let requests: { at: number }[] = [];
-
-  function requestWait(now: number): number {
-    requests = requests.filter(({ at }) => at > now - SECOND);
-    return requests.length < PER_SECOND ? 0 : Math.min(...requests.map(({ at }) => at)) + SECOND - now;
-  }
+  let inFlight = 0;
 
   return {
-    /** A slot for a turn that starts now, or milliseconds to wait for one. */
-    take(now: number): RequestSlot | number {
-      const wait = breaker.wait(now) || requestWait(now);
+    /** A slot for a turn of the guild that starts now, or milliseconds to wait for one. */
+    take(guildId: string, now: number): RequestSlot | number {
+      requests = requests.filter(({ at }) => at > now - SECOND);
+      const isFull = requests.length >= PER_SECOND;
+      const fullMs = isFull ? Math.min(...requests.map(({ at }) => at)) + SECOND - now : 0;
+      const wait = breaker.wait(now, inFlight) || fullMs;
       if (wait > 0) return wait;
       const first = { at: NEVER };
       requests.push(first);
-      breaker.begin();
+      inFlight++;
+      guilds.begin(guildId);
       return {
         countRequest(at) {
           if (first.at === NEVER) first.at = at;
           else requests.push({ at });
         },
-        release() {
+        release(at) {
           if (first.at === NEVER) requests = requests.filter((request) => request !== first);
-          breaker.end();
+          inFlight--;
+          guilds.end(guildId, at);
         },
       };
     },
@@ -58,35 +59,26 @@ export function createLimits() {
         guilds.recordRefusal(guildId, now);
     },
     pause: breaker.pause,
-    guilds,
+    guildWait: guilds.wait,
+    guildPause: guilds.pause,
     state: (now: number) => ({ ...breaker.state(now), pausedGuilds: guilds.paused(now) }),
   };
 }
 
-function createRefusals() {
-  let times: number[] = [];
-  return {
-    add: (now: number): void => void times.push(now),
-    count(now: number): number {
-      times = times.filter((at) => at > now - WINDOW_MS);
-      return times.length;
-    },
-    first: (): number => times[0]!,
-    last: (): number => times.at(-1)!,
-  };
-}
+const inWindow = (refusals: readonly number[], now: number): number[] => refusals.filter((at) => at > now - WINDOW_MS);
 
 /** Pauses all sending after faults that concern every channel; then one request at a time probes whether they are over. */
 function createBreaker() {
-  const refusals = createRefusals();
+  let refusals: number[] = [];
   let fault: 'token' | 'breaker' | null = null;
   let until = 0;
   let pausesInARow = 0;
-  let inFlight = 0;
 
-  const hasTooMany = (now: number): boolean => refusals.count(now) >= MAX_REFUSALS;
-  const pauseMs = (now: number): number =>
-    Math.max(0, until - now, hasTooMany(now) ? refusals.first() + WINDOW_MS - now : 0);
+  function pauseMs(now: number): number {
+    refusals = inWindow(refusals, now);
+    const tooManyMs = refusals.length >= MAX_REFUSALS ? refusals[0]! + WINDOW_MS - now : 0;
+    return Math.max(0, until - now, tooManyMs);
+  }
 
   function open(cause: typeof fault, now: number, retryAfterMs = 0): void {
     // Requests that were in flight when the breaker opened report the same fault; they must not lengthen the pause.
@@ -95,32 +87,31 @@ function createBreaker() {
     fault = cause;
   }
 
-  /** Discord itself responded. */
-  function close(now: number): void {
-    if (until > now) return;
-    fault = null;
-    pausesInARow = 0;
-  }
-
   return {
     /** Milliseconds; infinite until the probe in flight has ended. */
-    wait: (now: number): number => pauseMs(now) || (fault !== null && inFlight > 0 ? NEVER : 0),
-    begin: (): void => void inFlight++,
-    end: (): void => void inFlight--,
+    wait: (now: number, inFlight: number): number => pauseMs(now) || (fault !== null && inFlight > 0 ? NEVER : 0),
     record(outcome: SendOutcome, now: number): void {
       const { status } = outcome;
       if (status === 'unconfirmed') return;
-      if (status !== 'sent' && status !== 'gone' && status !== 'refused') refusals.add(now);
+      if (status !== 'sent' && status !== 'gone' && status !== 'refused') refusals.push(now);
       if (status === 'breaker') open('breaker', now, outcome.retryAfterMs);
       else if (status === 'unauthorized') open('token', now);
       else if (status === 'rate-limited' && outcome.global) until = Math.max(until, now + outcome.retryAfterMs);
-      else close(now);
+      else if (until <= now) {
+        // Discord itself responded.
+        fault = null;
+        pausesInARow = 0;
+      }
     },
-    state: (now: number) => ({
-      authorized: fault !== 'token',
-      breaker: fault === 'breaker' || hasTooMany(now),
-      invalidRequests: refusals.count(now),
-    }),
+    state(now: number) {
+      refusals = inWindow(refusals, now);
+      const hasTooMany = refusals.length >= MAX_REFUSALS;
+      return {
+        authorized: fault !== 'token',
+        breaker: fault === 'breaker' || hasTooMany,
+        invalidRequests: refusals.length,
+      };
+    },
     pause: (now: number): Pick<SendingPause, 'reason' | 'until'> | null =>
       pauseMs(now) === 0 ? null : { reason: fault ?? 'rate', until: now + pauseMs(now) },
   };
@@ -128,39 +119,41 @@ function createBreaker() {
 
 /** One guild must not use up the process's own limit of refusals. */
 function createGuildLimits() {
-  const guilds = new Map<string, { inFlight: number; refusals: ReturnType<typeof createRefusals> }>();
-
-  function limitOf(guildId: string) {
-    const limit = guilds.get(guildId) ?? { inFlight: 0, refusals: createRefusals() };
-    guilds.set(guildId, limit);
-    return limit;
-  }
+  /** Only guilds with requests in flight or refusals. */
+  const guilds = new Map<string, { inFlight: number; refusals: number[] }>();
+  const limitOf = (guildId: string) => guilds.get(guildId) ?? { inFlight: 0, refusals: [] };
 
   /** null: the guild's channels do not wait for one another. */
   function pause(guildId: string, now: number): { probeAt: number; refusals: number } | null {
-    const { refusals } = limitOf(guildId);
-    const refused = refusals.count(now);
-    if (refused < MAX_REFUSALS_OF_GUILD) return null;
-    const probeAt = refusals.last() + GUILD_PROBE_MS;
-    return probeAt > now ? { probeAt, refusals: refused } : null;
+    const refusals = inWindow(limitOf(guildId).refusals, now);
+    if (refusals.length < MAX_REFUSALS_OF_GUILD) return null;
+    const probeAt = refusals.at(-1)! + GUILD_PROBE_MS;
+    return probeAt > now ? { probeAt, refusals: refusals.length } : null;
   }
 
   return {
     /** Milliseconds; infinite until a request in flight has ended. */
     wait(guildId: string, now: number): number {
       const { inFlight, refusals } = limitOf(guildId);
-      const refused = refusals.count(now);
+      const refused = inWindow(refusals, now).length;
       const max = refused < MAX_REFUSALS_OF_GUILD ? MAX_IN_FLIGHT_OF_GUILD - refused : 1;
       if (inFlight >= max) return NEVER;
       return (pause(guildId, now)?.probeAt ?? now) - now;
     },
-    begin: (guildId: string): void => void limitOf(guildId).inFlight++,
+    begin(guildId: string): void {
+      const { inFlight, refusals } = limitOf(guildId);
+      guilds.set(guildId, { inFlight: inFlight + 1, refusals });
+    },
     end(guildId: string, now: number): void {
       const limit = limitOf(guildId);
-      limit.inFlight--;
-      if (limit.inFlight === 0 && limit.refusals.count(now) === 0) guilds.delete(guildId);
+      const [inFlight, refusals] = [limit.inFlight - 1, inWindow(limit.refusals, now)];
+      if (inFlight === 0 && refusals.length === 0) guilds.delete(guildId);
+      else guilds.set(guildId, { inFlight, refusals });
     },
-    recordRefusal: (guildId: string, now: number): void => limitOf(guildId).refusals.add(now),
+    recordRefusal(guildId: string, now: number): void {
+      const { inFlight, refusals } = limitOf(guildId);
+      guilds.set(guildId, { inFlight, refusals: [...inWindow(refusals, now), now] });
+    },
     pause,
     paused: (now: number): number => [...guilds.keys()].filter((guildId) => pause(guildId, now) !== null).length,
   };

@@ -42,8 +42,6 @@ type NotEdited = { status: 'not-edited'; batchId: number; reason: string | null 
 /** `changed`: the alerts changed since they were read, so nothing was sent. */
 type SendResult = Sent | NotEdited | { status: 'changed' } | { status: 'unrenderable'; alerts: Alert[]; error: Error };
 
-const attempted = (attempt: Attempt, outcome: SendOutcome): Sent => ({ status: 'attempted', attempt, outcome });
-
 export function createSend(options: SendOptions) {
   const { store, sender, clock, log } = options;
 
@@ -62,14 +60,16 @@ export function createSend(options: SendOptions) {
       if (id === null) return { status: 'changed' };
       countRequest();
       const outcome = await sender.edit(channel.id, to.messageId, body);
-      return attempted({ id, kind: 'edit', ...first, alerts: alerts.length, shown: shownDeliveries(alerts) }, outcome);
+      const attempt: Attempt = { id, kind: 'edit', ...first, alerts: alerts.length, shown: shownDeliveries(alerts) };
+      return { status: 'attempted', attempt, outcome };
     }
     const { body, shown, ...message } = await compose(channel, due, { renderers: options, store, now });
     const id = await store.outbox.freeze(message, now);
     if (id === null) return { status: 'changed' };
     countRequest();
     const outcome = await sender.create(channel.id, body, message.nonce, message.attachment);
-    return attempted({ id, kind: message.kind, ...first, alerts: message.alerts.length, shown }, outcome);
+    const attempt: Attempt = { id, kind: message.kind, ...first, alerts: message.alerts.length, shown };
+    return { status: 'attempted', attempt, outcome };
   }
 
   async function repeat(
@@ -79,17 +79,19 @@ export function createSend(options: SendOptions) {
     const now = clock.now();
     // If an earlier attempt may have reached Discord, a response to this one does not show that no message is there.
     const { unconfirmed } = batch;
-    const done = { ...batch, attempts: batch.attempts + 1, alerts, shown, isUpdate: isUpdate(batch) };
+    const attempt = { ...batch, attempts: batch.attempts + 1, alerts, shown, isUpdate: isUpdate(batch) };
     if (batch.kind === 'edit') {
       const outcome = await edit(batch, original, countRequest);
-      return outcome.status === 'not-edited' ? outcome : attempted(done, outcome);
+      return outcome.status === 'not-edited' ? outcome : { status: 'attempted', attempt, outcome };
     }
     let isHistoryHidden = false;
     if (unconfirmed && batch.firstSentAt !== null && Math.abs(now - batch.firstSentAt) > NONCE_LIFETIME_MS) {
       const found = await sender.find(batch.channelId, batch.reference, batch.firstSentAt, countRequest);
-      if (found.status === 'found') return attempted(done, { status: 'sent', messageId: found.messageId });
+      if (found.status === 'found')
+        return { status: 'attempted', attempt, outcome: { status: 'sent', messageId: found.messageId } };
       // A search that failed shows nothing: the message stays unconfirmed.
-      if (found.status !== 'absent' && found.status !== 'unknown') return attempted(done, found);
+      if (found.status !== 'absent' && found.status !== 'unknown')
+        return { status: 'attempted', attempt, outcome: found };
       isHistoryHidden = found.status === 'unknown';
       if (isHistoryHidden)
         log.warn({ channel: batch.channelId, batch: batch.id }, 'repeating a message without its history');
@@ -97,10 +99,8 @@ export function createSend(options: SendOptions) {
     await store.outbox.countAttempt(batch.id, now);
     const body = JSON.parse(batch.payload) as object;
     countRequest();
-    return attempted(
-      { ...done, isHistoryHidden },
-      await sender.create(batch.channelId, body, batch.nonce, batch.attachment),
-    );
+    const outcome = await sender.create(batch.channelId, body, batch.nonce, batch.attachment);
+    return { status: 'attempted', attempt: { ...attempt, isHistoryHidden }, outcome };
   }
 
   /** Leaves a message as it is if it was never sent, or if some of its alerts are forgotten. */

@@ -11,17 +11,17 @@ function create() {
   const limits = createLimits();
   let now = 50_000;
   return {
-    guilds: limits.guilds,
     now: () => now,
     pass(ms: number): void {
       now += ms;
     },
-    take: (): RequestSlot | number => limits.take(now),
+    take: (): RequestSlot | number => limits.take('guild', now),
+    guildWait: (guildId = 'guild') => limits.guildWait(guildId, now),
     send(): number {
-      const slot = limits.take(now);
+      const slot = limits.take('guild', now);
       if (typeof slot === 'number') return slot;
       slot.countRequest(now);
-      slot.release();
+      slot.release(now);
       return 0;
     },
     record: (outcome: SendOutcome, guildId = 'guild') => limits.record(outcome, guildId, now),
@@ -47,7 +47,7 @@ describe('requests', () => {
     expect(send()).toBe(0);
     expect(send()).toBe(SECOND);
     for (const slot of slots.slice(1)) slot.countRequest(now());
-    slots[0]!.release();
+    slots[0]!.release(now());
     expect(send()).toBe(0);
     expect(send()).toBe(SECOND);
   });
@@ -91,12 +91,12 @@ describe('the breaker', () => {
 
 describe('a server', () => {
   it('has at most half of the requests in flight, and fewer the more of them Discord refuses', () => {
-    const { guilds, record, pass, now } = create();
+    const { guildWait, take, record, pass, now } = create();
     const inFlight = () => {
-      let begun = 0;
-      for (; guilds.wait('guild', now()) === 0; begun++) guilds.begin('guild');
-      for (let n = 0; n < begun; n++) guilds.end('guild', now());
-      return begun;
+      const slots: RequestSlot[] = [];
+      while (guildWait() === 0) slots.push(take() as RequestSlot);
+      for (const slot of slots) slot.release(now());
+      return slots.length;
     };
     expect(inFlight()).toBe(20);
     for (let n = 0; n < 4; n++) record(FORBIDDEN, 'guild');
@@ -107,18 +107,18 @@ describe('a server', () => {
   });
 
   it('pauses after ten refusals in ten minutes, and probes one channel each minute', () => {
-    const { guilds, record, pass, now, state } = create();
+    const { guildWait, record, pass, state } = create();
     // The last two were in flight when the pause began.
     for (let n = 0; n < 12; n++) record(FORBIDDEN, 'guild');
-    expect([state().pausedGuilds, guilds.wait('another', now())]).toEqual([1, 0]);
+    expect([state().pausedGuilds, guildWait('another')]).toEqual([1, 0]);
     const gaps = Array.from({ length: 9 }, () => {
-      const wait = guilds.wait('guild', now());
+      const wait = guildWait();
       pass(wait);
       record(FORBIDDEN, 'guild');
       return wait / MINUTE;
     });
     expect(gaps).toEqual(Array(9).fill(1));
     pass(10 * MINUTE);
-    expect([state().pausedGuilds, guilds.wait('guild', now())]).toEqual([0, 0]);
+    expect([state().pausedGuilds, guildWait()]).toEqual([0, 0]);
   });
 });
