@@ -69,6 +69,24 @@ it('posts a payment out by itself although worthless tokens of its transaction w
   expect(messages()).toHaveLength(2);
 });
 
+it('shows a transaction in three messages, in whatever order its dust, copies and payments out arrive (1 transaction)', async () => {
+  await pipeline.watch(TREASURY, ALERTS);
+  const { txHash } = dust(0);
+  const copy = async (digit: string) => {
+    const address = `0x${digit.repeat(40)}` as const;
+    await pipeline.store.labels.set(HARBOR, { address, name: `Known ${digit}`, createdBy: '1', at: 0 }, 1_000);
+    const from = `${address.slice(0, 6)}${'7'.repeat(32)}${address.slice(-4)}`;
+    await post({ ...paymentOut(1), txHash, from, to: TREASURY, direction: 'incoming' });
+  };
+  await post(dust(1, { txHash }));
+  await copy('3');
+  await post({ ...paymentOut(111), txHash });
+  await copy('4');
+  await post({ ...paymentOut(222), txHash }, dust(2, { txHash }));
+  expect(messages().map(({ embeds }) => embeds.length)).toEqual([0, 1, 0]);
+  expect(textOf(messages()[2]!)).toMatch(/−111 ETH.*−222 ETH/);
+});
+
 it('pings for a payment out although an incoming coin that the subscription asks for just pinged', async () => {
   await pipeline.watch(TREASURY, ALERTS, { mention: ROLE, kind: 'native', mentionCooldown: 60 });
   await post({ ...paymentOut(5), from: ALICE, to: TREASURY, direction: 'incoming' });

@@ -63,9 +63,12 @@ export async function requestChanges(
   return requestEdits(sql, messages, 'change', now);
 }
 
+const MAX_JOINABLE = 3;
+
 /**
  * Sent with embeds, and no edit failed. What is significant joins no message that is not: nobody is notified of an
- * edit. A transaction may have thousands of messages, of which the latest counts.
+ * edit. A transaction may have thousands of messages, of which the latest count: one each for cards, lines and what is
+ * significant.
  */
 export async function joinable(
   sql: Sql,
@@ -76,22 +79,19 @@ export async function joinable(
 ): Promise<Joinable[]> {
   const found = await sql.all<Omit<Joinable, 'alerts' | 'transaction'> & { network: number; txHash: string }>`
     SELECT latest.network, latest.tx_hash, b.id, b.reference, b.message_id, b.payload FROM (
-      SELECT r.network, r.tx_hash, max(b.id) AS id
+      SELECT r.network, r.tx_hash, b.id, row_number() OVER (PARTITION BY r.network, r.tx_hash ORDER BY b.id DESC) AS place
       ${ofSameTransactions(alerts, part`CROSS JOIN batches b`)} AND a.channel_id = ${channelId}
         AND b.id = a.batch_id AND b.sent_at > ${now - JOIN_MS} AND b.kind = 'create' AND b.state = 'sent'
         AND b.message_id IS NOT NULL
         AND b.plain_text = 0 AND b.significant >= ${isSignificant} AND NOT EXISTS (
           SELECT 1 FROM batches e WHERE e.reference = b.reference AND e.kind = 'edit' AND e.state = 'dead')
-      GROUP BY r.network, r.tx_hash) AS latest
-    JOIN batches b ON b.id = latest.id`;
-  const latest = new Map<string, Omit<Joinable, 'alerts' | 'transaction'>>();
-  for (const { network, txHash, ...message } of found)
-    latest.set(transactionOf({ network, transfer: { txHash } }), message);
+      GROUP BY r.network, r.tx_hash, b.id) AS latest
+    JOIN batches b ON b.id = latest.id WHERE latest.place <= ${MAX_JOINABLE} ORDER BY b.id DESC`;
+  const sent = Map.groupBy(found, ({ network, txHash }) => transactionOf({ network, transfer: { txHash } }));
   const messages: Joinable[] = [];
-  for (const transaction of new Set(alerts.map(transactionOf))) {
-    const message = latest.get(transaction);
-    if (message) messages.push({ ...message, transaction, alerts: await alertsOfBatch(sql, message.id) });
-  }
+  for (const transaction of new Set(alerts.map(transactionOf)))
+    for (const { network: _, txHash: __, ...message } of sent.get(transaction) ?? [])
+      messages.push({ ...message, transaction, alerts: await alertsOfBatch(sql, message.id) });
   return messages;
 }
 
