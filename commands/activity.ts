@@ -99,7 +99,7 @@ async function show(asked: Asked, context: Context): Promise<Reply> {
 async function requestFor(asked: Asked, context: Context): Promise<ActivityRequest> {
   const { interaction, t, settings, server, now } = context;
   const known = await watched(context);
-  // A name would tell others an address that they do not see.
+  // Resolving any name would reveal addresses that the member cannot see.
   const names = context.manages
     ? await namesByAddress(interaction.guildId, context)
     : new Map([...known].flatMap(([address, name]) => (name === null ? [] : [[address, name] as const])));

@@ -126,9 +126,9 @@ function subscriptionLines(subscriptions: readonly Subscription[], { t, settings
   ];
 }
 
-function blockedLines(blocked: GuildOverview['blocked'], hold: GuildPause | null, { t }: Context): string[] {
-  const together = hold ? [t('status.together', { refusals: hold.refusals, due: relativeTime(hold.probeAt) })] : [];
-  const lines = firstOf(t, blocked, hold ? 5 : 10, ({ channelId, state, since }) =>
+function blockedLines(blocked: GuildOverview['blocked'], pause: GuildPause | null, { t }: Context): string[] {
+  const together = pause ? [t('status.together', { refusals: pause.refusals, due: relativeTime(pause.probeAt) })] : [];
+  const lines = firstOf(t, blocked, pause ? 5 : 10, ({ channelId, state, since }) =>
     t(state === 'parked' ? 'status.parked' : 'status.gone', {
       channel: `<#${channelId}>`,
       ago: since === null ? t('status.unknownTime') : relativeTime(since),

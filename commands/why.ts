@@ -114,7 +114,7 @@ async function explain(context: Context, txHash: string, { reference, network, p
   };
   const embeds = await Promise.all(shown.map(embedOf));
   const remaining = total - skip - shown.length;
-  // What is left out would be missing from its amounts.
+  // A headline of only some transfers would show wrong amounts.
   const whole = total > first.length ? [] : headlines(shown, labels, known, context);
   const contents = [...whole, ...(remaining > 0 ? [t('why.more', { count: remaining })] : [])];
   const at = `${reference ?? ''}:${page}:${keyOf({ txHash, network: network ?? 0 }, context)}`;
@@ -191,7 +191,7 @@ async function explainMessage(
   return { ...reply, components: [menu, ...rows(pages), ...(reply.components ?? [])] };
 }
 
-/** What stands for a transaction in the menu: several networks may have one with the same hash. */
+/** A transaction's value in the menu. With several networks it names one, because hashes may be equal. */
 const keyOf = ({ txHash, network }: Pick<MessageTransaction, 'txHash' | 'network'>, { settings }: Context): string =>
   hasSeveral(settings) ? `${txHash}@${network}` : txHash;
 

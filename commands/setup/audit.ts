@@ -174,7 +174,7 @@ function optionPhrase(
   const option = isServer ? SETTINGS.get(key) : field?.option;
   if (option === undefined) return [];
   const path = isServer ? `setup server ${option}` : `subscription edit ${option}`;
-  // What no command has as an option is named as in the panel.
+  // A field that is not an option of a command has its name from the panel.
   const name = field && field.about === undefined ? labelOf(option, t) : nameIn(language, path);
   return [`${name}: ${write(value)}`];
 

@@ -56,10 +56,12 @@ async function findingsOf(context: Context): Promise<Finding[]> {
     gapsOf(guildId, context, isSeen),
     ...eachNetwork(context).map(({ interfaces }) => interfaces.check()),
   ]);
-  const hold = context.guildPause(guildId);
+  const pause = context.guildPause(guildId);
   const counts = `${t('status.alerts', { count: waiting })}, ${t('status.held', { count: held })}`;
   return [
-    ...(hold ? [fault(t('setup.check.together', { refusals: hold.refusals, due: relativeTime(hold.probeAt) }))] : []),
+    ...(pause
+      ? [fault(t('setup.check.together', { refusals: pause.refusals, due: relativeTime(pause.probeAt) }))]
+      : []),
     ...checkRoles(context, subscriptions),
     ...ofChannels,
     ofReceiver,
@@ -87,7 +89,7 @@ function checkInterfaces({ t, interfaces, explorer }: Context, isWatching: boole
     const lines = [explain(t, outage.failure, name), `-# ${since} ${t(`setup.check.away.${name}`)}`];
     return fault(lines.join('\n'));
   });
-  // Nothing else tells genuine tokens from those that a stranger made.
+  // Nothing else distinguishes genuine tokens from those that a stranger made.
   return explorer === null && isWatching ? [...down, note(t('setup.check.noExplorer'))] : down;
 }
 

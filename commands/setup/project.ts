@@ -17,7 +17,7 @@ import { createWebhookButton, postingHere, SOON_MS } from '../shared/webhooks.ts
 const CHECK_MS = 10_000;
 const MAX_INPUT = 200;
 
-/** What the fields may contain: the ID becomes part of a path, the secret a header. */
+/** Characters that are safe where the values are used: the ID in a path, the secret in a header. */
 const PATTERNS = { projectId: /^[\w-]{1,64}$/, apiKey: /^[\x21-\x7e]{1,200}$/, apiSecret: /^[\x21-\x7e]{1,200}$/ };
 
 export async function projectForm({ guildId, t, storedProjects, projects, network }: Context): Promise<FormData> {

@@ -46,11 +46,11 @@ export function createCooldown(now: () => number): Cooldown {
 export function countLookUp(service: Queried, context: InteractionContext & { cooldown: Cooldown }): void {
   const { guildId, interaction, cooldown, own, isOutside } = context;
   const { user } = interaction;
-  const hold = cooldown.take(service, isOutside ? user.id : guildId, user.id);
-  if (!hold) return;
-  if (hold.who === 'all') throw new UserError(own('failure.limited', { service: own(`failure.${service}.name`) }));
-  const due = relativeTime(hold.until + SECOND);
-  throw new UserError(own(hold.who === 'person' ? 'failure.cooldown' : 'failure.cooldownServer', { due }));
+  const wait = cooldown.take(service, isOutside ? user.id : guildId, user.id);
+  if (!wait) return;
+  if (wait.who === 'all') throw new UserError(own('failure.limited', { service: own(`failure.${service}.name`) }));
+  const due = relativeTime(wait.until + SECOND);
+  throw new UserError(own(wait.who === 'person' ? 'failure.cooldown' : 'failure.cooldownServer', { due }));
 }
 
 /** One guild's slow jobs of one kind run one at a time: one thread does them for all guilds. */

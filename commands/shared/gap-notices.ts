@@ -13,7 +13,7 @@ export function watchGaps(services: CommandServices, outbox: Pick<Outbox, 'wake'
   const { chainChecks, channels, guilds } = services;
 
   async function check(isClosed: () => boolean): Promise<void> {
-    // What was found a minute ago is routed by now.
+    // Transfers that were found more than a minute ago are routed by now.
     const until = clock.now() - MINUTE;
     try {
       const since = await chainChecks.noticed();

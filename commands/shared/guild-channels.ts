@@ -4,7 +4,7 @@ import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { relativeTime } from './reply.ts';
 
-/** What Discord's response shows about a channel; undefined: nothing. */
+/** The state of a channel by Discord's response; undefined: the response does not show it. */
 export type FoundChannel = GuildBasedChannel | 'gone' | 'hidden' | undefined;
 
 const MAX_REQUESTS = 10;

@@ -66,7 +66,7 @@ export interface NetworkServices {
   cooldown: Cooldown;
 }
 
-/** What commands can use, on the first network. */
+/** The services that commands use; those of a network are the first one's. */
 export interface CommandServices extends StoreGroups, NetworkServices {
   /** Use them by `eachNetwork`. */
   networks: readonly NetworkServices[];

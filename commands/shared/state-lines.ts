@@ -29,7 +29,7 @@ export function completenessLines(t: Translate, state: Completeness): { complete
   };
 }
 
-/** What holds up all channels hides what holds up single ones. */
+/** While all channels wait, the reasons of single channels are left out. */
 export function pauseLines(pauses: readonly SendingPause[], t: Translate): string[] {
   const all = pauses.filter(({ channelId }) => channelId === null);
   return firstOf(t, all.length > 0 ? all : pauses, 5, ({ channelId, reason, until }) => {

@@ -171,7 +171,7 @@ export async function tokenBook(
   };
 }
 
-/** What moved here only for people who see every channel; for a typed text also the catalog. */
+/** Offers tokens that moved here, but only to people who see every channel; for a typed text also the catalog. */
 export async function offerTokens(interaction: AutocompleteUse, context: Context): Promise<Choice[]> {
   const isAll = (await seenBy(context)).unseen.length === 0;
   // A subscription selects the native coin by its kind; mute treats it as a token.
@@ -205,7 +205,7 @@ export async function noTokenLines(choices: Chosen | readonly Chosen[], context:
   const unknown = [...new Map(chosen)].filter(([address]) => !known.has(address)).slice(0, MAX_LOOKUPS);
   const isNowhere = async ([address, network]: [AddressText, number | null]): Promise<boolean> => {
     const explorers = eachNetwork(context, network).map(({ explorer }) => explorer);
-    // What no explorer is asked about may be a token there.
+    // On a network without an explorer, the address may be a token.
     if (explorers.length === 0 || explorers.includes(null)) return false;
     try {
       const asked = explorers.map((explorer) => explorer!.token(address, () => countLookUp('explorer', context)));

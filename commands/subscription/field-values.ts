@@ -130,7 +130,7 @@ export function readAmountOf({ amount, token }: { amount: string; token: string 
   return { amount: readAmount(amount, reading, name, (text) => `${text} ${token}`), asset };
 }
 
-/** What is left of `$100`, `US$100` or `100 $` without the sign; null: it is no amount of dollars. */
+/** The amount in `$100`, `US$100` or `100 $`; null: the text is not an amount of dollars. */
 export function withoutDollar(text: string): string | null {
   const [, behind, before] = /^(?:US)?\$\s*(\S+)$|^(\S+?)\s*\$$/i.exec(text) ?? [];
   return behind ?? before ?? null;

@@ -46,7 +46,7 @@ function separatorOf(text: string): ',' | ';' | '\t' {
   return first.includes(';') && !first.includes(',') ? ';' : ',';
 }
 
-/** What other programs call our columns, without blanks and signs; Safe, rotki and block explorers among them. */
+/** Column names of other programs (Safe, rotki, block explorers, …), without blanks and signs. */
 const OTHER_NAMES: Record<string, string> = {
   wallet: 'address',
   walletaddress: 'address',

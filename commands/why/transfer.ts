@@ -33,7 +33,7 @@ import {
 } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
 
-/** What a person may know of a transfer; `hidden`: in how many channels more is known of it. */
+/** The part of a history that the person may see; `hidden`: the number of channels that are left out. */
 export type ShownHistory = TransferHistory & { hidden: number };
 
 interface TransferContext extends Context {
@@ -139,7 +139,7 @@ function chainFacts(transfer: Transfer, context: TransferContext): string[] {
   return [...(facts.length > 0 ? [facts.join(' · ')] : []), ...(internal ? [`-# ${t('alert.internalTransfer')}`] : [])];
 }
 
-/** What a transfer left to the watched addresses is read once and kept. */
+/** The balances of the watched addresses after the transfer. They are read once and stored. */
 async function balanceLines({ id, transfer, decisions }: TransferHistory, context: TransferContext): Promise<string[]> {
   const { chain, t } = context;
   const watched = new Set(decisions.flatMap(({ address }) => address ?? []));
