@@ -8,7 +8,7 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { respondWhileWaiting } from '../operator/ops.ts';
 import { openPathTokens } from '../receiver/path-tokens.ts';
 import type { OpenStore } from '../store/open.ts';
-import { startDailyBackups } from '../store/sqlite/backup.ts';
+import { startDailyBackups } from '../store/sqlite/daily-backups.ts';
 import { prepareFolder } from '../store/sqlite/files.ts';
 import { openSqlite } from '../store/sqlite/open.ts';
 import { withIds } from '../upstream/interfaces.ts';

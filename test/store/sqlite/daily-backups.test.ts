@@ -4,7 +4,7 @@ import pino from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
 import { createManualClock } from '../../../sandbox/discord/index.ts';
 import { DAY, HOUR } from '../../../src/domain/clock.ts';
-import { startDailyBackups } from '../../../src/store/sqlite/backup.ts';
+import { startDailyBackups } from '../../../src/store/sqlite/daily-backups.ts';
 import { openDatabase } from '../../../src/store/sqlite/database.ts';
 import { stamp } from '../../../src/store/sqlite/files.ts';
 import { temporaryFolder } from '../../folder.ts';
