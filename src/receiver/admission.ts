@@ -185,25 +185,19 @@ export function createQuotas(options: {
     return usage;
   }
 
-  function excess(scope: number): QuotaReason | null {
-    const { waiting, waitingBytes, dayBytes } = today(scope);
-    if (!isOperatorScope(scope)) {
-      if (isDiskLow()) return 'disk-reserve';
-      if (waiting >= limits.waiting || waitingBytes >= limits.waitingBytes) return 'backlog';
-      if (dayBytes >= limits.dayBytes) return 'daily';
-    }
-    const buckets = isOperatorScope(scope) ? operatorRates : rates;
-    if (buckets === null) return null;
-    if (buckets.wait(String(scope), elapsed()) > 0) return 'rate';
-    buckets.take(String(scope), elapsed());
-    return null;
-  }
-
   return {
     admit(scope: number): QuotaReason | null {
-      const reason = excess(scope);
       const usage = today(scope);
-      if (reason !== null) usage.refused = { reason, count: (usage.refused?.count ?? 0) + 1, at: now() };
+      const isOwn = !isOperatorScope(scope);
+      const buckets = isOwn ? rates : operatorRates;
+      let reason: QuotaReason | null = null;
+      if (isOwn && isDiskLow()) reason = 'disk-reserve';
+      else if (isOwn && (usage.waiting >= limits.waiting || usage.waitingBytes >= limits.waitingBytes))
+        reason = 'backlog';
+      else if (isOwn && usage.dayBytes >= limits.dayBytes) reason = 'daily';
+      else if (buckets && buckets.wait(String(scope), elapsed()) > 0) reason = 'rate';
+      if (reason === null) buckets?.take(String(scope), elapsed());
+      else usage.refused = { reason, count: (usage.refused?.count ?? 0) + 1, at: now() };
       return reason;
     },
     /** The body counts as waiting until the next `load`. */

@@ -140,7 +140,7 @@ function fieldOf(column: string) {
 
 export const nameOf = (column: string): string =>
   column.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
-const columnOf = (field: string): string => field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const columnOf = (field: string): string => field.replaceAll(/[A-Z]/g, '_$&').toLowerCase();
 
 /** The condition that what precedes it is among some values: `id ${isIn(ids)}`. */
 export function isIn(values: Iterable<Storable>): Part {
