@@ -2,18 +2,17 @@ import {
   ApplicationCommandOptionType,
   ChannelType,
   Client,
-  DefaultRestOptions,
   Events,
   GatewayDispatchEvents,
   GatewayIntentBits,
   type GatewayReadyDispatchData,
   Options,
-  type RESTOptions,
   SimpleShardingStrategy,
 } from 'discord.js';
 import type { Logger } from 'pino';
 import type { Shard } from '../domain/guild.ts';
 import { reasonOf } from '../errors.ts';
+import { makeRequest } from './outcome.ts';
 
 export interface Membership {
   /** Permissions may have changed: in this channel, or in any if none is named. */
@@ -31,17 +30,6 @@ export interface ClientOptions {
 }
 
 const GUILDS_TIMEOUT_MS = 2_000;
-
-/**
- * Uses Node's `fetch` for a request with a file: on this Node version the library does not accept the form data that it
- * builds itself. Follows no redirects, because they would drop the message.
- */
-export const makeRequest: RESTOptions['makeRequest'] = (url, init) =>
-  init.body instanceof FormData
-    ? (fetch(url, { ...(init as unknown as RequestInit), redirect: 'manual' }) as unknown as ReturnType<
-        RESTOptions['makeRequest']
-      >)
-    : DefaultRestOptions.makeRequest(url, init);
 
 /**
  * Keeps only guilds, channels, roles and its own user in memory. Uses as many shards as Discord recommends: one for up

@@ -1,7 +1,6 @@
-import { DiscordAPIError, RateLimitError, type RESTOptions } from 'discord.js';
+import { DefaultRestOptions, DiscordAPIError, RateLimitError, type RESTOptions } from 'discord.js';
 import { SECOND } from '../domain/clock.ts';
 import type { SendOutcome } from '../domain/sender.ts';
-import { makeRequest } from './client.ts';
 
 /** JSON codes of a 403 that concern one channel or guild. */
 const FORBIDDEN = new Set<unknown>([50001, 50009, 50013, 50083, 50095, 160005, 50024]);
@@ -19,6 +18,17 @@ class Misread extends Error {
     this.outcome = outcome;
   }
 }
+
+/**
+ * Uses Node's `fetch` for a request with a file: on this Node version the library does not accept the form data that it
+ * builds itself. Follows no redirects, because they would drop the message.
+ */
+export const makeRequest: RESTOptions['makeRequest'] = (url, init) =>
+  init.body instanceof FormData
+    ? (fetch(url, { ...(init as unknown as RequestInit), redirect: 'manual' }) as unknown as ReturnType<
+        RESTOptions['makeRequest']
+      >)
+    : DefaultRestOptions.makeRequest(url, init);
 
 /**
  * Reads a whole response within the request's time limit. The library counts every page below 400 as a success, waits

@@ -30,6 +30,8 @@ const UNSEEN = /\p{Cf}/gu;
 
 /** An address in a text, where it stands alone: in a hash there are 40 digits as well. */
 const WITHIN = /(?<![0-9a-z])0x[0-9a-f]{40}(?![0-9a-z])/gi;
+/** The name or number of a chain, before an address. */
+const PREFIX = /(?<![\p{L}\d-])(?:eip155:(?<id>\d{1,15})(?:\/[a-z\d-]+)?|(?<name>[a-z][a-z\d-]*)):(?:pay-)?$/iu;
 /** Base58 and Bech32, which Solana, Tron, Bitcoin and Cosmos use. */
 const FOREIGN = /^(?![0-9a-fA-F]+$)(?:[1-9A-HJ-NP-Za-km-z]{32,44}|[a-z]{2,12}1[02-9ac-hj-np-z]{38,})$/;
 
@@ -65,9 +67,7 @@ export function chainsIn(text: string): number[] {
 
 function chainNamed(text: string, at: number, length: number): number | null {
   const after = /^@(0x[\da-f]{1,12}|\d{1,15})(?![\da-z])/i.exec(text.slice(at + length))?.[1];
-  const before = /(?<![\p{L}\d-])(?:eip155:(?<id>\d{1,15})(?:\/[a-z\d-]+)?|(?<name>[a-z][a-z\d-]*)):(?:pay-)?$/iu.exec(
-    text.slice(0, at),
-  );
+  const before = PREFIX.exec(text.slice(0, at));
   const number = after ?? before?.groups?.id;
   if (number !== undefined) return Number(number);
   const { name } = before?.groups ?? {};
@@ -113,7 +113,6 @@ export interface ListedAddress {
   chainId: number | null;
 }
 
-const PREFIX = /(?<![\p{L}\d-])(?<name>eip155:\d{1,15}(?:\/[a-z\d-]+)?|[a-z][a-z\d-]*):(?:pay-)?$/iu;
 const IN_LINK = /(?:https?:\/\/|ethereum:)\S*$/i;
 /** Such as `#tokentxns`. */
 const REST_OF_LINK = /^[^\s,;|()[\]<>"'`]*/;
@@ -128,8 +127,8 @@ const AROUND =
 /** `isMarked`: a sign or a link separates the name from the address. */
 function nameBefore(before: string): { name: string; isMarked: boolean } {
   const unlinked = before.replace(/https?:\/\/\S*$/i, '');
-  const bare = unlinked.replace(PREFIX, (whole, name: string) =>
-    /^(eip155:.+|ethereum)$/i.test(name) || chainOf(name) !== undefined ? '' : whole,
+  const bare = unlinked.replace(PREFIX, (whole, id?: string, name = '') =>
+    id !== undefined || /^ethereum$/i.test(name) || chainOf(name) !== undefined ? '' : whole,
   );
   const linked = /\[([^[\]]*)\]\($/.exec(bare)?.[1];
   const text = bare.replace(MARKUP, '');

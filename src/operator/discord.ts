@@ -1,6 +1,6 @@
 import { REST } from 'discord.js';
 import { commands, commandsFor } from '../../commands/index.ts';
-import { makeRequest } from '../discord/client.ts';
+import { makeRequest } from '../discord/outcome.ts';
 import { registerCommands } from '../discord/register.ts';
 import { reasonOf } from '../errors.ts';
 

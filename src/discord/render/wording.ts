@@ -128,10 +128,12 @@ export function assetName(transfer: AssetWords, context: RenderContext): string 
 export function worthOfAll(alerts: readonly Alert[], { t, language }: RenderContext): string[] {
   const sum = sumOfWorth(alerts.map(({ transfer, count }) => worthOf(transfer, count)));
   if (sum !== null) return sum === 0n ? [] : [writeWorth(inDollars(sum), language)];
-  const isAsked = ({ transfer, matches }: Alert) =>
-    transfer.price === null &&
-    matches.some((match) => (match.minimumUsd ?? (match.mention === null ? null : match.mentionMinimumUsd)) !== null);
-  return alerts.some(isAsked) ? [t('alert.unknownPrice')] : [];
+  for (const { transfer, matches } of alerts) {
+    if (transfer.price !== null) continue;
+    for (const { minimumUsd, mention, mentionMinimumUsd } of matches)
+      if (minimumUsd !== null || (mention !== null && mentionMinimumUsd !== null)) return [t('alert.unknownPrice')];
+  }
+  return [];
 }
 
 export function worthLine(
