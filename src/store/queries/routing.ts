@@ -38,13 +38,13 @@ export const routing: QueriesOf<Routing> = {
     const seen = await seenTransfers(sql, queries);
     const { aliases, found } = await otherForms(sql, queries, new Set(seen.keys()));
     const transfers = new Map([...seen, ...found]);
-    const known = await readScopes(sql, queries);
+    const scopeRows = await readScopes(sql, queries);
     const isKnown = (key: string) => transfers.has(key) || aliases.has(key);
-    const { watched, covered, observed } = await watchedTransfers(sql, queries, isKnown, known);
+    const { watched, covered, observed } = await watchedTransfers(sql, queries, isKnown, scopeRows);
     const nativeSymbols = new Map<number, string>();
     const compared = new Map<number, CheckProgress>();
     const scopes: RoutingContext['scopes'] = [];
-    for (const { nativeSymbol, compared: progress, ...scope } of known) {
+    for (const { nativeSymbol, compared: progress, ...scope } of scopeRows) {
       scopes.push(scope);
       if (nativeSymbol !== null) nativeSymbols.set(scope.network, nativeSymbol);
       if (progress !== null) compared.set(scope.network, progress);
