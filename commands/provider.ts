@@ -3,7 +3,7 @@ import { isLinkable } from '../src/domain/text.ts';
 import { UserError } from '../src/errors.ts';
 import type { Translate } from '../src/languages/index.ts';
 import type { Discovery, ProviderQuery } from '../src/upstream/discovery.ts';
-import { groupProviders, linksOf, namesIn, offerProviders, sectionOf } from './provider/show.ts';
+import { CHOICES_MS, groupProviders, linksOf, namesIn, offerProviders, sectionOf } from './provider/show.ts';
 import { linkButton, pager, rows } from './shared/components.ts';
 import { integer, same, text, withSubcommands } from './shared/define.ts';
 import { explain, notConfigured } from './shared/failure.ts';
@@ -16,8 +16,6 @@ import { choicesWith, suggestionError } from './shared/suggestions.ts';
 const NETWORK_OPTION = networkOption('The network whose directory is searched (default: the first)');
 
 const PER_PAGE = 5;
-/** After this, the last known or the specified categories are offered. */
-const CHOICES_MS = 1_000;
 const CATEGORY = /^[\w-]{1,50}$/;
 
 const keyOf = (typed: string | null, keys: readonly string[]): string =>
@@ -50,15 +48,16 @@ export const provider = perNetwork<Command<Context>>({
   }),
   public: true,
   anywhere: true,
-  async autocomplete(interaction, { after, t, ...context }) {
+  async autocomplete(interaction, context) {
     const discovery = ofNetwork(context);
     if (!discovery) return [];
+    const typed = interaction.options.getFocused();
     const { keys } = await discovery.categories(CHOICES_MS);
     if (interaction.options.getFocused(true).name === 'provider') {
       const category = keyOf(interaction.options.getString('category'), keys);
-      return keys.includes(category) ? offerProviders(interaction, category, { discovery, after, t }, CHOICES_MS) : [];
+      return keys.includes(category) ? offerProviders(typed, category, discovery, context) : [];
     }
-    return choicesWith(interaction.options.getFocused(), same(...keys));
+    return choicesWith(typed, same(...keys));
   },
   buttons: {
     page: {

@@ -1,11 +1,12 @@
 import type { APIButtonComponent } from 'discord.js';
-import type { AutocompleteUse, Choice } from '../../src/discord/command.ts';
-import { type Clock, inTime } from '../../src/domain/clock.ts';
+import type { Choice } from '../../src/discord/command.ts';
+import { inTime } from '../../src/domain/clock.ts';
 import { isLinkable, isolate, looksLikeLink, plainText } from '../../src/domain/text.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import type { Discovery, ProviderRow } from '../../src/upstream/discovery.ts';
 import { linkButton } from '../shared/components.ts';
 import { thirdPartyName, thirdPartyText } from '../shared/reply.ts';
+import type { Context } from '../shared/services.ts';
 import { choicesWith } from '../shared/suggestions.ts';
 
 export interface Provider {
@@ -18,20 +19,17 @@ const PLACED = new Set(
 );
 /** Maximum characters of a provider's section: about a fifth of what fits into an embed. */
 const MAX_SECTION = 740;
+/** After this, the last known or the specified categories are offered, and no providers. */
+export const CHOICES_MS = 1_000;
 const MAX_ACTIONS = 50;
 const MAX_ACTION = 2_000;
 const LINK = /\[([^\]]{0,200})\]\(([^)]{1,700})\)/g;
 
+const nameOf = ({ columns }: ProviderRow): string => columns.provider ?? columns.name ?? columns.slug ?? '';
+
 export function groupProviders(rows: readonly ProviderRow[]): Provider[] {
-  const groups = new Map<string, Provider>();
-  for (const row of rows) {
-    const name = row.columns.provider ?? row.columns.name ?? row.columns.slug ?? '';
-    const key = name.toLowerCase();
-    const group = groups.get(key) ?? { name, rows: [] };
-    group.rows.push(row);
-    groups.set(key, group);
-  }
-  return [...groups.values()];
+  const groups = Map.groupBy(rows, (row) => nameOf(row).toLowerCase());
+  return [...groups.values()].map((group) => ({ name: nameOf(group[0]!), rows: group }));
 }
 
 export function sectionOf(t: Translate, { name, rows }: Provider, number: number): string[] {
@@ -140,19 +138,16 @@ function choiceName(names: string, t: Translate): string {
 
 /** Each choice repeats the names that were typed before it. What is too long for a choice can still be typed. */
 export async function offerProviders(
-  interaction: AutocompleteUse,
+  typed: string,
   category: string,
-  { discovery, after, t }: { discovery: Discovery; after: Clock['after']; t: Translate },
-  withinMs: number,
+  discovery: Discovery,
+  context: Context,
 ): Promise<Choice[]> {
-  const typed = interaction.options.getFocused();
   const before = typed.slice(0, typed.lastIndexOf(',') + 1).trim();
   const last = typed.slice(typed.lastIndexOf(',') + 1);
-  const names = (await inTime(providerNames(category, discovery), withinMs, { after })) ?? [];
+  const names = (await inTime(providerNames(category, discovery), CHOICES_MS, context)) ?? [];
   const prefix = before === '' ? '' : `${before} `;
   const values = names.map((name) => `${prefix}${name}`).filter(({ length }) => length <= MAX_VALUE);
-  return choicesWith(
-    last,
-    values.map((value) => ({ name: choiceName(value, t), value })),
-  );
+  const choices = values.map((value) => ({ name: choiceName(value, context.t), value }));
+  return choicesWith(last, choices);
 }
