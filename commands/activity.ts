@@ -2,15 +2,7 @@ import type { Button, Command, Reply } from '../src/discord/command.ts';
 import { type AddressText, shortAddress } from '../src/domain/address.ts';
 import { DAY } from '../src/domain/clock.ts';
 import { UserError } from '../src/errors.ts';
-import {
-  type ActivityRequest,
-  PERIODS,
-  type PeriodName,
-  periodOf,
-  readActivityFile,
-  readBalances,
-  report,
-} from './activity/report.ts';
+import { type ActivityRequest, PERIODS, periodOf, readActivityFile, readBalances, report } from './activity/report.ts';
 import { hiddenFrom, visibleTo } from './shared/channels.ts';
 import { choice, define, lookedUp } from './shared/define.ts';
 import { namesByAddress, readAddress, titleName } from './shared/names.ts';
@@ -19,17 +11,7 @@ import { fullAddress } from './shared/reply.ts';
 import type { Context } from './shared/services.ts';
 import { addressChoice, choicesWith } from './shared/suggestions.ts';
 
-const PERIOD_NAMES: Record<PeriodName, string> = {
-  '24h': 'last 24 hours',
-  '7d': 'last 7 days',
-  '30d': 'last 30 days',
-};
-
-interface Asked {
-  address: string;
-  period: PeriodName;
-  network: number | null;
-}
+type Asked = Pick<ActivityRequest, 'period' | 'network'> & { address: string };
 
 const askedBy = ([period, address = '', network = '']: string[]): Asked => ({
   address,
@@ -64,7 +46,7 @@ export const activity = {
     choice(
       'period',
       'How far back (default: 7 days)',
-      Object.entries(PERIOD_NAMES).map(([value, name]) => ({ name, value })),
+      Object.entries(PERIODS).map(([value, { name }]) => ({ name, value })),
     ),
     networkOption('Only on this network (default: every network)'),
   ]),
@@ -109,7 +91,7 @@ async function requestFor(asked: Asked, context: Context): Promise<ActivityReque
   if (name === undefined) throw new UserError(t('activity.notWatched', { address: fullAddress(address, settings) }));
   const { guildId } = interaction;
   const until = now();
-  const since = until - PERIODS[period] * DAY;
+  const since = until - PERIODS[period].days * DAY;
   // Includes channels that its subscriptions were moved from.
   const postedIn = await context.guildQueue.run(guildId, 'read', () =>
     context.history.activityChannels({ guildId, address, since, until }),

@@ -41,9 +41,12 @@ const MAX_BALANCE_ASSETS = 6;
 /** The latest ones: somebody waits for the reply. */
 const MAX_TRANSFERS = 100_000;
 
-/** In days. */
-export const PERIODS = { '24h': 1, '7d': 7, '30d': 30 };
-export type PeriodName = keyof typeof PERIODS;
+export const PERIODS = {
+  '24h': { days: 1, name: 'last 24 hours' },
+  '7d': { days: 7, name: 'last 7 days' },
+  '30d': { days: 30, name: 'last 30 days' },
+};
+type PeriodName = keyof typeof PERIODS;
 
 export interface ActivityRequest extends ActivityQuery {
   /** Safe for Discord. */
