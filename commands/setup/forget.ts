@@ -19,7 +19,7 @@ export async function askToErase(interaction: CommandUse, { t, metrics, now }: C
     [t('setup.forget.meaning'), t('setup.forget.export')],
     [t('setup.forget.yes'), `setup:erase:${now()}`],
     [t('setup.forget.no'), 'setup:spare'],
-    [{ name: t('setup.forget.what'), value: what.join('\n') }],
+    { fields: [{ name: t('setup.forget.what'), value: what.join('\n') }] },
   );
 }
 

@@ -3,7 +3,6 @@ import {
   type APIActionRowComponent,
   type APIButtonComponent,
   type APIEmbedField,
-  type APIModalInteractionResponseCallbackData,
   type APISelectMenuOption,
   type APIStringSelectComponent,
   type APITextInputComponent,
@@ -11,7 +10,7 @@ import {
   ComponentType,
   TextInputStyle,
 } from 'discord.js';
-import type { Reply } from '../../src/discord/command.ts';
+import type { FormData, Reply } from '../../src/discord/command.ts';
 import { cutTo } from '../../src/domain/text.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { embedReply } from './reply.ts';
@@ -78,7 +77,7 @@ export function textField(
   label: string,
   description: string,
   input: Pick<APITextInputComponent, 'max_length' | 'required' | 'value'>,
-): APIModalInteractionResponseCallbackData['components'][number] {
+): FormData['components'][number] {
   return {
     type: ComponentType.Label,
     label,
@@ -90,13 +89,14 @@ export function textField(
 /** A short hash for custom IDs: shows whether the value is still the one in the question, without revealing it. */
 export const fingerprint = (text: string): string => hash('sha256', text).slice(0, 16);
 
+/** `warn`: nothing is lost. */
 export function question(
   title: string,
   lines: readonly (string | null)[],
   yes: [label: string, customId: string],
   no: [label: string, customId: string],
-  fields?: APIEmbedField[],
+  { tone = 'danger', fields = [] }: { tone?: 'warn' | 'danger'; fields?: APIEmbedField[] } = {},
 ): Reply {
-  const components = [row(button(...yes, ButtonStyle.Danger), button(...no))];
-  return embedReply('danger', title, lines, { components, ...(fields && { fields }) });
+  const style = tone === 'danger' ? ButtonStyle.Danger : ButtonStyle.Success;
+  return embedReply(tone, title, lines, { fields, components: [row(button(...yes, style), button(...no))] });
 }

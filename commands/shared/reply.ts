@@ -33,19 +33,28 @@ export function embedReply(
 }
 
 export function asManyAsFit(lines: readonly string[], max = MAX_FIELD_TEXT): string {
-  const kept: string[] = [];
-  let length = 0;
-  for (const line of lines) {
-    if (length + line.length + 1 > max) return `${kept.join('\n')}\n… +${lines.length - kept.length}`;
-    kept.push(line);
-    length += line.length + 1;
-  }
-  return kept.join('\n');
+  const count = countFitting(lines, max);
+  return [...lines.slice(0, count), ...(count < lines.length ? [`… +${lines.length - count}`] : [])].join('\n');
+}
+
+/** How many of these fit into `max` characters, each with a separator behind it. */
+function countFitting(parts: readonly string[], max: number): number {
+  let room = max;
+  const end = parts.findIndex(({ length }) => {
+    room -= length + 1;
+    return room < 0;
+  });
+  return end === -1 ? parts.length : end;
 }
 
 export function firstOf<T>(t: Translate, all: readonly T[], max: number, show: (one: T) => string): string[] {
   const more = all.length > max ? [t('reply.more', { count: all.length - max })] : [];
   return [...all.slice(0, max).map(show), ...more];
+}
+
+/** The first of a list below its heading; empty if the list is. */
+export function headed<T>(t: Translate, heading: string, all: readonly T[], max: number, show: (one: T) => string) {
+  return all.length === 0 ? [] : [heading, ...firstOf(t, all, max, show)];
 }
 
 /** One page of a list that is not empty: the requested one, counted from 0, or the nearest existing one. */
@@ -104,18 +113,9 @@ export function readTyped<Value>(read: () => Value, typed: string, t: Translate)
 
 /** A third party's text in inline code: each word made harmless, 🔗 for links, at most `max` characters. */
 export function thirdPartyText(text: string, max: number): string {
-  const words: string[] = [];
-  let length = 0;
-  for (const word of text.slice(0, 2_000).split(/\s+/u)) {
-    const plain = looksLikeLink(word) ? '🔗' : plainText(word);
-    if (plain === null) continue;
-    length += plain.length + 1;
-    if (length > max) {
-      words.push('…');
-      break;
-    }
-    words.push(plain);
-  }
-  const shown = words.join(' ').replaceAll('`', 'ˋ');
+  const all = text.slice(0, 2_000).split(/\s+/u);
+  const words = all.flatMap((word) => (looksLikeLink(word) ? '🔗' : (plainText(word) ?? [])));
+  const count = countFitting(words, max);
+  const shown = [...words.slice(0, count), ...(count < words.length ? ['…'] : [])].join(' ').replaceAll('`', 'ˋ');
   return shown ? isolate(`\`${shown}\``) : '';
 }

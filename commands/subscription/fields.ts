@@ -1,14 +1,7 @@
 import type { APIApplicationCommandOptionChoice } from 'discord.js';
 import type { Asset } from '../../src/domain/address.ts';
 import { amountOfToken, typedAmount } from '../../src/domain/amount.ts';
-import {
-  type Choices,
-  DEFAULT_CHOICES,
-  DEFAULT_FILTERS,
-  type Filters,
-  type KindFilter,
-  type Subscription,
-} from '../../src/domain/subscription.ts';
+import { type Choices, DEFAULT_CHOICES, type Filters, type Subscription } from '../../src/domain/subscription.ts';
 import { halfWidth } from '../../src/domain/text.ts';
 import { ifRefused, UserError } from '../../src/errors.ts';
 import type { English } from '../../src/languages/english.ts';
@@ -76,7 +69,7 @@ const flag = (option: Option, about?: string) =>
   ({ ...FORMATS.yesOrNo, option, kind: 'flag', ...(about && { about }) }) as const;
 
 const DIRECTIONS = same('any', 'incoming', 'outgoing');
-const KINDS: NamedValue<KindFilter>[] = [
+const KINDS: NamedValue<Choices['kind']>[] = [
   { name: 'any', value: 'any' },
   { name: 'native coin', value: 'native' },
   { name: 'ERC-20 tokens', value: 'erc20' },
@@ -159,7 +152,7 @@ export function readChoices<Before extends Choices>(typed: Input, before: Before
   const ping = readPair('mention-minimum', input, reading);
   const ownText: Input = (option) => (option === 'mention-minimum' && ping ? ping.amount : split(option));
   // In one order, which the audit log keeps.
-  const after = { ...DEFAULT_CHOICES, ...before, filters: { ...DEFAULT_FILTERS, ...before.filters } };
+  const after = { ...DEFAULT_CHOICES, ...before, filters: { ...DEFAULT_CHOICES.filters, ...before.filters } };
   for (const key of KEYS) Object.assign(key in after.filters ? after.filters : after, readField(key, ownText, reading));
   checkTogether(after, reading);
   if (ping) checkPing(ping, after, reading);

@@ -1,12 +1,6 @@
 import { ButtonStyle } from 'discord.js';
 import type { Button, Menu, Reply } from '../../src/discord/command.ts';
-import {
-  type AddressFault,
-  type AddressText,
-  addressList,
-  checksumAddress,
-  parseWatchable,
-} from '../../src/domain/address.ts';
+import { type AddressText, addressList, checksumAddress, parseWatchable } from '../../src/domain/address.ts';
 import { nameKey, type Questions } from '../../src/domain/guild.ts';
 import { addressesOf, type Choices, DEFAULT_CHOICES, type Subscription } from '../../src/domain/subscription.ts';
 import { cutTo } from '../../src/domain/text.ts';
@@ -15,10 +9,10 @@ import type { Translate } from '../../src/languages/index.ts';
 import { outsideLine } from '../shared/channels.ts';
 import { button, MAX_MENU_OPTIONS, menuRow, row, rows } from '../shared/components.ts';
 import { lookAlikeLines, lookAlikes } from '../shared/look-alike.ts';
-import { faultText, namedAddress, nameOrNull, namesByAddress } from '../shared/names.ts';
+import { faultText, namedAddress, nameOrNull, namesByAddress, type Pasted } from '../shared/names.ts';
 import { nextStep } from '../shared/next-step.ts';
 import { ask, takeConfirmation } from '../shared/records.ts';
-import { embedReply, firstOf, fullAddress } from '../shared/reply.ts';
+import { embedReply, firstOf, fullAddress, headed } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
 import { tokenBook } from '../shared/tokens.ts';
 import { summary } from './describe.ts';
@@ -42,7 +36,7 @@ const NO_ADDRESS = /(?<![\da-z@])0x(?![\da-f]{40}(?![\da-z]))(?:[\da-f]+|[\da-z]
 
 export function findAddresses(text: string, isList: boolean, t: Translate) {
   const entries = new Map<AddressText, string | null>();
-  const refused: { text: string; fault: AddressFault }[] = [];
+  const refused: Pasted['wrong'] = [];
   const taken = new Set<string>();
   // One that is cut must not go unnoticed, nor become the name of another.
   const wrong = (isList && text.match(NO_ADDRESS)) || [];
@@ -93,8 +87,7 @@ export async function offerGroup(
   const unnamed = called.filter(isTaken).length;
   const shown = ({ address }: Entry) => `-# ${fullAddress(address, settings)}`;
   const lines = [
-    ...(known.length > 0 ? [`**${t('watch.known', { count: known.length })}**`] : []),
-    ...firstOf(t, known, MAX_SHOWN, shown),
+    ...headed(t, `**${t('watch.known', { count: known.length })}**`, known, MAX_SHOWN, shown),
     ...refusedLines(refused, t),
     ...(unnamed > 0 ? [t('subscription.import.unnamed', { count: unnamed })] : []),
     ...(beyond > 0 ? [`⚠️ ${t(forum ? 'watch.beyondForum' : 'watch.beyond', { count: beyond, max })}`] : []),
@@ -194,7 +187,7 @@ async function watchAll(asked: Questions[typeof GROUP], entries: readonly Entry[
   const alike = await lookAlikes(addresses, context);
   const names = await namesByAddress(guildId, context);
   const group = (those: Entry[], heading: string) =>
-    those.length === 0 ? [] : [`**${heading}**`, ...firstOf(t, those, MAX_SHOWN, (entry) => `-# ${show(entry)}`)];
+    headed(t, `**${heading}**`, those, MAX_SHOWN, (entry) => `-# ${show(entry)}`);
   const lines = [
     ...firstOf(t, added, MAX_SHOWN, ({ address }) => namedAddress(names.get(address), address, settings)),
     ...lookAlikeLines(alike, context),
@@ -215,7 +208,7 @@ async function watchAll(asked: Questions[typeof GROUP], entries: readonly Entry[
   });
 }
 
-function refusedLines(refused: ReturnType<typeof findAddresses>['refused'], t: Translate): string[] {
+function refusedLines(refused: Pasted['wrong'], t: Translate): string[] {
   if (refused.length === 0) return [];
   const lines = refused
     .slice(0, 5)

@@ -1,4 +1,4 @@
-import { ButtonStyle, ChannelType } from 'discord.js';
+import { ChannelType } from 'discord.js';
 import type { Button, CommandUse, Reply } from '../../src/discord/command.ts';
 import { MAX_LABELS, type Questions } from '../../src/domain/guild.ts';
 import { chainTitle } from '../../src/domain/network.ts';
@@ -7,13 +7,13 @@ import { KIB } from '../../src/domain/units.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { hiddenFrom } from '../shared/channels.ts';
-import { button, row, rows } from '../shared/components.ts';
+import { question, rows } from '../shared/components.ts';
 import { lookAlikeLines, lookAlikes } from '../shared/look-alike.ts';
-import { boldName, nameOf } from '../shared/names.ts';
+import { boldName, nameOf, namesByAddress } from '../shared/names.ts';
 import { hasNode, networkLine, titleOf } from '../shared/networks.ts';
 import { nextStep } from '../shared/next-step.ts';
 import { ask, record, takeConfirmation } from '../shared/records.ts';
-import { addressInCode, embedReply, firstOf, listInCode, quoted } from '../shared/reply.ts';
+import { addressInCode, embedReply, firstOf, headed, listInCode, quoted } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
 import { noTokenLines, tokenBook } from '../shared/tokens.ts';
 import { countsDollars, differing, MAX_IMPORT_BYTES } from './file.ts';
@@ -51,10 +51,6 @@ export async function importFile(interaction: CommandUse, context: Context): Pro
   }
   const proposed: ProposedImport = { added, changed, labels };
   const id = await ask(context, IMPORT, proposed);
-  const buttons = row(
-    button(t('subscription.import.yes'), `subscription:import:${id}`, ButtonStyle.Success),
-    button(t('subscription.import.no'), `subscription:discard:${id}`),
-  );
   const named = new Set([...added, ...labels].map(({ address }) => address));
   const alike = lookAlikeLines(await lookAlikes([...named], context), context);
   const changes = chosen.map(({ change }) => change);
@@ -72,7 +68,13 @@ export async function importFile(interaction: CommandUse, context: Context): Pro
     ...notes,
     t('subscription.import.stays'),
   ];
-  return embedReply('warn', t('subscription.import.title'), lines, { components: [buttons] });
+  return question(
+    t('subscription.import.title'),
+    lines,
+    [t('subscription.import.yes'), `subscription:import:${id}`],
+    [t('subscription.import.no'), `subscription:discard:${id}`],
+    { tone: 'warn' },
+  );
 }
 
 export const importButton: Button<Context> = {
@@ -142,11 +144,9 @@ async function readCurrent(context: Context): Promise<CurrentState> {
   // A file may name any channel. Among those without subscriptions, only private threads need more than permissions.
   const threads = guild?.channels.cache.filter(({ type }) => type === ChannelType.PrivateThread).keys() ?? [];
   const channels = [...subscriptions.map(({ channelId }) => channelId), ...threads];
-  const labels = await context.labels.list(guildId);
-  const names = new Map(labels.map(({ address, name }) => [address, name]));
+  const names = await namesByAddress(guildId, context);
   return {
     subscriptions: new Map(subscriptions.map((subscription) => [subscriptionKey(subscription), subscription])),
-    labels,
     names,
     tokens: await tokenBook(context, names),
     hidden: await hiddenFrom(context.interaction, channels, context),
@@ -166,10 +166,8 @@ function preview(
   { subscriptions }: CurrentState,
   { t, settings }: Context,
 ): string[] {
-  const part = <Entry>(entries: Entry[], heading: string, show: (entry: Entry) => string): string[] => {
-    if (entries.length === 0) return [];
-    return [`**${heading}**`, ...firstOf(t, entries, MAX_ROWS, (entry) => `- ${show(entry)}`)];
-  };
+  const part = <Entry>(entries: Entry[], heading: string, show: (entry: Entry) => string): string[] =>
+    headed(t, `**${heading}**`, entries, MAX_ROWS, (entry) => `- ${show(entry)}`);
   return [
     ...part(
       added,

@@ -1,13 +1,7 @@
-import {
-  type APIModalInteractionResponseCallbackData,
-  ButtonStyle,
-  ComponentType,
-  SelectMenuDefaultValueType,
-  TextInputStyle,
-} from 'discord.js';
-import type { Button, Form, FormOpener, FormUse, Reply } from '../../src/discord/command.ts';
+import { ComponentType, SelectMenuDefaultValueType, TextInputStyle } from 'discord.js';
+import type { Button, Form, FormData, FormOpener, FormUse, Reply } from '../../src/discord/command.ts';
 import type { Choices, Subscription } from '../../src/domain/subscription.ts';
-import { type ButtonRow, button, row, rows } from '../shared/components.ts';
+import { type ButtonRow, button, question, row, rows } from '../shared/components.ts';
 import { nameOf } from '../shared/names.ts';
 import { hasNode } from '../shared/networks.ts';
 import { coverageWarning } from '../shared/next-step.ts';
@@ -23,7 +17,7 @@ import { seenOne } from './find.ts';
 import { readingOf } from './options.ts';
 import { onlyChanged, save } from './save.ts';
 
-type Part = APIModalInteractionResponseCallbackData['components'][number];
+type Part = FormData['components'][number];
 type Input = Extract<Part, { type: ComponentType.Label }>['component'];
 
 const INCLUDE = { option: 'include', kind: 'flags', flags: FLAGS } as const;
@@ -40,11 +34,7 @@ export const FORMS = {
 
 export type FormName = keyof typeof FORMS;
 
-function formOf(
-  name: FormName,
-  choices: Choices & Pick<Subscription, 'id' | 'network'>,
-  context: Context,
-): APIModalInteractionResponseCallbackData {
+function formOf(name: FormName, choices: Subscription, context: Context): FormData {
   const { t, settings } = context;
   const isOffered = ({ option }: Control) =>
     option.endsWith('-usd')
@@ -172,15 +162,13 @@ const submitting = (name: FormName): Form<Context> => ({
       ...(await noTokenLines({ ...change, network: after.network }, context)),
       t('subscription.panel.changes', { options: differing(before, after).map(called).join(' · ') }),
     ];
-    return embedReply('warn', t('subscription.panel.ask', { name: nameOf(before) }), lines, {
-      fields: [await dryRunField(after, context)],
-      components: [
-        row(
-          button(t('subscription.panel.save'), `subscription:save:${entry}`, ButtonStyle.Success),
-          button(t('subscription.panel.cancel'), `subscription:revert:${entry}`),
-        ),
-      ],
-    });
+    return question(
+      t('subscription.panel.ask', { name: nameOf(before) }),
+      lines,
+      [t('subscription.panel.save'), `subscription:save:${entry}`],
+      [t('subscription.panel.cancel'), `subscription:revert:${entry}`],
+      { tone: 'warn', fields: [await dryRunField(after, context)] },
+    );
   },
 });
 

@@ -1,11 +1,11 @@
 import type { GuildBasedChannel } from 'discord.js';
 import type { AddressText } from '../../src/domain/address.ts';
-import { type Label, MAX_LABELS, nameKey } from '../../src/domain/guild.ts';
+import { MAX_LABELS, nameKey } from '../../src/domain/guild.ts';
 import type { ImportedSubscription } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { TARGET_TYPES } from '../shared/channels.ts';
-import { boldName, notNamed } from '../shared/names.ts';
+import { boldName, type Names, notNamed } from '../shared/names.ts';
 import { quoted, withInput } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
 
@@ -38,13 +38,13 @@ export function keepNames(changed: readonly ImportedSubscription[], names: FileN
 export function findNameFaults(
   names: FileNames,
   changed: readonly ImportedSubscription[],
-  labels: readonly Label[],
+  known: Names,
   context: Context,
 ): Fault[] {
   const faults: Fault[] = [];
   const gone = new Set(changed.flatMap(({ address, change }) => (change.label === null ? [address] : [])));
-  const stay = labels.filter(({ address }) => !gone.has(address) && !names.has(address));
-  const owners = new Map(stay.map(({ address, name }) => [nameKey(name), address]));
+  const stay = [...known].filter(([address]) => !gone.has(address) && !names.has(address));
+  const owners = new Map(stay.map(([address, name]) => [nameKey(name), address]));
   for (const [address, { name, line }] of names) {
     const owner = owners.get(nameKey(name));
     if (owner !== undefined) {

@@ -1,6 +1,6 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { type AddressText, chainsIn, parseAddress, parseWatchable } from '../../src/domain/address.ts';
-import { type Label, nameKey } from '../../src/domain/guild.ts';
+import { nameKey } from '../../src/domain/guild.ts';
 import { chainOf } from '../../src/domain/network.ts';
 import { type ImportedSubscription, isMuted, type Subscription } from '../../src/domain/subscription.ts';
 import { subscriptionKey } from '../../src/domain/subscription-limits.ts';
@@ -12,7 +12,7 @@ import { hasSeveral, isElsewhere, NETWORK, typedNetwork } from '../shared/networ
 import { fullAddress, readTyped, withInput } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
 import type { TokenBook } from '../shared/tokens.ts';
-import type { Input } from './field-values.ts';
+import type { Input, Reading } from './field-values.ts';
 import { DEFAULT_KEPT, type Kept, readChoices } from './fields.ts';
 import { columnsFor } from './file.ts';
 import { addName, channelReader, type Fault, type FileNames, findNameFaults, keepNames } from './plan-names.ts';
@@ -37,17 +37,10 @@ export type Plan = ReturnType<typeof emptyPlan>;
 export interface CurrentState {
   /** By their keys. */
   subscriptions: ReadonlyMap<string, Subscription>;
-  labels: Label[];
   names: Names;
   tokens: TokenBook;
   hidden: ReadonlySet<string>;
 }
-
-const AS_IN_FILE = {
-  called: (column: string) => column,
-  kindName: (kind: string) => kind,
-  language: null,
-};
 
 /** Rows that are read before other events are handled. */
 const ROWS_PER_TURN = 500;
@@ -64,7 +57,11 @@ export async function planImport(text: string, current: CurrentState, context: C
   const readChannel = channelReader(context);
   // Another program's list is taken as far as it can be.
   const isOurs = read.columns.some((name) => name !== null && !['address', 'label', 'chain', NETWORK].includes(name));
-  const baseline = { readChannel, current, context, isOurs };
+  const { guildId, settings } = context;
+  const { tokens, names: known } = current;
+  const inFile = { called: (column: string) => column, kindName: (kind: string) => kind, language: null };
+  const reading = { t, guildId, tokens, names: known, hasPrices: settings.hasPrices, ...inFile };
+  const baseline = { readChannel, current, reading, context, isOurs };
   const { plan, names } = await planRows(plain ?? rows, read.columns, baseline);
   plan.foreign = read.foreign;
   const { maxSubscriptions } = context.settings;
@@ -73,7 +70,7 @@ export async function planImport(text: string, current: CurrentState, context: C
   }
   const changed = keepNames(plan.changed, names);
   const unchanged = plan.unchanged + plan.changed.length - changed.length;
-  const errors = [...plan.errors, ...findNameFaults(names, changed, current.labels, context)];
+  const errors = [...plan.errors, ...findNameFaults(names, changed, current.names, context)];
   return { ...plan, changed, unchanged, errors };
 }
 
@@ -82,6 +79,7 @@ const onlyFault = (line: number, text: string): Plan => ({ ...emptyPlan(), error
 interface Baseline {
   readChannel: ReturnType<typeof channelReader>;
   current: CurrentState;
+  reading: Reading;
   context: Context;
   /** Every row must be right; in another program's list, some are left out. */
   isOurs: boolean;
@@ -208,8 +206,8 @@ function otherLabel(
   if (text === '') return null;
   const name = nameOrNull(text, context.t);
   if (name === null) return null;
-  const book = [...current.labels, ...[...names].map(([owner, named]) => ({ address: owner, name: named.name }))];
-  return book.some((label) => label.address !== address && nameKey(label.name) === nameKey(name)) ? null : name;
+  const book = [...current.names, ...[...names].map(([owner, named]) => [owner, named.name] as const)];
+  return book.some(([owner, taken]) => owner !== address && nameKey(taken) === nameKey(name)) ? null : name;
 }
 
 function typeOf(input: Input, t: Translate): 'label' | 'subscription' {
@@ -235,7 +233,7 @@ function readSubscription(
     network,
   }: ReturnType<Baseline['readChannel']> & Pick<Subscription, 'address' | 'network'>,
   input: Input,
-  { current, context }: Baseline,
+  { current, reading, context }: Baseline,
 ): { isNew: boolean; name: string | null; row: ImportedSubscription } {
   const { interaction, t } = context;
   const found = current.subscriptions.get(subscriptionKey({ address, channelId, network }));
@@ -246,10 +244,6 @@ function readSubscription(
   if (!before && !picked)
     throw withInput(new UserError(t('subscription.import.channel')), input('channel') || `<#${channelId}>`, t);
   if (!before) checkKnown(channelId, picked, context);
-  const { hasPrices } = context.settings;
-  const { guildId } = interaction;
-  const { tokens, names } = current;
-  const reading = { t, guildId, tokens, names, hasPrices, ...AS_IN_FILE };
   const kept = readChoices<Kept>(input, before ?? DEFAULT_KEPT, reading);
   if (kept.mention !== null && kept.mention !== before?.mention && !interaction.guild?.roles.cache.has(kept.mention)) {
     throw withInput(new UserError(t('subscription.filter.role')), input('mention')!, t);

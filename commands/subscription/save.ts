@@ -1,13 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { GuildMember, PermissionFlagsBits } from 'discord.js';
 import { checksumAddress } from '../../src/domain/address.ts';
-import type {
-  Choices,
-  Filters,
-  NewSubscription,
-  Subscription,
-  SubscriptionChange,
-} from '../../src/domain/subscription.ts';
+import type { Choices, NewSubscription, Subscription, SubscriptionChange } from '../../src/domain/subscription.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import type { Asker } from '../shared/channels.ts';
@@ -19,7 +13,7 @@ import type { Context } from '../shared/services.ts';
 export function onlyChanged<Settings extends Pick<Choices, 'filters'>>(
   before: Settings,
   after: Settings,
-): Partial<Omit<Settings, 'filters'>> & { filters?: Partial<Filters> } {
+): Partial<Omit<Settings, 'filters'>> & Pick<SubscriptionChange, 'filters'> {
   const { filters, ...rest } = after;
   const changed = differences(before, rest);
   const narrower = differences(before.filters, filters);
