@@ -14,12 +14,11 @@ import { firstOf, MAX_ID, relativeTime } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
 import { quotaLine, refusedFor, usageLine } from '../shared/state-lines.ts';
 import {
-  addToWebhookButton,
-  createWebhookButton,
   EVERY_TYPE,
   pointsAt,
   postingHere,
   type ReadyProject,
+  webhookButtons,
   withAddresses,
 } from '../shared/webhooks.ts';
 import { byNetwork, type Finding, fault, fine, hint } from './finding.ts';
@@ -66,7 +65,7 @@ async function checkNetwork(context: Context, subscriptions: readonly Subscripti
   }
   const here = response.webhooks;
   if (here.length === 0) {
-    const none = fault(t('setup.check.webhooksNone'), createWebhookButton(t));
+    const none = fault(t('setup.check.webhooksNone'), webhookButtons.create(t));
     // Without a webhook, every address lacks one: no other hint is due.
     return { findings: [...findings, none], lacking: addressesOf(subscriptions) };
   }
@@ -150,7 +149,7 @@ async function checkAddresses(
   const findings = [
     lacking.length === 0
       ? fine(t('setup.check.addressesFine'))
-      : listed('addressesLack', lacking, addToWebhookButton(t, lacking.length)),
+      : listed('addressesLack', lacking, webhookButtons.add(t, lacking.length)),
     ...(twice.length === 0 ? [] : [listed('addressesTwice', twice)]),
   ];
   return { findings, lacking };

@@ -8,7 +8,7 @@ import { eachNetwork, hasSeveral, namedButton } from '../shared/networks.ts';
 import { absoluteTime, embedReply, relativeTime } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
 import { completenessLines, pauseLines } from '../shared/state-lines.ts';
-import { receiverUrlButton, withOneFill } from '../shared/webhooks.ts';
+import { webhookButtons, withOneFill } from '../shared/webhooks.ts';
 import { checkChannels, checkRoles } from './check-channels.ts';
 import { checkProject } from './check-project.ts';
 import { byNetwork, type Finding, fault, fine, hint, note } from './finding.ts';
@@ -28,7 +28,9 @@ export async function check(interaction: Use, context: Context): Promise<Reply> 
   const networks = await Promise.all(
     eachNetwork(context).map(async (on) => ({ on, scope: (await on.projects.accessOf(interaction.guildId)).scope })),
   );
-  const urls = networks.flatMap(({ on, scope }) => (scope === null ? [] : namedButton(receiverUrlButton(t), on)));
+  const urls = networks.flatMap(({ on, scope }) =>
+    scope === null ? [] : namedButton(webhookButtons.receiverUrl(t), on),
+  );
   const actions = faults.flatMap(({ action }) => action ?? []);
   const fixes = hasSeveral(settings) ? withOneFill(actions, t) : actions;
   return embedReply(faults.length === 0 ? 'good' : 'warn', title, lines, {

@@ -12,7 +12,7 @@ import { codeOf, rootHint } from '../shared/failure.ts';
 import { record } from '../shared/records.ts';
 import { embedReply, MAX_ID } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
-import { createWebhookButton, postingHere, SOON_MS } from '../shared/webhooks.ts';
+import { postingHere, SOON_MS, webhookButtons } from '../shared/webhooks.ts';
 
 const CHECK_MS = 10_000;
 const MAX_INPUT = 200;
@@ -108,7 +108,7 @@ async function panel(context: Context, title?: string): Promise<Reply> {
     ? button(t('setup.project.revoke'), 'setup:revoke')
     : button(t('setup.project.rotate'), 'setup:rotate');
   const buttons = [
-    ...(isNone ? [createWebhookButton(t)] : []),
+    ...(isNone ? [webhookButtons.create(t)] : []),
     ...(isAdmin && !urls.fixed ? [urlButton] : []),
     ...(access.own ? [button(t('setup.project.remove'), 'setup:remove', ButtonStyle.Danger)] : []),
   ];

@@ -10,17 +10,7 @@ import { namedAddress, namesByAddress } from './names.ts';
 import { hasSeveral, namedButton } from './networks.ts';
 import { firstOf, relativeTime } from './reply.ts';
 import type { CommandServices, NetworkServices } from './services.ts';
-import {
-  addToWebhookButton,
-  EVERY_TYPE,
-  everywhereButton,
-  FILLED,
-  moveToWholeButton,
-  type Posting,
-  postingHere,
-  SOON_MS,
-  withAddresses,
-} from './webhooks.ts';
+import { EVERY_TYPE, FILLED, type Posting, postingHere, SOON_MS, webhookButtons, withAddresses } from './webhooks.ts';
 
 /** Missed transfers of one guild and network with the same cause. */
 export interface Gap {
@@ -139,9 +129,11 @@ export function missedButtons(
   const count = (those: readonly Gap[]) => those.reduce((sum, { addresses }) => sum + addresses.length, 0);
   const of = (kind: Gap['cause']['kind']) => gaps.filter(({ cause }) => cause.kind === kind);
   const lacking = of('no-webhook');
-  const fills = hasSeveral(context.settings) ? [everywhereButton(t)] : [addToWebhookButton(t, count(lacking))];
+  const fills = hasSeveral(context.settings)
+    ? [webhookButtons.addEverywhere(t)]
+    : [webhookButtons.add(t, count(lacking))];
   const moves = [...Map.groupBy(of('event-type'), ({ on }) => on)].flatMap(([on, those]) =>
-    namedButton(moveToWholeButton(t, count(those)), { ...context, ...on }),
+    namedButton(webhookButtons.move(t, count(those)), { ...context, ...on }),
   );
   const isOpen = withCheck && gaps.some(({ cause }) => cause.kind === 'silent' || cause.kind === 'unknown');
   return [

@@ -10,14 +10,13 @@ import { eachNetwork, hasSeveral, namedButton, watchedHere } from './networks.ts
 import { asManyAsFit } from './reply.ts';
 import type { Context } from './services.ts';
 import {
-  addToWebhookButton,
-  createWebhookButton,
   EVERY_TYPE,
   fillWebhook,
   postingHere,
   type ReadyProject,
   SOON_MS,
   targetOf,
+  webhookButtons,
   withAddresses,
   withOneFill,
 } from './webhooks.ts';
@@ -77,7 +76,7 @@ async function filled(step: NetworkStep, what: string, context: Context): Promis
   if (typeof target !== 'string' || target === 'unknown') return step;
   const { isDone, lines } = await fillWebhook(project, target, missing, context);
   const name = isDone ? t('webhook.add.willCome') : `⚠️ ${t('webhook.add.failed')}`;
-  const buttons = isDone ? [] : [addToWebhookButton(t, missing.length, what)];
+  const buttons = isDone ? [] : [webhookButtons.add(t, missing.length, what)];
   return { isDone, field: { name, value: lines.join('\n') }, buttons };
 }
 
@@ -139,12 +138,12 @@ async function stepOn(addresses: readonly AddressText[], what: What, context: Co
   if (receiver.urls(project.scope).current === null) return step(t('setup.project.noUrl'));
   const byHand = t('subscription.add.ownWebhook');
   if (project.status !== 'ready') return step(byHand);
-  const adding = (lacking: readonly AddressText[]) => addToWebhookButton(t, lacking.length, what(new Set(lacking)));
+  const adding = (lacking: readonly AddressText[]) => webhookButtons.add(t, lacking.length, what(new Set(lacking)));
   const response = await postingHere(project, { receiver }, SOON_MS);
   if (response.status !== 'ok') return step(byHand, adding(addresses));
   const here = response.webhooks;
   if (here.length === 0) {
-    return { ...step(t('webhook.create.needed'), createWebhookButton(t)), lacking: new Set(addresses) };
+    return { ...step(t('webhook.create.needed'), webhookButtons.create(t)), lacking: new Set(addresses) };
   }
   const posting = await withAddresses(project, here);
   const holding = (address: AddressText) => posting.filter((webhook) => webhook.addresses?.has(address));

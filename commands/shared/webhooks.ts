@@ -130,22 +130,19 @@ export function isUnknownCall(failure: UpstreamFailure): boolean {
   return failure.status === 'rejected' || (failure.status === 'broken' && [405, 501].includes(failure.code));
 }
 
-export const createWebhookButton = (t: Translate): APIButtonComponent =>
-  button(t('webhook.create.button'), 'webhook:create', ButtonStyle.Primary);
-
-export const addToWebhookButton = (t: Translate, count: number, what = 'all'): APIButtonComponent =>
-  button(t('webhook.add.button', { count }), `webhook:fill:${what}`, ButtonStyle.Primary);
-
-export const everywhereButton = (t: Translate, what = 'all'): APIButtonComponent =>
-  button(t('webhook.add.everywhereButton'), `webhook:everywhere:${what}`, ButtonStyle.Primary);
+/** `what` stands for the addresses to add, see `webhook:fill`. */
+export const webhookButtons = {
+  create: (t: Translate) => button(t('webhook.create.button'), 'webhook:create', ButtonStyle.Primary),
+  add: (t: Translate, count: number, what = 'all') =>
+    button(t('webhook.add.button', { count }), `webhook:fill:${what}`, ButtonStyle.Primary),
+  addEverywhere: (t: Translate, what = 'all') =>
+    button(t('webhook.add.everywhereButton'), `webhook:everywhere:${what}`, ButtonStyle.Primary),
+  move: (t: Translate, count: number) =>
+    button(t('webhook.move.button', { count }), 'webhook:move', ButtonStyle.Primary),
+  receiverUrl: (t: Translate) => button(t('webhook.list.receiver'), 'setup:receiver'),
+};
 
 export function withOneFill(buttons: readonly APIButtonComponent[], t: Translate, what?: string): APIButtonComponent[] {
   const others = buttons.filter((button) => !('custom_id' in button && button.custom_id.startsWith('webhook:fill:')));
-  return buttons.length - others.length > 1 ? [everywhereButton(t, what), ...others] : [...buttons];
+  return buttons.length - others.length > 1 ? [webhookButtons.addEverywhere(t, what), ...others] : [...buttons];
 }
-
-export const moveToWholeButton = (t: Translate, count: number): APIButtonComponent =>
-  button(t('webhook.move.button', { count }), 'webhook:move', ButtonStyle.Primary);
-
-export const receiverUrlButton = (t: Translate): APIButtonComponent =>
-  button(t('webhook.list.receiver'), 'setup:receiver');

@@ -14,8 +14,6 @@ import { record } from '../shared/records.ts';
 import { addressInCode, embedReply, firstOf, MAX_ID, withInput } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
 import {
-  addToWebhookButton,
-  createWebhookButton,
   EVERY_TYPE,
   fillWebhook,
   isUnknownCall,
@@ -23,8 +21,8 @@ import {
   postingHere,
   projectOf,
   type ReadyProject,
-  receiverUrlButton,
   targetOf,
+  webhookButtons,
   withAddresses,
 } from '../shared/webhooks.ts';
 import { seenOne } from '../subscription/find.ts';
@@ -118,7 +116,7 @@ async function fill(what: string, context: Context): Promise<Reply> {
   if (response.status !== 'ok') throw new UserError(explain(t, response, 'notification'));
   if (response.webhooks.length === 0) {
     return embedReply('warn', t('webhook.add.nowhere'), [t('webhook.create.needed')], {
-      components: [row(createWebhookButton(t))],
+      components: [row(webhookButtons.create(t))],
     });
   }
   const chosen = await context.storedProjects.chosenWebhook(interaction.guildId, context.network.id);
@@ -188,7 +186,7 @@ async function create(context: Context): Promise<Reply> {
   const addresses = addressesOf(await watchedNow(context));
   if (created.id === null || addresses.length === 0) {
     // Without its ID, what is watched already is not in it yet.
-    const buttons = addresses.length === 0 ? [] : [addToWebhookButton(t, addresses.length)];
+    const buttons = addresses.length === 0 ? [] : [webhookButtons.add(t, addresses.length)];
     return embedReply('good', t('webhook.create.done'), [t('webhook.create.doneText')], { components: rows(buttons) });
   }
   return addAddresses(project, created.id, addresses, context, [t('webhook.create.done')]);
@@ -206,7 +204,7 @@ async function createHere(
   if (response.status !== 'ok') {
     const reason = isUnknownCall(response) ? t('webhook.create.refused') : explain(t, response, 'notification');
     const reply = embedReply('danger', t('webhook.create.failed'), [reason, t('webhook.create.manual')], {
-      components: [row(receiverUrlButton(t))],
+      components: [row(webhookButtons.receiverUrl(t))],
     });
     return { status: 'failed', reply };
   }

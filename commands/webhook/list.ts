@@ -8,7 +8,7 @@ import { explain } from '../shared/failure.ts';
 import { record } from '../shared/records.ts';
 import { embedReply, MAX_ID, withInput } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
-import { createWebhookButton, isWebhookId, pointsAt, projectOf, receiverUrlButton } from '../shared/webhooks.ts';
+import { isWebhookId, pointsAt, projectOf, webhookButtons } from '../shared/webhooks.ts';
 
 const MAX_NAME = 32;
 const CHOICES_MS = 1_500;
@@ -33,9 +33,9 @@ export async function list(context: Context): Promise<Reply> {
     ].join('\n');
   });
   const lines = [advice === null ? null : t(`webhook.list.${advice}`), ...entries];
-  const create = advice === 'empty' || advice === 'noneHere' ? [createWebhookButton(t)] : [];
+  const create = advice === 'empty' || advice === 'noneHere' ? [webhookButtons.create(t)] : [];
   return embedReply(advice === null ? 'info' : 'warn', t('webhook.list.title', { count: webhooks.length }), lines, {
-    components: [row(...create, receiverUrlButton(t)), ...nameRow(webhooks, names, urls, context)],
+    components: [row(...create, webhookButtons.receiverUrl(t)), ...nameRow(webhooks, names, urls, context)],
   });
 }
 

@@ -6,18 +6,17 @@ import type { Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
-import type { RemovalResult } from '../../src/upstream/notification.ts';
+import type { RemovalResult, Webhook } from '../../src/upstream/notification.ts';
 import { sightOf } from '../shared/channels.ts';
 import { button, question, rows } from '../shared/components.ts';
 import { explain } from '../shared/failure.ts';
 import { boldName, faultText, namesByAddress, type Pasted, readAddress, readAddresses } from '../shared/names.ts';
 import { hasSeveral, watchedHere } from '../shared/networks.ts';
 import { ask, record, takeConfirmation } from '../shared/records.ts';
-import { addressInCode, embedReply, firstOf, MAX_ID, quoted, withInput } from '../shared/reply.ts';
+import { addressInCode, embedReply, firstOf, headed, MAX_ID, quoted, withInput } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
 import {
   isWebhookId,
-  type Posting,
   pointsAt,
   postingHere,
   projectOf,
@@ -185,20 +184,15 @@ async function shownAs(webhook: string, { guildId, network, storedProjects }: Co
 }
 
 function listed(t: Translate, addresses: AddressText[], title: 'leaves' | 'needed' | 'asked'): string[] {
-  if (addresses.length === 0) return [];
-  const shown = firstOf(t, addresses, 20, addressInCode);
-  return [t(`webhook.remove.${title}`, { count: addresses.length }), ...shown];
+  const heading = t(`webhook.remove.${title}`, { count: addresses.length });
+  return headed(t, heading, addresses, 20, addressInCode);
 }
 
 function wrongLines(t: Translate, { wrong }: Pasted): string[] {
-  if (wrong.length === 0) return [];
-  const shown = firstOf(t, wrong, 5, ({ text, fault }) =>
-    t('webhook.remove.wrongOne', {
-      text: quoted(text, t('webhook.remove.unreadable')),
-      reason: faultText(fault, text, t),
-    }),
-  );
-  return [t('webhook.remove.wrong', { count: wrong.length }), ...shown];
+  return headed(t, t('webhook.remove.wrong', { count: wrong.length }), wrong, 5, ({ text, fault }) => {
+    const shown = quoted(text, t('webhook.remove.unreadable'));
+    return t('webhook.remove.wrongOne', { text: shown, reason: faultText(fault, text, t) });
+  });
 }
 
 function silentLines(t: Translate, { silent, unseen }: Pick<RemovalEffects, 'silent' | 'unseen'>): string[] {
@@ -248,21 +242,23 @@ export async function offerAddressRemoval(address: AddressText, context: Context
   if (access.status !== 'ready' || (await watchersOf([address], access.scope, context)).length > 0) return null;
   const here = await postingHere(access, context, SOON_MS);
   if (here.status !== 'ok') return null;
-  const chosen = await context.storedProjects.chosenWebhook(context.guildId, context.network.id);
-  if (holding(await withAddresses(access, here.webhooks), address, chosen).length === 0) return null;
+  if ((await holding(here.webhooks, address, access, context)).length === 0) return null;
   const label = context.t('webhook.removeAddress.button');
   return button(label, `webhook:drain:${checksumAddress(address)}`, ButtonStyle.Danger);
 }
 
 /** Where the service shows no addresses, the chosen webhook: removing an address that is not there is safe. */
-function holding(posting: readonly Posting[], address: AddressText, chosen: string | null): string[] {
+async function holding(here: Webhook[], address: AddressText, project: ReadyProject, context: Context) {
+  const { guildId, network, storedProjects } = context;
+  const chosen = await storedProjects.chosenWebhook(guildId, network.id);
+  const posting = await withAddresses(project, here);
   const known = posting.flatMap(({ id, addresses }) => (id !== null && addresses?.has(address) ? [id] : []));
   const mayHave = posting.some(({ id, addresses }) => addresses === null && (id === null || id === chosen));
   return known.length === 0 && mayHave && chosen !== null ? [chosen] : known;
 }
 
 export const removeAddressButton: Button<Context> = {
-  async press(interaction, [typed = ''], context) {
+  async press(_, [typed = ''], context) {
     const { t } = context;
     const project = await projectOf(context);
     const address = readAddress(typed, t);
@@ -272,10 +268,8 @@ export const removeAddressButton: Button<Context> = {
     }
     const here = await postingHere(project, context);
     if (here.status !== 'ok') throw new UserError(explain(t, here, 'notification'));
-    const chosen = await context.storedProjects.chosenWebhook(interaction.guildId, context.network.id);
-    const webhooks = holding(await withAddresses(project, here.webhooks), address, chosen);
     let isChanged = false;
-    for (const webhook of webhooks) {
+    for (const webhook of await holding(here.webhooks, address, project, context)) {
       const response = await project.notification.removeAddresses(webhook, [checksumAddress(address)]);
       if (response.status !== 'ok') throw new UserError(explain(t, response, 'notification'));
       await record(context, 'webhook.remove', { webhook, addresses: [address], outcome: response });
