@@ -1,6 +1,7 @@
 import type { AutocompleteUse, ButtonUse, Choice, Command, CommandUse, Reply } from '../src/discord/command.ts';
 import { type AddressText, checksumAddress, toAddress } from '../src/domain/address.ts';
 import type { Label } from '../src/domain/guild.ts';
+import { addressesOf } from '../src/domain/subscription.ts';
 import { UserError } from '../src/errors.ts';
 import type { Translate } from '../src/languages/index.ts';
 import { seenBy } from './shared/channels.ts';
@@ -123,8 +124,7 @@ async function offer(interaction: AutocompleteUse, context: Context): Promise<Ch
     const { visible, unseen } = await seenBy(context);
     // Counterparties are those of the whole guild, so only people who see all of its channels get them.
     const met = unseen.length === 0 ? await context.history.counterparties(guildId, LATEST_DECISIONS) : [];
-    for (const { address } of visible) if (!names.has(address)) names.set(address, null);
-    for (const address of met) if (!names.has(address)) names.set(address, null);
+    for (const address of [...addressesOf(visible), ...met]) if (!names.has(address)) names.set(address, null);
   }
   const choices = [...names].map(([address, name]) => addressChoice(address, name));
   return choicesWith(options.getFocused(), choices);

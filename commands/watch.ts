@@ -23,11 +23,9 @@ function textOf({ targetMessage }: MessageUse): string {
   return [targetMessage, ...targetMessage.messageSnapshots.values()].map(textIn).join('\n');
 }
 
-function textIn({
-  content,
-  embeds,
-  components,
-}: Pick<MessageUse['targetMessage'], 'content' | 'embeds' | 'components'>): string {
+type Parts = Pick<MessageUse['targetMessage'], 'content' | 'embeds' | 'components'>;
+
+function textIn({ content, embeds, components }: Parts): string {
   const parts = embeds.flatMap(({ title, description, url, author, footer, fields }) => [
     title,
     description,

@@ -167,13 +167,9 @@ async function explainMessage(
   const { total, shown } = await context.guildQueue.run(guildId, 'read', read);
   const [first] = shown;
   if (!first) throw new UserError(t('why.goneMessage'));
-  const show = ({ txHash, network }: MessageTransaction) =>
-    explain(context, txHash, {
-      reference,
-      network: hasSeveral(context.settings) ? network : null,
-      page,
-      part,
-    });
+  const networkOf = ({ network }: MessageTransaction) => (hasSeveral(context.settings) ? network : null);
+  const show = (transaction: MessageTransaction) =>
+    explain(context, transaction.txHash, { reference, network: networkOf(transaction), page, part });
   if (total === 1) return show(first);
   const known = shown.find((transaction) => keyOf(transaction, context) === chosen);
   const reply = known ? await show(known) : embedReply('info', t('why.title'), [t('why.several', { count: total })]);

@@ -173,9 +173,7 @@ export function isGone({ guild, channelId: here }: Pick<Asker, 'guild' | 'channe
   return guild !== null && hasRoles(guild) && channelId !== here && !guild.channels.cache.has(channelId);
 }
 
-interface Permitted {
-  memberPermissions: Readonly<PermissionsBitField> | null;
-}
+type Permitted = Pick<Asker, 'memberPermissions'>;
 
 /** Whether the person has Manage Server; the manager role does not count. */
 export const hasManageServer = ({ memberPermissions }: Permitted): boolean =>
