@@ -310,6 +310,16 @@ describe('a message of compact alerts', () => {
     }
   });
 
+  it('writes only as many sums as may fit, of thousands that a stranger can cause (one transaction)', () => {
+    let reads = 0;
+    const value = { get: () => String(++reads), enumerable: true };
+    const claimed = Array.from({ length: 1_000 }, (_, n) => uncataloged(n, { from: TREASURY, to: BOB }));
+    for (const { transfer } of claimed) Object.defineProperty(transfer, 'value', value);
+    expect(render(claimed).used).toBe(claimed.length);
+    // Each is read once besides.
+    expect(reads).toBeLessThan(2 * claimed.length);
+  });
+
   it('does not call it a swap if a token that anybody may have made came in for what left', () => {
     const treasure = compact({ txHash: HASH, ...key('7777'), from: TREASURY, to: BOB });
     for (const warnings of [[{ kind: 'uncataloged' as const }], []]) {

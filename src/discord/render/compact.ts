@@ -61,6 +61,8 @@ const WAYS = {
 } as const satisfies Record<View, { sign: string; sides: readonly Side[]; word: string | null }>;
 /** Characters of the second line, without the link to the transaction. */
 const MAX_FACTS = 2_000;
+/** More sums never fit into them, and are not written: a stranger can cause thousands. */
+const MAX_SUMS = 200;
 
 type Way = { kind?: Line['kind']; view: View; alerts: readonly Alert[] };
 
@@ -303,7 +305,8 @@ function sums(shown: Shown): string[] {
   const { alerts, context } = shown;
   const groups = Map.groupBy(alerts, (alert) => `${viewOf(alert)} ${assetKey(alert.transfer)}`);
   const isInTitle = onlySum(shown) !== null;
-  return [...groups.values()].flatMap((group) => {
+  return [...groups.values()].flatMap((group, index) => {
+    if (index >= MAX_SUMS) return '';
     const [first] = group as Alerts;
     const way: Way = { view: viewOf(first), alerts: group };
     const facts = wayFacts(way, context);
