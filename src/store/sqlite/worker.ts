@@ -25,21 +25,23 @@ const { db, close } = isReader
 const { run, syncMs } = transactions(db);
 const opened = identify(file);
 
-port.on('message', async (message: { call: Call; mode: Mode } | 'close') => {
-  if (message === 'close') {
-    close();
-    return port.close();
-  }
+async function answer({ call, mode }: { call: Call; mode: Mode }): Promise<void> {
   try {
-    const result = await run(message.mode, (sql) => runCall(sql, message.call));
+    const result = await run(mode, (sql) => runCall(sql, call));
     // What is in a file that was removed or replaced must not be acknowledged.
     const change = findChange(opened);
     if (change !== null) throw Object.assign(new Error(change), { code: REPLACED });
     post({ result, syncMs: syncMs() });
   } catch (error) {
-    const { message: text, code } = error as Error & { code?: string };
-    post({ error: { message: text, code }, syncMs: syncMs() });
+    const { message, code } = error as Error & { code?: string };
+    post({ error: { message, code }, syncMs: syncMs() });
   }
+}
+
+port.on('message', (message: { call: Call; mode: Mode } | 'close') => {
+  if (message !== 'close') return void answer(message);
+  close();
+  port.close();
 });
 
 const LOOK_MS = 2_000;
