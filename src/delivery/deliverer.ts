@@ -52,9 +52,10 @@ export function startDeliverer(options: DelivererOptions) {
     }
   }
 
-  function begin({ id }: Channel, slot: RequestSlot): void {
+  function begin(channel: Channel, slot: RequestSlot): void {
+    const { id } = channel;
     schedule.begin(id);
-    const work: Promise<void> = takeTurn(id, slot)
+    const work: Promise<void> = takeTurn(channel, slot)
       .catch((error: unknown) => {
         schedule.postpone(id, clock.elapsed() + STORE_PAUSE_MS, 'retry');
         if (!isClosing) log.error({ err: error, channel: id }, 'sending paused');
@@ -70,8 +71,8 @@ export function startDeliverer(options: DelivererOptions) {
   }
 
   /** Returns when the channel's next turn is due; 0: at once, unless it has to wait. */
-  async function takeTurn(id: string, slot: RequestSlot): Promise<number> {
-    const channel = schedule.get(id);
+  async function takeTurn(channel: Channel, slot: RequestSlot): Promise<number> {
+    const { id } = channel;
     const { limit } = channel.search;
     const mayEdit = channel.editsDueAt <= clock.elapsed();
     const now = clock.now();

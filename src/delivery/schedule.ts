@@ -52,7 +52,6 @@ export function createSchedule() {
   }
 
   return {
-    get: (id: string): Channel => channels.get(id)!,
     add: (target: AlertTarget, now: number): void => void wake(target, now + GATHER_MS),
     /** Adds a channel with stored alerts, maybe of another process. `retryAt` null: the channel is not blocked. */
     addFound(target: AlertTarget, wakeAt: number, retryAt: number | null): void {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { AddressText, Asset } from '../../src/domain/address.ts';
-import { type Match, type MatchContext, matchTransfer } from '../../src/domain/match.ts';
+import { type Match, type MatchContext, matchTransfer, REASONS } from '../../src/domain/match.ts';
 import {
   DEFAULT_CHOICES,
   DEFAULT_FILTERS,
@@ -160,6 +160,20 @@ it.each(ROWS)(
     expect(inWords(match)).toBe(outcome);
   },
 );
+
+it('gives the first reason in order where two apply', () => {
+  const alone = ROWS.filter(([, wanted, , moved, outcome]) => {
+    return (REASONS as readonly string[]).includes(outcome) && !wanted.address && Object.keys(moved).length === 0;
+  });
+  expect(new Set(alone.map(([, , , , outcome]) => outcome)).size).toBeGreaterThan(10);
+  for (const [, wanted, filters, , a, context] of alone) {
+    for (const [, otherWanted, otherFilters, , b, otherContext] of alone) {
+      const both = subscription({ ...wanted, ...otherWanted }, { ...filters, ...otherFilters });
+      const match = matchTransfer(both, transfer(), { ...CONTEXT, ...context, ...otherContext });
+      expect(inWords(match)).toBe(REASONS.find((reason) => reason === a || reason === b));
+    }
+  }
+});
 
 it('hides by default no transfer with a value between two parties', () => {
   const party = fc.constantFrom(WALLET, ALICE, BOB, ZERO, TOKEN, null);
