@@ -6,7 +6,7 @@ import pino from 'pino';
 import { quotaLimits, readConfig } from '../src/config.ts';
 import { systemClock } from '../src/domain/clock.ts';
 import { createMetrics } from '../src/metrics/metrics.ts';
-import { indexTokens } from '../src/receiver/path-tokens.ts';
+import { openPathTokens } from '../src/receiver/path-tokens.ts';
 import { REFUSAL_REASONS } from '../src/receiver/refusals.ts';
 import { startReceiver } from '../src/receiver/server.ts';
 import { openSqlite } from '../src/store/sqlite/open.ts';
@@ -19,13 +19,14 @@ const SERVERS: Record<string, (folder: string) => Promise<string>> = { receiver,
 async function receiver(folder: string): Promise<string> {
   const { store } = await openSqlite(join(folder, 'bench.sqlite'));
   const config = readConfig({ DISCORD_TOKEN: 'none', PORT: '0', RECEIVER_SOURCES: '127.0.0.1' });
+  const { scopeOf } = await openPathTokens({ store, fixed: new Map([[0, TOKEN]]) });
   const { url } = await startReceiver({
     config,
     store,
     file: null,
     inbox: { wake: () => undefined },
     sourcesOf: () => config.networks[0]!.RECEIVER_SOURCES,
-    scopeOf: indexTokens([{ token: TOKEN, scope: 0 }]),
+    scopeOf,
     checkSignature: () => ({ status: 'unsigned' }),
     limits: quotaLimits(config),
     maxConnections: 10_000,

@@ -22,11 +22,6 @@ export type ScopeOf = (given: string) => number | null;
 const SALT = randomBytes(32).toString('base64');
 const hashOf = (token: string): string => hash('sha256', SALT + token, 'base64');
 
-export function indexTokens(tokens: readonly Pick<ReceiverToken, 'token' | 'scope'>[]): ScopeOf {
-  const byHash = new Map(tokens.map(({ token, scope }) => [hashOf(token), scope]));
-  return (given) => byHash.get(hashOf(given)) ?? null;
-}
-
 /** 192 random bits, in characters that a path allows. */
 export const makePathToken = (): string => randomBytes(24).toString('base64url');
 
@@ -38,7 +33,7 @@ export async function openPathTokens(options: {
 }) {
   const { store, fixed } = options;
   let tokens: readonly ReceiverToken[] = [];
-  let scopeOf = indexTokens(tokens);
+  let scopes = new Map<string, number>();
   let networks = new Map<number, number>();
 
   function use(stored: readonly ReceiverToken[]): void {
@@ -51,7 +46,7 @@ export async function openPathTokens(options: {
       isOperatorScope(scope) ? fixed.has(scope) && fixed.get(scope) === undefined : true;
     tokens = [...set, ...stored.filter(isCurrent)];
     networks = new Map(tokens.map(({ scope, network }) => [scope, network]));
-    scopeOf = indexTokens(tokens);
+    scopes = new Map(tokens.map(({ token, scope }) => [hashOf(token), scope]));
   }
 
   // Otherwise a read that began before a URL was revoked could accept that URL again.
@@ -69,7 +64,7 @@ export async function openPathTokens(options: {
   }
 
   return {
-    scopeOf: (given: string): number | null => scopeOf(given),
+    scopeOf: (given: string): number | null => scopes.get(hashOf(given)) ?? null,
     networkOf: (scope: number): number => networks.get(scope) ?? FIRST_NETWORK,
     urls(scope: number, publicUrl: string): ReceiverUrls {
       const urlOf = (retiring: boolean): string | null => {

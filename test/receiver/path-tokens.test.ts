@@ -1,5 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { indexTokens, openPathTokens } from '../../src/receiver/path-tokens.ts';
+import { openPathTokens } from '../../src/receiver/path-tokens.ts';
+import type { Store } from '../../src/store/store.ts';
 import { takeStore } from '../store/sqlite/reused.ts';
 import { inTime } from '../until.ts';
 import { head, startReceiver, TOKEN } from './harness.ts';
@@ -9,23 +10,26 @@ const MIB = 1024 * 1024;
 
 it('finds a path token without comparing characters, however many there are, and only in full', async () => {
   const read = vi.fn();
-  const tokens = Array.from({ length: 10_000 }, (_, scope) => ({
-    scope,
+  const tokens = Array.from({ length: 10_000 }, (_, index) => ({
+    scope: index + 1,
+    network: 0,
+    retiring: false,
     get token() {
       read();
-      return `the-token-of-scope-${scope}`;
+      return `the-token-of-scope-${index + 1}`;
     },
   }));
-  const scopeOf = indexTokens(tokens);
+  const projects = { tokens: async () => tokens } as unknown as Store['projects'];
+  const { scopeOf } = await openPathTokens({ store: { projects }, fixed: new Map() });
   expect(read).toHaveBeenCalledTimes(tokens.length);
   const given = [
-    'the-token-of-scope-0',
-    'the-token-of-scope-9999',
+    'the-token-of-scope-1',
+    'the-token-of-scope-10000',
     'the-token-of-scope-',
-    'the-token-of-scope-99999',
+    'the-token-of-scope-100000',
     '',
   ];
-  expect(given.map(scopeOf)).toEqual([0, 9_999, null, null, null]);
+  expect(given.map(scopeOf)).toEqual([1, 10_000, null, null, null]);
   expect(read).toHaveBeenCalledTimes(tokens.length);
 });
 
