@@ -27,7 +27,7 @@ const IDLE = { cores: 0.02, bytes: 1024 * 1024 };
 
 let sent = 0;
 
-/** What more subscriptions and seen transfers cost the router, without the rest of the bot. */
+/** How much slower the router gets with more subscriptions and seen transfers, without the rest of the bot. */
 export async function growth(): Promise<void> {
   await using stack = new AsyncDisposableStack();
   report('growth', await grow(async () => databaseIn(stack.use(newFolder()).path)));

@@ -3,7 +3,7 @@ import type { Discord } from '../sandbox/discord/index.ts';
 import type { AppOverrides } from '../src/app/context.ts';
 import { type Config, readConfig } from '../src/config.ts';
 
-/** What tests of the whole bot in this process share; each of them starts it with `startApp`. */
+/** Shared by tests of the whole bot in this process; each of them starts it with `startApp`. */
 
 export const PATH_TOKEN = 'path-token-of-the-test';
 

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 
-/** What a process needs of this one's environment: nothing that configures the bot. */
+/** This process's environment without the variables that configure the bot. */
 export const BARE_ENVIRONMENT = {
   PATH: process.env.PATH,
   // Compiled once for all processes that the tests start: a start takes half the time.

@@ -5,7 +5,7 @@ import { COLUMNS } from '../commands/subscription/file.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { defined } from './commands/defined.ts';
 
-/** What the pages name must exist: files, anchors, scripts, variables, commands, columns. */
+/** Everything that the pages name must exist: files, anchors, scripts, variables, commands, columns. */
 
 const ROOT = resolve(import.meta.dirname, '..');
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');

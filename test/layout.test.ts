@@ -29,7 +29,7 @@ const KNOW_TABLES: Record<string, string> = {
   'bench/database.ts': 'counts what waits, outside of the bot that it measures',
 };
 
-/** What names tables, or an engine: SQL, drivers, and the parts of an implementation behind `openStore`. */
+/** Code that names tables or an engine: SQL, drivers, and the parts of an implementation behind `openStore`. */
 const TABLE_TALK =
   /better-sqlite3|from 'pg'|\.prepare[<(]|\b(SELECT|INSERT INTO|DELETE FROM|CREATE TABLE|UPDATE \w+ SET) |src\/store\/(?:queries|sqlite|postgres)\/(?!open\.ts|backup\.ts|files\.ts)\w/;
 
@@ -37,7 +37,7 @@ const TABLE_TALK =
 const OWN_TIME =
   /\b(setTimeout|setInterval|Date\.now|performance\.now|systemClock|AbortSignal\.timeout)\b|new Date\(\)/;
 
-/** Who may use it nevertheless, and why. */
+/** The files that may use it nevertheless, and why. */
 const KEEP_TIME: Record<string, string> = {
   'src/domain/clock.ts': 'is the real clock',
   'src/start.ts': 'ends the process in time, even when nothing else works any longer',

@@ -6,13 +6,13 @@ import packageJson from '../package.json' with { type: 'json' };
 import { BARE_ENVIRONMENT } from './bare-environment.ts';
 import { temporaryFolder } from './folder.ts';
 
-/** What every program does with Node before anything else. */
+/** The preparation of Node that every program begins with. */
 
 const ROOT = resolve(import.meta.dirname, '..');
 /** `(module (import "m" "f" (func $f)) (func (export "g") call $f))` */
 const MODULE = 'AGFzbQEAAAABBAFgAAACBwEBbQFmAAADAgEABwUBAWcAAQoGAQQAEAAL';
 
-/** Which kinds of code V8 compiles for WebAssembly that calls JavaScript more than a thousand times. */
+/** The kinds of code that V8 compiles for WebAssembly that calls JavaScript more than a thousand times. */
 function compiledAfter(imported: string): Set<string> {
   const script = `${imported}
     const { exports } = await WebAssembly.instantiate(await WebAssembly.compile(Buffer.from('${MODULE}', 'base64')), { m: { f() {} } });

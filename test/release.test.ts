@@ -16,7 +16,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import packageJson from '../package.json' with { type: 'json' };
 import { temporaryFolder } from './folder.ts';
 
-/** What a release publishes: the two packages, installed where nothing of this repository is, and what `.ci/release` runs. */
+/** A release: the two packages, installed where nothing of this repository is, and the commands of `.ci/release`. */
 
 const ROOT = resolve(import.meta.dirname, '..');
 const NAMES = ['ledgerbell-discord-stand-in', 'ledgerbell-services'];

@@ -11,7 +11,7 @@ const LOOK_MS = 2;
 export const neverHappened = (what: string, condition?: () => unknown): string =>
   `This was expected and never happened: ${what}.${condition ? ` The condition: ${condition.toString()}` : ''}`;
 
-/** What a promise resolves to. If it settles too late, the test fails with `what` it waited for. */
+/** Returns the promise's value. If it settles too late, the test fails with `what` it waited for. */
 export function inTime<T>(what: string, promise: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error(neverHappened(what))), MAX_MS);
@@ -26,7 +26,7 @@ export async function until(what: string, condition: () => boolean | Promise<boo
   const began = performance.now();
   for (let looks = 1; !(await condition()); looks++) {
     if (performance.now() - began > MAX_MS) throw new Error(neverHappened(what, condition));
-    // What takes longer than a few turns of the loop waits for another process or a timer, which needs the processor.
+    // Anything longer than a few turns of the loop waits for another process or a timer, which needs the processor.
     await (looks < QUICK_LOOKS ? nextTurn() : wait(LOOK_MS));
   }
 }

@@ -37,7 +37,7 @@ await world.store.labels.set(harbor.id, named, 10);
 await storeTransfers(world.store, world.clock.now(), [{ kind: 'erc20', token: named.address, tokenSymbol: 'T' }]);
 beforeEach(() => void stripToRole());
 
-/** What Noa is, until the test ends: by default somebody with the manager role only. */
+/** Changes Noa's rights until the test ends; by default she has only the manager role. */
 const giveNoa = (...roleIds: string[]) =>
   world.discord.act({ do: 'member.update', guildId: harbor.id, userId: seed.noa, roleIds });
 const stripToRole = () => giveNoa(harbor.watchers);
@@ -99,7 +99,7 @@ describe.each(PEOPLE)('commands used by $name', ({ who, may }) => {
     const answer = await world.use(name, allOf(options), who);
     // An allowed command must not fail either: the last of these texts is that of an unexpected error.
     const failed = new RegExp(`${REFUSED.source}|${NOT_ENOUGH.source}|went wrong on my side`);
-    // What is open to everybody changes nothing.
+    // Commands that are open to everybody change nothing.
     if (needs === 'all' || !may.includes(needs)) expect(await stored()).toEqual(before);
     if (may.includes(needs)) return expect(textOf(answer)).not.toMatch(failed);
     expect(textOf(answer)).toMatch(needs === 'admin' && may.includes('manage') ? NOT_ENOUGH : REFUSED);
@@ -232,7 +232,7 @@ describe('menus and forms', () => {
     const sent = await world.discord.use({ kind: 'modal', interactionId, values, unchecked: true, ...acting });
     const refused = await sent.until((seen) => REFUSED.test(textOf(seen)));
     expect(refused.name.slice(0, name.length)).toBe(name);
-    // What a form would have replaced stays, and the refusal is next to it.
+    // The message that the form would have replaced stays, and the refusal is next to it.
     const { reply, followups } = refused;
     expect({ reply: followups.length > 0 ? null : reply, followups }).toSatisfy(isPrivate);
     expect([await stored(), upstream.requests.length]).toEqual(before);

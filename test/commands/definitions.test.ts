@@ -18,7 +18,7 @@ const filters = {
   mention: role,
 };
 
-/** What scripts and habits rely on; more commands and options may follow. */
+/** Scripts and habits rely on these; more commands and options may follow. */
 const RELIED_ON: [string, Record<string, object>][] = [
   ['token', { address: offered }],
   ['provider search', { category: offered, search: text, provider: text, page: { type: Type.Integer } }],

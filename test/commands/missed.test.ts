@@ -18,7 +18,7 @@ beforeEach(async () => {
   await world.reset();
   await world.store.projects.chooseWebhook(harbor.id, 0, null);
   service.reset();
-  // What is remembered of the service's earlier responses is too old then.
+  // By then, the cached responses of the service have expired.
   world.clock.advance(MINUTE);
 });
 
@@ -70,7 +70,7 @@ it('names each cause of missed transfers, and mends with a button what a webhook
   expect([[...whole.addresses], [...narrow.addresses]]).toEqual([[HELD, TOKENS], []]);
   await world.press(await world.use('status'), 'webhook:fill');
 
-  // What is mended stays explained, and is no fault.
+  // A cause that is fixed is still explained, but is not a fault.
   world.clock.advance(60_000);
   const reply = await world.use('setup check');
   expect(textOf(reply)).toMatch(/^(?!.*❌).*✅ 4 missed transfers[^\n]* Added to a webhook [^\n]*0x2222[^\n]*0x3333/s);

@@ -13,7 +13,7 @@ export interface Actor {
   in?: string;
 }
 
-/** What people do in Discord, and what they see of it. What a client would not offer is sent anyway. */
+/** Actions of people in Discord, and the results that they see. Actions that a client would not offer are sent, too. */
 export function createPeople(discord: Discord) {
   const place = ({ as = seed.ada, in: channelId = seed.harbor.alerts }: Actor) => ({ userId: as, channelId });
 

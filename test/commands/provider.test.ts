@@ -42,7 +42,7 @@ describe('/provider search', () => {
       '### 1. `Acme` `RPC`',
       '`Fast nodes`',
       'Plans: `Free` `0` · `Growth` `$49`',
-      // What only some plans have is not said of all.
+      // A feature of only some plans is not shown for all.
       'Supported chains: `Free` `A, B` · Query price: `Growth` `Custom pricing`',
       '### 2. `Beta`',
       'Region: `EU`',

@@ -18,7 +18,7 @@ const world = await forFile(
   }),
 );
 beforeEach(() => {
-  // What is remembered of the service's earlier responses is too old then.
+  // By then, the cached responses of the service have expired.
   world.clock.advance(60_000);
   list = { body: [] };
   upstream.requests.length = 0;

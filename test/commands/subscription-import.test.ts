@@ -14,7 +14,7 @@ const exported = async (who = {}): Promise<string> => {
 };
 const preview = async (data: string | Buffer, who = {}) => textOf(await bring(data, who));
 const take = async (data: string) => world.press(await bring(data), 'subscription:import');
-/** What people chose, without what time brought. */
+/** The choices of people, without the fields that change by themselves. */
 const chosen = ({ id: _, createdAt: __, createdBy: ___, ...rest }: Subscription) => rest;
 const numbered = (n: number) => lower(`0x${(n + 1).toString(16).padStart(40, '0')}`);
 

@@ -150,7 +150,7 @@ describe('/token', () => {
     expect(await offered('named', seed.mia)).toEqual([watched]);
     expect((await offered('named', seed.ada)).sort()).toEqual([B, unwatched, watched]);
     expect(await offered('treas', seed.ada)).toEqual([A]);
-    // What moved may have moved at an address that this member may not see.
+    // The token may have moved at an address that this member cannot see.
     const bell = `0x${'b'.repeat(40)}` as const;
     await storeTransfers(world.store, Date.now(), [{}, { kind: 'erc20', token: bell, tokenSymbol: 'BELL' }]);
     expect(await offered('bell', seed.mia)).toEqual([]);

@@ -11,7 +11,7 @@ beforeEach(async () => {
   await world.reset();
   await world.store.projects.chooseWebhook(harbor.id, 0, null);
   service.reset();
-  // What is remembered of the service's earlier responses is too old then.
+  // By then, the cached responses of the service have expired.
   world.clock.advance(60_000);
 });
 const add = (options: Record<string, string> = {}) => world.use('subscription add', { address: A, ...options });

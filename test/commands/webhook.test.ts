@@ -11,7 +11,7 @@ let list: Given;
 const upstream = await forFile(startUpstream(({ method }) => (method === 'GET' ? list : removal)));
 const world = await forFile(startWorld({ environment: { NOTIFICATION_URL: upstream.url } }));
 beforeEach(() => {
-  // What is remembered of the service's earlier responses is too old then.
+  // By then, the cached responses of the service have expired.
   world.clock.advance(60_000);
   upstream.requests.length = 0;
   list = {

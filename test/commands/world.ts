@@ -28,7 +28,7 @@ export const secretsKey = (number: number): string => Buffer.alloc(32, number).t
 
 interface WorldOptions {
   commands?: readonly AnyCommand<Context>[];
-  /** What differs from the usual environment; an empty text leaves a variable out. */
+  /** Changes to the usual environment; an empty text leaves a variable out. */
   environment?: Record<string, string>;
   startAt?: number;
 }

@@ -12,7 +12,7 @@ let chain: Chain;
 let node: LimitedNode;
 beforeAll(async () => {
   chain = await startChain();
-  // What was minted at the start is settled.
+  // The coins that were minted at the start are settled.
   await rpcOf(chain.rpcUrl)('anvil_mine', ['0x2']);
   node = await startLimitedNode(chain.rpcUrl);
 });

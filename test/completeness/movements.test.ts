@@ -14,7 +14,7 @@ const coins = { kind: 'native', txHash: HASH, token: null, value: '5', internal:
 const claim = { id: 1, scope: 0, count: 1, transfer: { ...coins, from: ALICE, to: WALLET } } as StoredTransfer;
 const receiving = (change: object) => ({ transactions: [{ ...received, ...change }] });
 
-/** What moved in a block without traces in which a balance changed. */
+/** The movements of a block without traces in which a balance changed. */
 async function movedIn(change: bigint, block: Partial<ChainBlock>, stored: StoredTransfer[] = []) {
   const chain = {
     logs: async () => [],

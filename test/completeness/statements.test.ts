@@ -34,7 +34,7 @@ const moved = (block: number, value: string, change: Partial<Transfer> = {}, mor
   }) as StoredTransfer;
 const paid = { from: WALLET, to: ALICE, gasFee: '1' };
 
-/** What a wallet did between two blocks' times. `failure`: why the balances at the beginning cannot be read. */
+/** A wallet's movements between two blocks' times. `failure`: why the balances at the beginning cannot be read. */
 async function read(
   change: Partial<StatementRequest> = {},
   stored: StoredTransfer[] = [],
@@ -122,7 +122,7 @@ interface Given extends Pick<StatementPlan, 'until'> {
 }
 const USUAL: Given = { since: BEGAN, blockAt: ENDS, now: ENDS, outcome: 'read', until: BEGAN };
 
-/** What is posted of a wallet that is watched since then, and what was asked for. */
+/** The statement of a wallet that has been watched since then, and the requests to the node. */
 async function post(change: Partial<Given> = {}) {
   const { since, blockAt, now, outcome, until } = { ...USUAL, ...change };
   const manual = createManualClock();

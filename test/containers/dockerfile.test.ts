@@ -10,7 +10,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 const ROOT = resolve(import.meta.dirname, '../..');
 const TEXT = readFileSync(join(ROOT, '.ci/Dockerfile'), 'utf8').replaceAll('\\\n', ' ');
 const INSTRUCTIONS = TEXT.split('\n').filter((line) => /^[A-Z]+ /.test(line));
-/** What the base image has besides Node, rounded up. */
+/** The size of the base image without Node, rounded up. */
 const BASE_BYTES = 26_000_000;
 const MAX_BYTES = 250_000_000;
 

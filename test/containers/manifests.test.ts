@@ -69,7 +69,7 @@ describe('compose.yaml', () => {
   });
 });
 
-/** What a pod names that must exist. */
+/** The objects that a pod refers to. */
 interface Pod {
   containers: { env: { name: string }[]; volumeMounts: { name: string }[] }[];
   volumes: { name: string; persistentVolumeClaim?: { claimName: string } }[];

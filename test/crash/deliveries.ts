@@ -22,7 +22,7 @@ interface Habits {
   send?(body: string, post: () => Promise<Answer>): Promise<Answer>;
 }
 
-/** What is thrown when nobody listens, or the listener is gone. */
+/** Errors of a request when nobody listens, or the listener is gone. */
 const BROKEN = new Set(['ECONNREFUSED', 'ECONNRESET', 'UND_ERR_SOCKET']);
 const waitOf = (waits: readonly number[], retry: number): number => waits[Math.min(retry, waits.length - 1)]!;
 

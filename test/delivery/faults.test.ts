@@ -21,7 +21,7 @@ const LOCAL: [string, Fault][] = [
   ['no response to a request that posted', { kind: 'hang', done: true }],
   ['429 with Retry-After', { kind: 'rate-limit', retryAfterMs: 50 }],
 ];
-/** It parks its channel. */
+/** A fault that parks its channel. */
 const PARKED: [string, Fault] = [
   '403 for a missing permission',
   { kind: 'error', status: 403, code: 50013, message: 'Missing Permissions' },

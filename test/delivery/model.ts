@@ -38,7 +38,7 @@ function render(alerts: Alert[], reference: string) {
 const CHANNELS = [ALERTS, WHALES, GENERAL];
 const RESTART_MS = 6 * SECOND;
 
-/** What every webhook that knows of a transfer sends: the fields in which their bodies differ. */
+/** The fields in which the bodies of a transfer's webhooks differ. */
 const WATCHERS = [
   { projectId: 'p', direction: 'incoming', addressType: 'Wallet' },
   { projectId: 'p', direction: 'outgoing', addressType: 'Wallet' },

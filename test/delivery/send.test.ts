@@ -62,7 +62,7 @@ describe('messages', () => {
       await pipeline.store.subscriptions.remove(HARBOR, id);
     await pipeline.turnUntilSettled();
     const signs = pipeline.alerts(ALERTS).map(({ title }) => / 0x111111…111111 ([+−])\d/.exec(title)?.[1]);
-    // What leaves comes first.
+    // Payments out come first.
     expect(signs).toEqual(['+', '−', '+']);
   });
 });

@@ -74,7 +74,7 @@ export async function* eventsOf<Event>(url: string): AsyncGenerator<Event> {
 /** A body that is refused, where its error is, and one that is accepted. */
 export type Case = [name: string, bad: object, path: string, good: object];
 
-/** What is refused from one more than the limit on. */
+/** A request with a limit: `make(limit)` is accepted, one more is refused. */
 export type Limit = [name: string, limit: number, make: (size: number) => object, path: string];
 
 export const atLimit = ([name, limit, make, path]: Limit): Case => [name, make(limit + 1), path, make(limit)];

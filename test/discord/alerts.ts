@@ -7,7 +7,7 @@ import type { Transfer } from '../../src/domain/transfer.ts';
 export const TREASURY: AddressText = '0x1111111111111111111111111111111111111111';
 export const PAYROLL: AddressText = '0x2222222222222222222222222222222222222222';
 export const ALICE: AddressText = '0xcc95e80da76bd41507b99d9b977dc3062bcf6430';
-/** It begins and ends like Alice's. */
+/** An address that begins and ends like Alice's. */
 export const LIKE_ALICE = `${ALICE.slice(0, 6)}${'5'.repeat(32)}${ALICE.slice(-4)}` as AddressText;
 export const BOB: AddressText = '0x1ea1f375b5da185eb51edcbed23f3d401f8368ce';
 export const USDC: AddressText = '0x5df217d84e67a4aac9d130fc7afed5a94e873f0d';

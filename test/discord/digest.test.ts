@@ -17,7 +17,7 @@ const render = (alerts: Alert[], reason?: DigestReason, now?: number | null, set
   renderDigest(alerts, 'ABCDEFGHIJ', settings, reason, now);
 const embedOf = async (...given: Parameters<typeof render>) => (await render(...given)).payload.embeds![0]!;
 
-/** What the pattern finds in each digest. */
+/** The pattern's matches in each digest. */
 async function inAll(due: Alert[], pattern: RegExp, reason: DigestReason = 'hourly'): Promise<number[][]> {
   const found: number[][] = [];
   for (let left = due; left.length > 0; ) {

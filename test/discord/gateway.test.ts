@@ -187,7 +187,7 @@ describe('registering', () => {
 it('reports changed channels and roles, and only real removals', async () => {
   const { discord, changes } = await startReady();
   const { harbor, orchid } = seed;
-  /** What is reported about these actions, each kind once, up to the end of the action after them. */
+  /** The reports about these actions, each kind once, up to the end of the next action. */
   const changesAfter = async (...actions: WorldAction[]) => {
     changes.length = 0;
     const end = discord.act({ do: 'channel.create', guildId: orchid.id, name: 'end' }).id!;

@@ -44,7 +44,7 @@ describe('several transfers of one transaction', () => {
       expect(times(text, once)).toBe(1);
     for (const part of ['**1,000 `USDC`**', '**500 `USDC`**', checksumAddress(ALICE), checksumAddress(BOB)])
       expect(times(text, part)).toBe(1);
-    // What they share is named once, above them.
+    // Facts that they share are shown once, above them.
     expect(text).toMatch(/^.*\n\*\*From\*\* Treasury\n`0x1{40}`\n\n📤/);
     expect(times(text, '**From**')).toBe(1);
   });

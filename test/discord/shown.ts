@@ -15,7 +15,7 @@ export const textsOf = (list: readonly APIMessageTopLevelComponent[] = []): stri
 /** A text as people read it: without links and bold type. */
 export const plain = (text: string): string => text.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll('**', '');
 
-/** What a message shows, one entry per transaction. Above embeds, the content repeats their headlines. */
+/** The text of a message, one entry per transaction. Above embeds, the content repeats their headlines. */
 export function shownIn({ content, embeds, components }: Shows): Shown[] {
   const texts = embeds.length === 0 && content ? content.split(/\n(?!-# )/) : [];
   return [

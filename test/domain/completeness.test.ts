@@ -54,7 +54,7 @@ it.each<[string, ChainMovement[], StoredTransfer[], missed: number, wrong: numbe
   const found = compare(movements, stored, () => true);
   expect(found.missed).toHaveLength(missed);
   expect(found.wrong.map(({ count }) => count)).toEqual(wrong);
-  // What could not be checked is not wrong.
+  // Transfers that could not be checked do not count as wrong.
   expect(compare(movements, stored, () => false).wrong).toEqual([]);
 });
 

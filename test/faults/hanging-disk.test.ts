@@ -16,7 +16,7 @@ async function hangingBot(): Promise<{ bot: Bot; file: string }> {
   return { bot, file };
 }
 
-// What hangs never goes on: whoever waited for it would not respond at all.
+// A hanging call never returns, so a part that waited for it would not respond at all.
 it('responds on /healthz and /readyz while a sync hangs, returns 503, and /readyz reports that the disk may hang', async () => {
   const { bot } = await hangingBot();
   const posted = bot.post('hanging');

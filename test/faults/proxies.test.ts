@@ -28,7 +28,7 @@ if (missing.length > 0 && !process.env.CI)
 type Kind = 'nginx' | 'caddy';
 interface Place {
   port: number;
-  /** It has TLS. */
+  /** With TLS. */
   isOuter: boolean;
 }
 
@@ -139,7 +139,7 @@ async function startReceiver(trusted: string) {
 
 type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
-/** What a load balancer sees of a process: it takes deliveries, and `/readyz` shows whether it can store them. */
+/** A process behind a load balancer: it takes deliveries, and `/readyz` shows whether it can store them. */
 async function startProcess(host: string, port: number) {
   const process = { status: 200, isReady: true, asked: 0, senders: [] as string[], close };
   const server = createHttp((request, response) => {

@@ -140,7 +140,7 @@ it.each(NAUGHTY.map((name, index) => [index, name]))(
       for (const style of ['compact', 'full'] as const) {
         const { payload } = renderAlerts([alert(style, isCataloged)], 'ABCDEFGHIJ', none, 0);
         const [embed] = payload.embeds ?? [];
-        // What is left of the markup is in code, or in a title or footer, where Discord does not interpret it.
+        // The rest of the markup is in code, or in a title or footer, where Discord does not interpret it.
         const marked = embed
           ? [embed.description, ...embed.fields!.map(({ value }) => value)]
           : textsOf(payload.components as APIMessageTopLevelComponent[]);

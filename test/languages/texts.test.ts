@@ -21,7 +21,7 @@ function originalOf(language: Language, key: string): string | undefined {
 const all = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([match]) => match).sort();
 const CODE = /`[^`]*`/g;
 
-/** What a translation must leave as it is: what is put in, warnings, symbols, and code but for the names of options. */
+/** The parts that a translation must keep: placeholders, warnings, symbols, and code except for names of options. */
 function fixedIn(text: string, optionNames: ReadonlySet<string>): string[] {
   // `duration` is an option, `duration: off` one with its value.
   const code = all(text, CODE)

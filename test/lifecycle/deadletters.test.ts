@@ -131,7 +131,7 @@ describe('commands while a bot runs', () => {
     await store().projects.remove('4242');
     expect((await deadletters('list')).stdout).toContain(`removed project ${scope} `);
 
-    // What a later version understands: the same row with the body that it should have had.
+    // A later version can read it: the same row with the body that it should have had.
     const body = Buffer.from(JSON.stringify(payment({ from: ALICE })));
     rewriteQuarantine(whole.file, (before, id) => (id === 2 ? body : before));
     expect((await deadletters('replay', 'q2')).code).toBe(0);

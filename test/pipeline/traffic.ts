@@ -12,7 +12,7 @@ export function createTraffic(bot: RestartableApp, machine: Machine) {
     if (txHash) receivedHashes.add(txHash);
   };
 
-  /** What is recorded about the transfers of each received transaction in every guild, as `/why` reads it; oldest first. */
+  /** The records of each received transaction's transfers in every guild, as `/why` reads them; oldest first. */
   async function histories(): Promise<TransferHistory[]> {
     const { history, projects } = bot.store;
     const own = (await projects.all()).filter(({ network }) => network === 0);

@@ -122,7 +122,7 @@ export async function openReceiver({
       const { detail } = (JSON.parse(text) as { parts: { database: { detail?: string } } }).parts.database;
       return status === 200 ? null : (detail ?? text);
     },
-    /** What is stored, as [scope, body]. */
+    /** The stored deliveries, as [scope, body]. */
     stored: async () => (await store.inbox.next(100)).map(({ scope, body }) => [scope, Buffer.from(body).toString()]),
   };
 }

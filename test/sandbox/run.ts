@@ -91,7 +91,7 @@ export function living(pids: readonly number[]): number[] {
 
 export interface News {
   world(): WorldState;
-  /** What a channel's messages show, oldest first. */
+  /** The texts of a channel's messages, oldest first. */
   shown(channelId: string): Shown[];
   messages(channelId: string): MessageState[];
   /** Resolves as soon as the condition holds. It is checked now and after each event. An error names `what` was waited for. */

@@ -21,7 +21,7 @@ describe('events of a chain', () => {
   }
   const events = async () => (await delivered()).map((body) => JSON.parse(body));
 
-  /** What every event of a transaction reports, as read from the chain by another way. */
+  /** The content of a transaction's events, as read from the chain in another way. */
   async function common(mined: Mined) {
     const rpc = rpcOf(here.chain.rpcUrl);
     const transaction = await rpc<Record<'blockHash' | 'gas' | 'value', string>>('eth_getTransactionByHash', [

@@ -98,7 +98,7 @@ describe('chains with a profile', () => {
       [BOB, ALICE, 3n, 'after0'],
     ];
     expect(await movesOf(result)).toEqual([deposit, [BOB, ALICE, 50n, 'before1'], refund]);
-    // What failed went back into escrow; the refund did not.
+    // The failed payment went back into escrow; the refund did not.
     expect(await movesOf({ ...result, error: 'execution reverted' })).toEqual([deposit, refund]);
   });
 

@@ -22,11 +22,11 @@ interface RecordedChain {
   chainId: number;
   block: NodeBlock;
   receipts: readonly NodeReceipt[];
-  /** What debug_traceBlockByNumber returns; without them the node does not trace. */
+  /** The response to debug_traceBlockByNumber; without it the node does not trace. */
   traces?: readonly object[];
 }
 
-/** What a webhook for an address gets of a block (direction, from, to, value, internal), and what the node is asked. */
+/** A block's events for an address (direction, from, to, value, internal), and the requests to the node. */
 async function postedOf({ chainId, block, receipts, traces }: RecordedChain, watched: Hex) {
   const number = Number(block.number);
   const parent = { number: numberToHex(number - 1), hash: block.parentHash, parentHash: HASH, timestamp: '0x1' };

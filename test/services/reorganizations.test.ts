@@ -160,7 +160,7 @@ it.each([true, false])(
     await follow(() => mineSigned(here.chain, bytes, first.time));
     await mine(5);
     await delivered();
-    /** What a receiver holds that keeps, of each transfer, what came last. */
+    /** The state of a receiver that keeps the latest event of each transfer. */
     const kept = new Map<string | undefined, string | undefined>();
     for (const { txHash, blockHash, removed } of here.receiver.events()) {
       if (removed !== true) kept.set(txHash, blockHash);

@@ -64,7 +64,7 @@ export async function problemsOf(chain: ProofChain, discord: Discord, round: Rou
   const truth = (await chain.transfers(first, last)).filter((one) =>
     [...channels.keys()].some((address) => isTouched(one, address)),
   );
-  /** What no node could prove. */
+  /** The movements that no node could prove. */
   const loose = truth.filter(
     ({ block, ...one }: Mined) =>
       one.kind === 'native' &&

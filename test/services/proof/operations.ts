@@ -64,7 +64,7 @@ const LITTLE_GAS = toHex(200_000);
 /** Anvil's own accounts; the tenth one gets code by EIP-7702. */
 const DELEGATOR = mnemonicToAccount('test test test test test test test test test test test junk', { addressIndex: 9 });
 
-/** What the operations act on. `watched` are the addresses whose balances must equal the sum of their events. */
+/** The world of the operations. `watched`: addresses whose balances must equal the sum of their events. */
 export interface World {
   chain: Chain;
   rpc: Rpc;

@@ -86,7 +86,7 @@ async function settle(): Promise<void> {
   await expect.poll(pending, { message: 'deliveries that wait', timeout: SETTLED_MS, interval: 100 }).toBe(0);
 }
 
-/** What arrived, each delivery once: one that ran into a timeout comes again under the same id. */
+/** The deliveries that arrived, each once: after a timeout a delivery comes again under the same id. */
 function deliveries(): Received[] {
   return [...new Map(here.receiver.received.map((one) => [one.headers['webhook-id'], one])).values()];
 }

@@ -121,7 +121,7 @@ export function idsByEvent(received: readonly Received[]): Map<string, Set<unkno
   return found;
 }
 
-/** What a delivery reports, in the form of {@link eventsOf}. */
+/** A delivery's event, in the form of {@link eventsOf}. */
 export function eventOf(received: Received): string {
   const { blockHash, txHash, direction } = bodyOf(received);
   return [blockHash, txHash, received.headers['ledgerbell-place'], direction].join(' ');

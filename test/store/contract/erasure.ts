@@ -198,7 +198,7 @@ export function erasureContract(it: StoreTest): void {
       expect(await store.retention.pruneWorthless(NOW - DAY, 0, true)).toEqual({ deleted: 2, next: null });
       expect(await all()).toEqual([0, 0, 1, 1, 1, 0]);
       expect(await store.retention.reusableBytes()).toBeGreaterThanOrEqual(0);
-      // What waited for too long can be replayed for as long.
+      // Alerts that waited for too long can be replayed for just as long.
       await store.outbox.expire(OTHER_CHANNEL, NOW, 'too old', NOW);
       expect((await store.retention.pruneWorthless(NOW - DAY, 0, true)).deleted).toBe(0);
       expect((await store.retention.pruneWorthless(NOW + 1, 0, true)).deleted).toBe(2);

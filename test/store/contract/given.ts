@@ -9,7 +9,7 @@ import { DEFAULT_CHOICES, type NewSubscription, type Subscription } from '../../
 import type { Transfer } from '../../../src/domain/transfer.ts';
 import type { Store } from '../../../src/store/store.ts';
 
-/** What tests of the contract start from, stored through the port. */
+/** Rows that tests of the contract start from, stored through the port. */
 
 export const GUILD = '1000';
 export const OTHER_GUILD = '2000';

@@ -33,7 +33,7 @@ const tokens = async ({ projects }: Store) =>
 
 const BASE = 8453;
 
-/** Which channels watch a transfer of each of these scopes. */
+/** The channels that watch a transfer, for each of these scopes. */
 async function watching({ routing }: Store, scopes: readonly number[]): Promise<string[][]> {
   const queries = scopes.map((scope, index) => queryOf(index, { scope }));
   const { watched } = await routing.context(queries, NOW);

@@ -7,7 +7,7 @@ import { openSqlite } from '../../../src/store/sqlite/open.ts';
 import { connectExisting, openExisting } from '../../../src/store/sqlite/tools.ts';
 import type { Store } from '../../../src/store/store.ts';
 
-/** What tests of other rooms read from the database's file and do to it, also while a bot has it open. */
+/** Reads and changes of the database's file by other tests, also while a bot has it open. */
 
 export const openStore = (file: string) => openSqlite(file);
 

@@ -9,7 +9,7 @@ import Database from 'better-sqlite3';
 
 const { SYNC } = process.env;
 
-/** What waits for a sync in the bot waits here: after a commit at SQLite's level FULL. */
+/** Waits where the bot waits for a sync: after a commit at SQLite's level FULL. */
 function sync(db: Database.Database, file: string): void {
   if (db.inTransaction || db.readonly || db.pragma('synchronous', { simple: true }) !== 2) return;
   const wanted = existsSync(file) ? readFileSync(file, 'utf8') : '0';

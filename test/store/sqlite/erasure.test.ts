@@ -6,7 +6,7 @@ import { openHere, storeOver } from './opened.ts';
 
 type Value = string | number | Buffer;
 
-/** What a column holds where a test says nothing else, by its type. */
+/** The default value of a column, by its type. */
 const FILLING: Record<string, Value> = { TEXT: 'x', BIGINT: 1, SMALLINT: 0, BLOB: Buffer.from('x'), INTEGER: 1 };
 
 /** Inserts a row, with something in each column that must not be null; returns its id. */
@@ -79,7 +79,7 @@ it('erases every row about one server, and no other', async () => {
   await erasure.begin('g1');
   while (await erasure.step('g1'));
   const left = dump(db);
-  // What came to the operator's URL is public, and other servers may still get alerts about it.
+  // Deliveries to the operator's URL are public, and other servers may still get alerts about them.
   left.transfers = left.transfers!.filter((row) => (row as { key: string }).key !== 'shared1');
   expect({ ...left, sqlite_sequence: [] }).toEqual({ ...others, sqlite_sequence: [] });
 });

@@ -58,7 +58,7 @@ async function reused(): Promise<Running | null> {
     await running.threads.store.inbox.next(1);
     return running;
   } catch {
-    // It is locked, or no longer a database.
+    // The file is locked, or no longer a database.
   }
   await end(running);
   return null;
