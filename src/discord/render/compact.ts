@@ -233,9 +233,9 @@ function ownerOf({ matches, transfer: { from, to, token } }: Alert): AddressText
 }
 
 const ownersOf = (alerts: readonly Alert[], context: RenderContext): string =>
-  namesOf(new Set(alerts.map(ownerOf)), alerts, context, true);
+  namesOf([...new Set(alerts.map(ownerOf))], alerts, context, true);
 
-/** `+26 HUSD`; a name gets a blank after the sign. What a watched token does has no sign. */
+/** `+26 HUSD`; a name gets a blank after the sign. Moves of a watched token have no sign. */
 function signed({ view, alerts }: Way, words: string): string {
   const isToken = alerts[0]!.matches.every(({ perspective }) => perspective === 'token');
   const sign = isToken ? '' : WAYS[view].sign;
@@ -271,7 +271,7 @@ function ownFacts(alerts: readonly Alert[], context: RenderContext): string[] {
 
 const isLinked = (context: RenderContext): boolean => context.explorerUrl !== undefined && context.unlinked !== true;
 
-/** What it is worth, the NFTs of a sweep, and the parties that are not the owner. */
+/** The worth, the NFTs of a sweep, and the parties other than the owner. */
 function wayFacts({ kind, view, alerts }: Way, context: RenderContext): string[] {
   const { t } = context;
   const { sides, word } = WAYS[view];
@@ -317,17 +317,17 @@ function sums(shown: Shown): string[] {
 }
 
 const partiesOf = (alerts: readonly Alert[], side: Side, context: RenderContext): string =>
-  namesOf(new Set(partiesOn(alerts, side)), alerts, context);
+  namesOf(partiesOn(alerts, side), alerts, context);
 
 function namesOf(
-  addresses: ReadonlySet<AddressText | null>,
+  addresses: readonly (AddressText | null)[],
   alerts: readonly Alert[],
   context: RenderContext,
   own = false,
 ): string {
   const max = own ? MAX_OWNERS : MAX_PARTIES;
-  const names = [...addresses].slice(0, max).map((address) => partyName(address, alerts, context, own));
-  return [...names, ...andMore(addresses.size - max, context)].join(context.t('reply.comma'));
+  const names = addresses.slice(0, max).map((address) => partyName(address, alerts, context, own));
+  return [...names, ...andMore(addresses.length - max, context)].join(context.t('reply.comma'));
 }
 
 /** The label or the shortened address; without an explorer also the full address. `own`: it is a watched one. */

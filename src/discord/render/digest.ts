@@ -190,10 +190,14 @@ function summary(alerts: Alert[], room: number, context: RenderContext): string[
   const inLines = new Set([...dust, ...forged]);
   const summed = rest.filter((alert) => !inLines.has(alert));
   if (summed.some(isForgeable)) lines.unshift(t('digest.claimable'));
-  const totals = totalsOf(summed).sort(
-    (a, b) =>
-      Number(isKnown(b.example)) - Number(isKnown(a.example)) || byWorth(a.worth, b.worth) || b.transfers - a.transfers,
-  );
+  const totals = [...Map.groupBy(summed, totalKey).values()]
+    .map(totalOf)
+    .sort(
+      (a, b) =>
+        Number(isKnown(b.example)) - Number(isKnown(a.example)) ||
+        byWorth(a.worth, b.worth) ||
+        b.transfers - a.transfers,
+    );
   const listed = shown.lines.length > 0 && totals.length > 0 ? [...shown.lines, t('digest.rest')] : shown.lines;
   const used = [...listed, ...lines].join('\n').length;
   return [...listed, ...totalLines(totals, room - used - 2, context), ...lines];
@@ -265,8 +269,6 @@ function worthLines(alerts: readonly Alert[], context: RenderContext): string[] 
   const icons = [...sums].map(([direction, sum]) => [VIEW_STYLES[direction].icon, sum] as const);
   return worthLine(icons, unpriced, context);
 }
-
-const totalsOf = (alerts: Alert[]): Total[] => [...Map.groupBy(alerts, totalKey).values()].map(totalOf);
 
 /** Transfers without an amount are in no sum. */
 function totalKey(alert: Alert): string {
