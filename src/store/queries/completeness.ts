@@ -8,6 +8,7 @@ import {
   insertAll,
   isIn,
   type QueriesOf,
+  raw,
   read,
   report,
   rows,
@@ -136,16 +137,21 @@ export const chainChecks: QueriesOf<ChainChecks> = {
 
 const MAX_CONCERNED = 500;
 
+/** A dim line shows no balance, so that nobody can use up the node with tokens that are worth nothing. */
+const SHOWS = raw(`s.show_balance = 1 AND d.outcome = 'matched' AND NOT (
+  t.worthless = 1 AND t.from_address IS DISTINCT FROM d.address AND EXISTS (
+    SELECT 1 FROM catalog c WHERE c.network = t.network AND c.token = t.token AND c.cataloged = 0))`);
+
 export const balances: QueriesOf<BalanceFacts> = {
   concerned: read(async (sql, after) => {
     const last = (await sql.value<number>`SELECT max(id) FROM decisions`) ?? 0;
     if (after === null || last <= after) return { last, concerned: [] };
     const found = await sql.all<ConcernedBalance & { id: number }>`
       SELECT d.id, d.transfer_id, d.address, t.network, t.data AS transfer_json, s.id AS subscription,
-        s.show_balance = 1 AND d.outcome = 'matched' AS shows_flag, s.warn_below IS NOT NULL AS warns_flag
+        ${SHOWS} AS shows_flag, s.warn_below IS NOT NULL AS warns_flag
       FROM decisions d CROSS JOIN subscriptions s CROSS JOIN transfers t
       WHERE d.id > ${after} AND d.id <= ${last} AND s.id = d.subscription_id AND t.id = d.transfer_id
-        AND (s.warn_below IS NOT NULL OR (s.show_balance = 1 AND d.outcome = 'matched'))
+        AND (s.warn_below IS NOT NULL OR (${SHOWS}))
       ORDER BY d.id LIMIT ${MAX_CONCERNED}`;
     return {
       last: found.length === MAX_CONCERNED ? found.at(-1)!.id : last,

@@ -25,6 +25,7 @@ import {
   TREASURY,
   transfer,
   txHash,
+  USDC,
 } from './given.ts';
 import type { StoreTest } from './index.ts';
 
@@ -158,6 +159,18 @@ export function chainChecksContract(it: StoreTest): void {
         transfer: { balances: { block: 7, of: { [TREASURY]: '10' } } },
         matches: [{ showsBalance: true }],
       });
+    });
+
+    it('are not read for a token that no catalog lists, unless the address sent it', async ({ store }) => {
+      const { id: subscription } = await subscribe(store, { showBalance: true });
+      const { last } = await store.balances.concerned(null);
+      const unlisted = storedTransfer(1, { isWorthless: true });
+      const sent = storedTransfer(2, { isWorthless: true, transfer: { from: TREASURY, to: ALICE } });
+      const decisions = [decision(1, { subscription }), decision(2, { subscription })];
+      const catalog = [{ network: 0, token: USDC, cataloged: false, symbol: null, name: null, checkedAt: NOW }];
+      await store.routing.commit(routed({ transfers: [unlisted, sent], decisions, learned: { catalog } }));
+      const { concerned } = await store.balances.concerned(last);
+      expect(concerned).toMatchObject([{ transfer: { txHash: txHash(2) } }]);
     });
 
     it('posts each statement once, where the guild’s alerts go', async ({ store }) => {
