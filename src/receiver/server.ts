@@ -170,11 +170,13 @@ function createServer(options: ReceiverOptions, { admission, intake, refusals, s
     },
   });
 
-  // In this hook, because a not-found handler would first wait for the body. The text differs from the one for an
-  // unknown token, by which the probe knows that a proxy forwards the path unchanged.
-  app.addHook('onRequest', (request, reply, done) => {
-    if (request.is404) reply.code(404).send({ ok: false, error: 'There is nothing at this path' });
-    else done();
+  // A route, because a not-found handler would first wait for the body. The text differs from the one for an unknown
+  // token, by which the probe knows that a proxy forwards the path unchanged.
+  app.route({
+    method: app.supportedMethods,
+    url: '*',
+    onRequest: (_request, reply) => void reply.code(404).send({ ok: false, error: 'There is nothing at this path' }),
+    handler: () => undefined,
   });
   app.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
     if (reply.sent) return reply;
