@@ -64,6 +64,7 @@ type Row = [
   context?: Partial<MatchContext>,
 ];
 
+const MUTED_BUT_KNOWN: Partial<MatchContext> = { ...muting(TOKEN), cataloged: () => true };
 const UNCATALOGED: Partial<MatchContext> = { cataloged: () => false };
 const LURE = { tokenName: 'Visit usdc-gift.com to claim' };
 const LINK = { tokenName: 'yearn.finance' };
@@ -79,6 +80,8 @@ const ROWS: Row[] = [
   ['hides a token that the guild muted', {}, {}, {}, 'token-muted', muting(TOKEN)],
   ['hides the coin if the guild muted it', {}, {}, NATIVE, 'token-muted', muting('native')],
   ['posts another token than the muted one', {}, {}, {}, 'as incoming', muting(OTHER)],
+  ['posts a known token that leaves the wallet although it is muted', {}, {}, OUTGOING, 'as outgoing', MUTED_BUT_KNOWN],
+  ['hides it if everything is held', { holdAll: true }, {}, OUTGOING, 'token-muted', MUTED_BUT_KNOWN],
   ['posts an outgoing payment if only those are wanted', { direction: 'outgoing' }, {}, OUTGOING, 'as outgoing'],
   ['hides an incoming payment if only outgoing ones are wanted', { direction: 'outgoing' }, {}, {}, 'direction'],
   ['hides an outgoing payment if only incoming ones are wanted', { direction: 'incoming' }, {}, OUTGOING, 'direction'],
@@ -96,11 +99,19 @@ const ROWS: Row[] = [
   ['posts a listed token', {}, { tokens: [OTHER, TOKEN] }, {}, 'as incoming'],
   ['posts the coin if it is listed', {}, { tokens: ['native'] }, NATIVE, 'as incoming'],
   ['hides a token that is not listed', {}, { tokens: [OTHER] }, {}, 'token-list'],
+  [
+    'hides a token without a known contract if others are listed',
+    {},
+    { tokens: [OTHER] },
+    { token: null },
+    'token-list',
+  ],
   ['posts internal transfers', {}, {}, INTERNAL, 'as incoming'],
   ['hides internal transfers if they are not wanted', {}, { internal: false }, INTERNAL, 'internal'],
   ['posts a token transfer that is marked as internal', {}, { internal: false }, { internal: true }, 'as incoming'],
   ['hides a transfer from the wallet to itself', {}, {}, SELF, 'self'],
   ['hides a self-transfer of a watched token', { address: TOKEN }, {}, { to: ALICE }, 'self'],
+  ['posts a watched token between unknown parties', { address: TOKEN }, {}, { from: null, to: null }, 'as token'],
   ['posts a self-transfer if those are wanted', {}, { self: true }, SELF, 'as self'],
   ['posts a self-transfer whatever the direction', { direction: 'outgoing' }, { self: true }, SELF, 'as self'],
   ['hides an amount of zero', {}, {}, { value: '0' }, 'zero'],
