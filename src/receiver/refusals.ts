@@ -37,12 +37,6 @@ export interface Refusal {
   fault?: SignatureFault;
 }
 
-const SOURCE_FAULTS: Record<RefusedSource['reason'], string> = {
-  unlisted: 'delivery from an address that is not in RECEIVER_SOURCES',
-  'no-sender': 'delivery without a sender’s address behind the trusted proxy',
-  unreadable: 'delivery with an X-Forwarded-For that is not a list of IP addresses',
-};
-
 export type Refusals = ReturnType<typeof createRefusals>;
 
 export function createRefusals(options: {
@@ -55,6 +49,20 @@ export function createRefusals(options: {
   const sources = new Map<number | 'any', RefusedSource & { at: number }>();
   const signatures = new Map<number, { fault: SignatureFault; at: number; count: number }>();
   let connectionsLoggedAt = Number.NEGATIVE_INFINITY;
+
+  function logSource({ reason, source }: RefusedSource): void {
+    switch (reason) {
+      case 'unlisted':
+        log.warn({ source }, 'delivery from an address that is not in RECEIVER_SOURCES');
+        break;
+      case 'no-sender':
+        log.warn({ proxy: source }, 'delivery without a sender’s address behind the trusted proxy');
+        break;
+      case 'unreadable':
+        log.warn('delivery with an X-Forwarded-For that is not a list of IP addresses');
+        break;
+    }
+  }
 
   function logConnections(): void {
     if (elapsed() - connectionsLoggedAt < MINUTE) return;
@@ -69,7 +77,7 @@ export function createRefusals(options: {
       if (reason === 'connections') logConnections();
       if (source) {
         for (const key of [scope, 'any'] as const) if (key !== null) sources.set(key, { ...source, at: now() });
-        log.warn({ source: source.source }, SOURCE_FAULTS[source.reason]);
+        logSource(source);
       }
       if (fault && scope !== null) {
         signatures.set(scope, { fault, at: now(), count: (signatures.get(scope)?.count ?? 0) + 1 });
