@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
+import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { type Chain, startChain } from '../../sandbox/chain/index.ts';
 import { rpcOf } from '../../sandbox/chain/rpc.ts';
 import { openStore } from '../../services/notification/store/index.ts';
 import { startServices } from '../../services/start.ts';
+import { MINUTE } from '../../src/domain/clock.ts';
 import { HARBOR, limitedSurroundings } from './harness.ts';
 import { startLimitedNode } from './limited-node.ts';
 
@@ -124,18 +126,26 @@ it('serves several chains in one process, each with its roots and its own place'
   await second.close();
 });
 
-it('closes a gap with the traces of another node', async () => {
+it('closes a gap with the traces of another node, and logs once that it was open for ten minutes', async () => {
+  const lines: string[] = [];
+  const log = pino({ level: 'error' }, { write: (line) => lines.push(line) });
   const archive = await startLimitedNode(here.chain.rpcUrl);
   const traces = ['trace_block', 'debug_traceBlockByNumber'];
   here.node.refuse(traces, { code: -32000, message: 'historical state is not available' });
   archive.refuse(traces, 503);
   const nodes = [{ url: here.node.url }, { url: archive.url, tracesOnly: true }];
-  await here.restart({ chains: [{ nodes }] });
+  await here.restart({ chains: [{ nodes }], log });
   await watch();
   await pay(7n, 'internal');
   expect(await arrived()).toEqual([]);
+  for (const alarms of [0, 1, 1]) {
+    expect(lines).toHaveLength(alarms);
+    here.advance(10 * MINUTE);
+    await scan();
+  }
+  expect(lines[0]).toContain('no node has the traces of these blocks');
   archive.repair();
-  here.advance(2_000);
+  here.advance(10 * MINUTE);
   await scan();
   expect(await arrived()).toEqual(['7']);
   await archive.close();
