@@ -2,7 +2,7 @@ import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type { CommandUse, Reply } from '../../src/discord/command.ts';
 import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
 import { csvLine, MAX_FILE_BYTES } from '../../src/domain/csv.ts';
-import { type Choices, isMuted, type Subscription } from '../../src/domain/subscription.ts';
+import { addressesOf, type Choices, isMuted, type Subscription } from '../../src/domain/subscription.ts';
 import { KIB } from '../../src/domain/units.ts';
 import { UserError } from '../../src/errors.ts';
 import { seenBy, unseenLine } from '../shared/channels.ts';
@@ -53,10 +53,7 @@ async function writeFiles(
   return split([columns.join(','), ...rows, ...names].map((row) => `${row}\r\n`));
 }
 
-export const countsDollars = ({
-  minimumUsd,
-  mentionMinimumUsd,
-}: Partial<Pick<Choices, 'minimumUsd' | 'mentionMinimumUsd'>>): boolean =>
+export const countsDollars = ({ minimumUsd, mentionMinimumUsd }: Partial<Omit<Choices, 'filters'>>): boolean =>
   (minimumUsd ?? mentionMinimumUsd ?? null) !== null;
 
 const nameOf = (network: number | null, { networks }: Pick<CommandSettings, 'networks'>): string =>
@@ -90,7 +87,7 @@ export async function exportFile(interaction: CommandUse, context: Context): Pro
   const { now, t } = context;
   const { visible: subscriptions, unseen } = await seenBy(context);
   const unseenText = unseenLine(unseen, t);
-  const watched = new Set(subscriptions.map(({ address }) => address));
+  const watched = new Set(addressesOf(subscriptions));
   // Watched addresses have their names in their own rows.
   const labels = (await context.labels.list(interaction.guildId)).filter(({ address }) => !watched.has(address));
   if (subscriptions.length + labels.length === 0) throw new UserError(unseenText ?? t('subscription.export.nothing'));

@@ -9,14 +9,15 @@ import type { Translate } from '../../src/languages/index.ts';
 import { hiddenFrom } from '../shared/channels.ts';
 import { question, rows } from '../shared/components.ts';
 import { lookAlikeLines, lookAlikes } from '../shared/look-alike.ts';
-import { boldName, nameOf, namesByAddress } from '../shared/names.ts';
+import { boldName, nameOf } from '../shared/names.ts';
 import { hasNode, networkLine, titleOf } from '../shared/networks.ts';
 import { nextStep } from '../shared/next-step.ts';
 import { ask, record, takeConfirmation } from '../shared/records.ts';
 import { addressInCode, embedReply, firstOf, headed, listInCode, quoted } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
-import { noTokenLines, tokenBook } from '../shared/tokens.ts';
+import { noTokenLines } from '../shared/tokens.ts';
 import { countsDollars, differing, MAX_IMPORT_BYTES } from './file.ts';
+import { readingOf } from './options.ts';
 import { type CurrentState, type Plan, planImport } from './plan.ts';
 
 const MAX_ROWS = 6;
@@ -97,11 +98,8 @@ export const importButton: Button<Context> = {
     const labeled = [...added, ...changed].filter(({ change }) => 'label' in change);
     const renamed = [...labels, ...labeled].map(({ address }) => address);
     if (renamed.length > 0) await context.relabel(guildId, [...new Set(renamed)]);
-    const lines = [
-      added.length > 0 ? t('subscription.import.added', { count: added.length }) : null,
-      changed.length > 0 ? t('subscription.import.changed', { count: changed.length }) : null,
-      labels.length > 0 ? t('subscription.import.labels', { count: labels.length }) : null,
-    ];
+    const done = (['added', 'changed', 'labels'] as const).filter((kind) => counts[kind] > 0);
+    const lines = done.map((kind) => t(`subscription.import.${kind}`, { count: counts[kind] }));
     if (added.length === 0) return embedReply('good', t('subscription.import.done'), lines);
     const watched = added.map(({ address, network = null }) => ({ address, network }));
     const { field, buttons } = await nextStep(watched, `t${at}`, context);
@@ -144,11 +142,11 @@ async function readCurrent(context: Context): Promise<CurrentState> {
   // A file may name any channel. Among those without subscriptions, only private threads need more than permissions.
   const threads = guild?.channels.cache.filter(({ type }) => type === ChannelType.PrivateThread).keys() ?? [];
   const channels = [...subscriptions.map(({ channelId }) => channelId), ...threads];
-  const names = await namesByAddress(guildId, context);
+  const reading = await readingOf(null, context);
   return {
     subscriptions: new Map(subscriptions.map((subscription) => [subscriptionKey(subscription), subscription])),
-    names,
-    tokens: await tokenBook(context, names),
+    // Its columns and values have their English names.
+    reading: { ...reading, called: (column) => column, kindName: (kind) => kind, language: null },
     hidden: await hiddenFrom(context.interaction, channels, context),
   };
 }

@@ -7,11 +7,10 @@ import { subscriptionKey } from '../../src/domain/subscription-limits.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { checkKnown, refuseUnseen } from '../shared/channels.ts';
-import { addressesNamed, faultText, type Names, nameOrNull, readName } from '../shared/names.ts';
+import { addressesNamed, faultText, nameOrNull, readName } from '../shared/names.ts';
 import { hasSeveral, isElsewhere, NETWORK, typedNetwork } from '../shared/networks.ts';
 import { fullAddress, readTyped, withInput } from '../shared/reply.ts';
 import type { Context } from '../shared/services.ts';
-import type { TokenBook } from '../shared/tokens.ts';
 import type { Input, Reading } from './field-values.ts';
 import { DEFAULT_KEPT, type Kept, readChoices } from './fields.ts';
 import { columnsFor } from './file.ts';
@@ -37,8 +36,7 @@ export type Plan = ReturnType<typeof emptyPlan>;
 export interface CurrentState {
   /** By their keys. */
   subscriptions: ReadonlyMap<string, Subscription>;
-  names: Names;
-  tokens: TokenBook;
+  reading: Reading;
   hidden: ReadonlySet<string>;
 }
 
@@ -57,11 +55,7 @@ export async function planImport(text: string, current: CurrentState, context: C
   const readChannel = channelReader(context);
   // Another program's list is taken as far as it can be.
   const isOurs = read.columns.some((name) => name !== null && !['address', 'label', 'chain', NETWORK].includes(name));
-  const { guildId, settings } = context;
-  const { tokens, names: known } = current;
-  const inFile = { called: (column: string) => column, kindName: (kind: string) => kind, language: null };
-  const reading = { t, guildId, tokens, names: known, hasPrices: settings.hasPrices, ...inFile };
-  const baseline = { readChannel, current, reading, context, isOurs };
+  const baseline = { readChannel, current, context, isOurs };
   const { plan, names } = await planRows(plain ?? rows, read.columns, baseline);
   plan.foreign = read.foreign;
   const { maxSubscriptions } = context.settings;
@@ -70,7 +64,7 @@ export async function planImport(text: string, current: CurrentState, context: C
   }
   const changed = keepNames(plan.changed, names);
   const unchanged = plan.unchanged + plan.changed.length - changed.length;
-  const errors = [...plan.errors, ...findNameFaults(names, changed, current.names, context)];
+  const errors = [...plan.errors, ...findNameFaults(names, changed, current.reading.names, context)];
   return { ...plan, changed, unchanged, errors };
 }
 
@@ -79,7 +73,6 @@ const onlyFault = (line: number, text: string): Plan => ({ ...emptyPlan(), error
 interface Baseline {
   readChannel: ReturnType<typeof channelReader>;
   current: CurrentState;
-  reading: Reading;
   context: Context;
   /** Every row must be right; in another program's list, some are left out. */
   isOurs: boolean;
@@ -124,7 +117,7 @@ async function planRows(
     if (channel === null) {
       const name = readTyped(() => readName(called, t), called, t);
       addName(names, address, name, line, t);
-      if (current.names.get(address) === name) plan.unchanged++;
+      if (current.reading.names.get(address) === name) plan.unchanged++;
       else plan.labels.push({ address, name });
       return;
     }
@@ -206,7 +199,7 @@ function otherLabel(
   if (text === '') return null;
   const name = nameOrNull(text, context.t);
   if (name === null) return null;
-  const book = [...current.names, ...[...names].map(([owner, named]) => [owner, named.name] as const)];
+  const book = [...current.reading.names, ...[...names].map(([owner, named]) => [owner, named.name] as const)];
   return book.some(([owner, taken]) => owner !== address && nameKey(taken) === nameKey(name)) ? null : name;
 }
 
@@ -217,7 +210,7 @@ function typeOf(input: Input, t: Translate): 'label' | 'subscription' {
 }
 
 function addressOf(typed: string, parse: typeof parseAddress, { current, context: { t } }: Baseline): AddressText {
-  const [named, ...others] = addressesNamed(typed, current.names);
+  const [named, ...others] = addressesNamed(typed, current.reading.names);
   const isNamed = named !== undefined && others.length === 0 && !parse(typed).ok;
   const parsed = parse(isNamed ? named : typed);
   if (!parsed.ok) throw withInput(new UserError(faultText(parsed.fault, typed, t)), typed, t);
@@ -233,7 +226,7 @@ function readSubscription(
     network,
   }: ReturnType<Baseline['readChannel']> & Pick<Subscription, 'address' | 'network'>,
   input: Input,
-  { current, reading, context }: Baseline,
+  { current, context }: Baseline,
 ): { isNew: boolean; name: string | null; row: ImportedSubscription } {
   const { interaction, t } = context;
   const found = current.subscriptions.get(subscriptionKey({ address, channelId, network }));
@@ -244,7 +237,7 @@ function readSubscription(
   if (!before && !picked)
     throw withInput(new UserError(t('subscription.import.channel')), input('channel') || `<#${channelId}>`, t);
   if (!before) checkKnown(channelId, picked, context);
-  const kept = readChoices<Kept>(input, before ?? DEFAULT_KEPT, reading);
+  const kept = readChoices<Kept>(input, before ?? DEFAULT_KEPT, current.reading);
   if (kept.mention !== null && kept.mention !== before?.mention && !interaction.guild?.roles.cache.has(kept.mention)) {
     throw withInput(new UserError(t('subscription.filter.role')), input('mention')!, t);
   }
