@@ -45,9 +45,7 @@ export function closestMatch(typed: string, known: Iterable<string>): string | n
   if (wanted.length < MIN_BEGINNING) return null;
   const max = Math.min(MAX_ERRORS, Math.floor(wanted.length / 3));
   let best: { text: string; errors: number } | null = null;
-  let looked = 0;
-  for (const text of known) {
-    if (++looked > MAX_KNOWN) break;
+  for (const text of Iterator.from(known).take(MAX_KNOWN)) {
     const other = folded(text);
     const errors = other.startsWith(wanted) ? 0.5 : editDistance(wanted, other, MAX_ERRORS);
     if (errors <= max && (!best || errors < best.errors)) best = { text, errors };

@@ -27,19 +27,11 @@ export type ReadyProject = Extract<ProjectAccess, { status: 'ready' }>;
 
 export async function projectOf({ guildId, t, projects }: Context): Promise<ReadyProject> {
   const access = await projects.accessOf(guildId);
-  switch (access.status) {
-    case 'ready':
-      return access;
-    case 'sealed':
-      throw new UserError(t('webhook.sealed'));
-    case 'none':
-      throw new UserError(t('webhook.none'));
-    case 'off': {
-      const isOperators = access.scope !== null && !access.own;
-      const keys = ['NOTIFICATION_PROJECT_ID', 'NOTIFICATION_API_KEY', 'NOTIFICATION_API_SECRET'];
-      throw notConfigured(t, 'notification', 'NOTIFICATION_URL', ...(isOperators ? keys : []));
-    }
-  }
+  if (access.status === 'ready') return access;
+  if (access.status !== 'off') throw new UserError(t(`webhook.${access.status}`));
+  const isOperators = access.scope !== null && !access.own;
+  const keys = ['NOTIFICATION_PROJECT_ID', 'NOTIFICATION_API_KEY', 'NOTIFICATION_API_SECRET'];
+  throw notConfigured(t, 'notification', 'NOTIFICATION_URL', ...(isOperators ? keys : []));
 }
 
 export function pointsAt({ current, retiring }: ReceiverUrls, url: string | null): 'current' | 'retiring' | null {

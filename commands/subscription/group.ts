@@ -67,11 +67,8 @@ export async function offerGroup(
   const all = await context.subscriptions.list(guildId);
   const forum = forumOf(channelId, context);
   const isHere = (id: string) => id === channelId || forum?.threads.cache.has(id) === true;
-  const there = new Set(
-    all.flatMap((subscription) =>
-      isHere(subscription.channelId) && subscription.network === network ? subscription.address : [],
-    ),
-  );
+  const watched = all.filter((subscription) => isHere(subscription.channelId) && subscription.network === network);
+  const there = new Set(addressesOf(watched));
   const known = found.filter(({ address }) => there.has(address));
   const names = await namesByAddress(guildId, context);
   // Nobody renames an address by pasting a list.

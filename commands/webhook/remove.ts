@@ -2,7 +2,7 @@ import { type APIButtonComponent, ButtonStyle } from 'discord.js';
 import type { Button, ButtonUse, CommandUse, Reply } from '../../src/discord/command.ts';
 import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
 import { operatorScope } from '../../src/domain/project.ts';
-import type { Subscription } from '../../src/domain/subscription.ts';
+import { addressesOf, type Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
@@ -143,19 +143,16 @@ interface RemovalEffects {
 async function removalEffects(addresses: AddressText[], scope: number, context: Context): Promise<RemovalEffects> {
   const { guildId } = context.interaction;
   const watching = await watchersOf(addresses, scope, context);
-  const elsewhere = new Set(
-    watching.filter((subscription) => subscription.guildId !== guildId).map(({ address }) => address),
-  );
-  // One that watches several networks still gets alerts from the others.
-  const isOnlyHere = ({ network }: Subscription) => network !== null || !hasSeveral(context.settings);
-  const own = watching.filter(
-    (subscription) =>
-      subscription.guildId === guildId && !elsewhere.has(subscription.address) && isOnlyHere(subscription),
+  const isOwn = (subscription: Subscription) => subscription.guildId === guildId;
+  const elsewhere = addressesOf(watching.filter((subscription) => !isOwn(subscription)));
+  const own = watching.filter(isOwn).filter(
+    // One that watches several networks still gets alerts from the others.
+    ({ address, network }) => !elsewhere.includes(address) && (network !== null || !hasSeveral(context.settings)),
   );
   const silent = own.filter(await sightOf(own, context));
   return {
-    free: addresses.filter((address) => !elsewhere.has(address)),
-    needed: addresses.filter((address) => elsewhere.has(address)),
+    free: addresses.filter((address) => !elsewhere.includes(address)),
+    needed: addresses.filter((address) => elsewhere.includes(address)),
     silent,
     unseen: own.length - silent.length,
   };
