@@ -85,22 +85,20 @@ function asManyAsFitIn(phrases: string[], max: number): string {
 function phrasesOf(action: string, detail: Detail, book: Book, context: Context): string[] {
   const { filters, ...rest } = detail;
   const isPlain = action === 'subscription.edit' || action === 'setup.server';
+  const shared = sharedPhrases(detail, book, context);
   const all = Object.entries({ ...rest, ...(isRecord(filters) && filters) });
   return all.flatMap(([key, value]) => {
-    const phrase = namedPhrase(key, value, detail, book, context);
+    const phrase = shared.get(key)?.(value);
     if (phrase !== undefined) return phrase;
     return isPlain ? optionPhrase(action, key, value, book, context) : [];
   });
 }
 
-/** undefined: not a key that several actions share. */
-function namedPhrase(
-  key: string,
-  value: unknown,
-  detail: Detail,
-  { names, subscriptions, webhooks, tokens }: Book,
-  { t, settings }: Context,
-): string | string[] | undefined {
+type Phrase = (value: unknown) => string | string[] | undefined;
+
+/** By the keys that several actions share. */
+function sharedPhrases(detail: Detail, book: Book, { t, settings }: Context): ReadonlyMap<string, Phrase> {
+  const { names, subscriptions, webhooks, tokens } = book;
   const list = (values: unknown, show: (one: unknown) => string) =>
     Array.isArray(values) && values.length > 0 ? firstOf(t, values, 3, show).join(t('reply.comma')) : [];
   const code = (text: unknown) => inCode(String(text), '?', MAX_ID);
@@ -116,44 +114,32 @@ function namedPhrase(
     const found = subscriptions.get(Number(id));
     return found ? t('why.subscription', { name: nameOf(found), id: Number(id) }) : `#${Number(id)}`;
   };
-  const webhook = (id: unknown) => code(webhooks.get(String(id)) ?? id);
-  switch (key) {
-    case 'id':
-      return 'address' in detail ? `#${Number(value)}` : subscription(value);
-    case 'ids':
-      return list(value, subscription);
-    case 'address':
-      return address(value);
-    case 'addresses':
-      return list(value, address);
-    case 'channel':
-    case 'channelId':
-      return `<#${code(value).replace(/\D/g, '')}>`;
-    case 'network':
-      return typeof value === 'number' ? titleOf(value, settings) : t('chain.anyNetwork');
-    case 'all':
-      return t('subscription.all');
-    case 'until':
-    case 'mutedUntil':
-      return typeof value === 'number' ? mutedText(value, t) : t('subscription.mute.again');
-    case 'name':
-      if (value === null) return [];
-      return `${typeof detail.before === 'string' ? `${titleName(detail.before)} → ` : ''}${titleName(textOf(value))}`;
-    case 'webhook':
-      return webhook(value);
-    case 'project':
-      return `${typeof detail.replaced === 'string' ? `${code(detail.replaced)} → ` : ''}${code(value)}`;
-    case 'token':
-      return 'until' in detail
-        ? tokens.shortNameOf(value === 'native' ? value : (String(value).toLowerCase() as AddressText))
-        : undefined;
-    case 'added':
-    case 'changed':
-    case 'labels':
-      return typeof value === 'number' && value > 0 ? t(`subscription.import.${key}`, { count: value }) : [];
-    default:
-      return undefined;
-  }
+  const channel: Phrase = (id) => `<#${code(id).replace(/\D/g, '')}>`;
+  const until: Phrase = (at) => (typeof at === 'number' ? mutedText(at, t) : t('subscription.mute.again'));
+  const counted = (kind: 'added' | 'changed' | 'labels'): [string, Phrase] => [
+    kind,
+    (count) => (typeof count === 'number' && count > 0 ? t(`subscription.import.${kind}`, { count }) : []),
+  ];
+  const after = (before: unknown, show: (text: string) => string) =>
+    typeof before === 'string' ? `${show(before)} → ` : '';
+  const asset = (value: unknown) => (value === 'native' ? value : (String(value).toLowerCase() as AddressText));
+  return new Map<string, Phrase>([
+    ['id', (id) => ('address' in detail ? `#${Number(id)}` : subscription(id))],
+    ['ids', (ids) => list(ids, subscription)],
+    ['address', address],
+    ['addresses', (addresses) => list(addresses, address)],
+    ['channel', channel],
+    ['channelId', channel],
+    ['network', (id) => (typeof id === 'number' ? titleOf(id, settings) : t('chain.anyNetwork'))],
+    ['all', () => t('subscription.all')],
+    ['until', until],
+    ['mutedUntil', until],
+    ['name', (name) => (name === null ? [] : after(detail.before, titleName) + titleName(textOf(name)))],
+    ['webhook', (id) => code(webhooks.get(String(id)) ?? id)],
+    ['project', (id) => after(detail.replaced, code) + code(id)],
+    ['token', (token) => ('until' in detail ? tokens.shortNameOf(asset(token)) : undefined)],
+    ...(['added', 'changed', 'labels'] as const).map(counted),
+  ]);
 }
 
 const SETTINGS = new Map([
@@ -162,13 +148,8 @@ const SETTINGS = new Map([
   ...['timezone', 'language', 'style', 'statement'].map((name) => [name, name] as const),
 ]);
 
-function optionPhrase(
-  action: string,
-  key: string,
-  value: unknown,
-  { tokens }: Book,
-  { t, language }: Context,
-): string[] {
+function optionPhrase(action: string, key: string, value: unknown, { tokens }: Book, context: Context): string[] {
+  const { t, language } = context;
   const isServer = action === 'setup.server';
   const field = isServer ? null : fieldOf(key);
   const option = isServer ? SETTINGS.get(key) : field?.option;
