@@ -65,12 +65,8 @@ async function set(interaction: CommandUse, context: Context): Promise<Reply> {
     await record(context, 'label.set', { address: checksumAddress(address), name, before });
     changing = changingLine(await relabel(guildId, [address]), t);
   }
-  const meaning =
-    before === null
-      ? t('label.setNew')
-      : before === name
-        ? t('label.setSame')
-        : t('label.setOver', { before: boldName(before) });
+  const renamed = before === name ? t('label.setSame') : t('label.setOver', { before: boldName(before) });
+  const meaning = before === null ? t('label.setNew') : renamed;
   const alike = await lookAlikes([address], context);
   const lines = [fullAddress(address, settings), ...lookAlikeLines(alike, context), meaning, changing];
   return embedReply(alike.size > 0 ? 'warn' : 'good', t('label.set', { name: titleName(name) }), lines, {

@@ -110,19 +110,15 @@ function alertFields(
 function subscriptionLines(subscriptions: readonly Subscription[], { t, settings, now }: Context): string[] {
   const paused = subscriptions.filter((subscription) => subscription.paused).length;
   const muted = subscriptions.filter((subscription) => isMuted(subscription, now())).length;
-  const [holding, ...others] = subscriptions.filter((subscription) => subscription.holdAll && mayHold(subscription));
+  const holding = subscriptions.filter((subscription) => subscription.holdAll && mayHold(subscription));
   return [
     t('status.subscriptionsOf', { count: subscriptions.length, max: settings.maxSubscriptions }),
     ...(paused > 0 ? [t('status.paused', { count: paused })] : []),
     ...(muted > 0 ? [t('status.muted', { count: muted })] : []),
-    ...(holding
-      ? [
-          t('status.holdsAll', {
-            count: others.length + 1,
-            until: holding.quiet?.slice(-5) ?? t(`status.until.${holding.digest!}`),
-          }),
-        ]
-      : []),
+    ...holding.slice(0, 1).map(({ quiet, digest }) => {
+      const until = quiet?.slice(-5) ?? t(`status.until.${digest!}`);
+      return t('status.holdsAll', { count: holding.length, until });
+    }),
   ];
 }
 

@@ -50,6 +50,7 @@ export const token = {
     const address = await contractOf(typed, context, picked);
     if (address === 'native' || address === NATIVE_SENTINEL)
       throw withInput(new UserError(own('token.native')), typed, own);
+    const shown = fullAddress(address, hasSeveral(settings) ? { explorerUrl: undefined } : settings);
     const refusals: { on: Context; error: UserError }[] = [];
     for (const on of networks.slice(0, MAX_NETWORKS)) {
       const response = await on.explorer!.token(address, () => countLookUp('explorer', on));
@@ -58,11 +59,8 @@ export const token = {
         return naming(reply, on);
       }
       const isUnknown = response.status === 'not-found' || response.status === 'invalid';
-      const text = isUnknown
-        ? own(response.status === 'invalid' ? 'token.invalid' : 'token.notFound', {
-            address: fullAddress(address, hasSeveral(settings) ? { explorerUrl: undefined } : settings),
-          })
-        : explain(own, response, 'explorer');
+      const key = response.status === 'invalid' ? 'token.invalid' : 'token.notFound';
+      const text = isUnknown ? own(key, { address: shown }) : explain(own, response, 'explorer');
       const error = new UserError(text);
       refusals.push({ on, error: response.status === 'rejected' ? withInput(error, typed, own) : error });
     }

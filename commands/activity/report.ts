@@ -103,7 +103,7 @@ function movementsFor(request: ActivityRequest, history: Context['history']) {
 }
 
 export const readBalances = (
-  { guildId, address, network: only = null, since, until }: ActivityRequest,
+  { guildId, address, network: only, since, until }: ActivityRequest,
   context: Context,
 ): Promise<NetworkBalances[]> =>
   context.guildQueue.run(guildId, 'read', async () => {

@@ -25,13 +25,10 @@ export async function named(interaction: CommandUse, context: Context): Promise<
     const reason = parsed.ok || parsed.fault === 'form' ? t('subscription.missing') : faultText(parsed.fault, text, t);
     throw suggestionError(reason, text, new Set(all.flatMap(({ label }) => label ?? [])), t);
   }
-  const choices = found.slice(0, 20).map((subscription) =>
-    t('subscription.choice', {
-      id: subscription.id,
-      name: nameOf(subscription),
-      channel: `<#${subscription.channelId}>`,
-    }),
-  );
+  const choices = found.slice(0, 20).map((subscription) => {
+    const { id, channelId } = subscription;
+    return t('subscription.choice', { id, name: nameOf(subscription), channel: `<#${channelId}>` });
+  });
   throw withInput(new UserError(t('subscription.several', { choices: choices.join(t('reply.comma')) })), text, t);
 }
 

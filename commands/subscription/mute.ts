@@ -53,19 +53,14 @@ export function muteRow(
   { id, label, address }: Pick<Subscription, 'id' | 'label' | 'address'>,
   { t, language }: Context,
 ): ButtonRow {
-  const lengths = MUTE_CHOICES.filter(({ value }) => value !== 'off').map(({ value, name }) => ({
-    value,
-    duration: wordingsOf(language)[`subscription mute duration=${value}`]?.name ?? name,
-  }));
   const name = label === null ? shortAddress(address) : isolate(cutTo(label, 40));
-  return row(
-    ...lengths.map(({ value, duration }, index) =>
-      button(
-        index === 0 ? t('subscription.mute.press', { name, duration }) : duration,
-        `subscription:mute:${id}:${value}`,
-      ),
-    ),
-  );
+  const lengths = MUTE_CHOICES.filter(({ value }) => value !== 'off');
+  const buttons = lengths.map(({ value, name: english }, index) => {
+    const duration = wordingsOf(language)[`subscription mute duration=${value}`]?.name ?? english;
+    const text = index === 0 ? t('subscription.mute.press', { name, duration }) : duration;
+    return button(text, `subscription:mute:${id}:${value}`);
+  });
+  return row(...buttons);
 }
 
 async function muteOne(context: Context, before: Subscription, until: number | null): Promise<Reply> {
@@ -128,14 +123,11 @@ async function muteToken(context: Context, text: string, until: number | null): 
   await record(context, 'subscription.mute', { token: writeAsset(token), until });
   const name = tokens.shortNameOf(token);
   const contract = token === 'native' ? null : `-# ${fullAddress(token, context.settings, 'token')}`;
-  if (until === null) {
-    return embedReply(wasMuted ? 'good' : 'info', titleOf(until, wasMuted, name, t), [
-      contract,
-      wasMuted ? t('subscription.mute.tokenAgain') : null,
-    ]);
-  }
-  const lasts = t(`subscription.mute.${until === FOREVER ? 'tokenForever' : 'token'}`, { time: absoluteTime(until) });
-  return embedReply('good', t('subscription.mute.title', { name }), [contract, lasts], {
+  const again = wasMuted ? t('subscription.mute.tokenAgain') : null;
+  const words = until === FOREVER ? 'tokenForever' : 'token';
+  const lasts = until === null ? again : t(`subscription.mute.${words}`, { time: absoluteTime(until) });
+  const tone = until !== null || wasMuted ? 'good' : 'info';
+  return embedReply(tone, titleOf(until, wasMuted, name, t), [contract, lasts], {
     components: undoRow(writeAsset(token), until, t),
   });
 }
