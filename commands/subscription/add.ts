@@ -5,6 +5,7 @@ import { DEFAULT_CHOICES, type Subscription } from '../../src/domain/subscriptio
 import { UserError } from '../../src/errors.ts';
 import { hiddenFrom, isGone, outsideLine, refuseUnseen, visibleTo } from '../shared/channels.ts';
 import { button, row } from '../shared/components.ts';
+import { readFailure } from '../shared/guild-channels.ts';
 import { lookAlikeLines, lookAlikes } from '../shared/look-alike.ts';
 import { boldName, nameOf, namesByAddress, notNamed, readAddress } from '../shared/names.ts';
 import { pickedNetwork } from '../shared/networks.ts';
@@ -50,8 +51,10 @@ async function usualChannel(context: Context): Promise<string> {
   if (defaultChannel === null) return interaction.channelId;
   if (isGone(interaction, defaultChannel)) {
     // The gateway does not report closed threads; a request does.
-    const found = (await context.guildChannels.find(interaction.guild!, [defaultChannel])).get(defaultChannel);
-    if (found === 'gone' || found === 'hidden') throw new UserError(t('setup.check.defaultChannel'));
+    const guild = interaction.guild!;
+    const fetch = () => guild.channels.fetch(defaultChannel);
+    const response = await context.guildChannels.request(guild, fetch, () => null).catch(readFailure);
+    if (response === 'gone' || response === 'hidden') throw new UserError(t('setup.check.defaultChannel'));
   }
   // For example a private thread: people who are not in it could not see what they add.
   const hidden = await hiddenFrom(interaction, [defaultChannel], context);
