@@ -32,25 +32,20 @@ export async function placeFor(
   const { interaction, server, settings, t } = context;
   const here = translator(languageOf(server.language, interaction.guildLocale));
   const name = label === null ? shortAddress(address) : `${label} · ${shortAddress(address)}`;
-  const [tag] = forum.flags.has(ChannelFlags.RequireTag)
-    ? forum.availableTags.filter(({ moderated }) => !moderated)
-    : [];
+  const tag = forum.availableTags.find(({ moderated }) => !moderated);
   const create = () =>
     forum.threads.create({
       name: cutTo(name, MAX_TITLE),
       autoArchiveDuration: ThreadAutoArchiveDuration.OneWeek,
       message: { content: here('subscription.forum.first', { address: fullAddress(address, settings) }) },
-      appliedTags: tag ? [tag.id] : [],
+      appliedTags: tag && forum.flags.has(ChannelFlags.RequireTag) ? [tag.id] : [],
     });
   const made = context.guildChannels.request(forum.guild, create, () => tooManyRefusals(context));
   const { id } = await made.catch((error: unknown) => {
     if (!(error instanceof DiscordAPIError)) throw error;
     const channel = `<#${channelId}>`;
-    throw new UserError(
-      error.code === TAG_REQUIRED
-        ? t('subscription.forum.needsTag', { channel })
-        : t('subscription.forum.refused', { channel, reason: `\`${error.code}\`` }),
-    );
+    if (error.code === TAG_REQUIRED) throw new UserError(t('subscription.forum.needsTag', { channel }));
+    throw new UserError(t('subscription.forum.refused', { channel, reason: `\`${error.code}\`` }));
   });
   return id;
 }
