@@ -128,12 +128,15 @@ const isSuspicious = ({ warnings }: Alert): boolean =>
 
 /** Suspicious alerts are cards. Unknown and worthless tokens take the style of the rest of their transaction. */
 function stylesOf(alerts: readonly Alert[]): AlertStyle[] {
-  const isLess = (alert: Alert) => isSuspect(alert) || isWorthless(alert);
   const worthy = new Map<string, AlertStyle>();
-  for (const alert of alerts) if (!isLess(alert)) worthy.set(transactionOf(alert), alert.style);
+  const lesser = new Set<Alert>();
+  for (const alert of alerts) {
+    if (isSuspect(alert) || isWorthless(alert)) lesser.add(alert);
+    else worthy.set(transactionOf(alert), alert.style);
+  }
   return alerts.map((alert) => {
     if (isSuspicious(alert)) return 'full';
-    return isLess(alert) ? (worthy.get(transactionOf(alert)) ?? 'compact') : alert.style;
+    return lesser.has(alert) ? (worthy.get(transactionOf(alert)) ?? 'compact') : alert.style;
   });
 }
 
