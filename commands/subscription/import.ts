@@ -2,6 +2,7 @@ import { ChannelType } from 'discord.js';
 import type { Button, CommandUse, Reply } from '../../src/discord/command.ts';
 import { MAX_LABELS, type Questions } from '../../src/domain/guild.ts';
 import { chainTitle } from '../../src/domain/network.ts';
+import type { ImportedSubscription } from '../../src/domain/subscription.ts';
 import { subscriptionKey } from '../../src/domain/subscription-limits.ts';
 import { KIB } from '../../src/domain/units.ts';
 import { UserError } from '../../src/errors.ts';
@@ -166,27 +167,19 @@ function preview(
 ): string[] {
   const part = <Entry>(entries: Entry[], heading: string, show: (entry: Entry) => string): string[] =>
     headed(t, `**${heading}**`, entries, MAX_ROWS, (entry) => `- ${show(entry)}`);
+  const addition = ({ address, channelId, network, change }: ImportedSubscription): string => {
+    const on = network == null ? '' : `(${titleOf(network, settings)})`;
+    return [boldName(change.label), addressInCode(address), `→ <#${channelId}>`, on].filter(Boolean).join(' ');
+  };
+  const alteration = ({ change, ...place }: ImportedSubscription): string => {
+    const before = subscriptions.get(subscriptionKey(place))!;
+    const after = { ...before, ...change, filters: { ...before.filters, ...change.filters } };
+    return `${nameOf(before)} → <#${place.channelId}>: ${listInCode(differing(before, after), t)}`;
+  };
+  const name = (label: ProposedImport['labels'][number]) => `${boldName(label.name)} ${addressInCode(label.address)}`;
   return [
-    ...part(
-      added,
-      t('subscription.import.toAdd', { count: added.length }),
-      ({ address, channelId, network, change }) => {
-        const on = network == null ? [] : [`(${titleOf(network, settings)})`];
-        return [
-          ...(change.label ? [boldName(change.label)] : []),
-          addressInCode(address),
-          `→ <#${channelId}>`,
-          ...on,
-        ].join(' ');
-      },
-    ),
-    ...part(changed, t('subscription.import.toChange', { count: changed.length }), ({ change, ...place }) => {
-      const before = subscriptions.get(subscriptionKey(place))!;
-      const after = { ...before, ...change, filters: { ...before.filters, ...change.filters } };
-      return `${nameOf(before)} → <#${place.channelId}>: ${listInCode(differing(before, after), t)}`;
-    }),
-    ...part(labels, t('subscription.import.toSet', { count: labels.length }), ({ address, name }) => {
-      return `${boldName(name)} ${addressInCode(address)}`;
-    }),
+    ...part(added, t('subscription.import.toAdd', { count: added.length }), addition),
+    ...part(changed, t('subscription.import.toChange', { count: changed.length }), alteration),
+    ...part(labels, t('subscription.import.toSet', { count: labels.length }), name),
   ];
 }
