@@ -267,7 +267,7 @@ describe('an edit of a sent message', () => {
     await pipeline.store.guilds.changeSettings(HARBOR, { style: 'full' });
     await pipeline.watch(TREASURY, ALERTS);
     const { txHash } = payment();
-    const payouts = Array.from({ length: 40 }, (_, n) =>
+    const payouts = Array.from({ length: 25 }, (_, n) =>
       payment({ txHash, from: TREASURY, to: `0x${(n + 1).toString(16).padStart(40, 'a')}`, direction: 'outgoing' }),
     );
     for (const payout of payouts) await pipeline.receive(payout);

@@ -43,7 +43,7 @@ const MAX_PARTIES = 5;
 const MAX_WATCHED = 10;
 const SIDES = ['from', 'to'] as const;
 /** A transaction with more parts shows sums, so that it fits into one message. */
-const MAX_PARTS = 40;
+const MAX_PARTS = 25;
 
 export function transactionEmbed(all: Alerts, given: RenderContext): APIEmbed {
   const shown = shownOf(all, given);
