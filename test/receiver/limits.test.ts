@@ -1,10 +1,11 @@
 import type { Socket } from 'node:net';
 import { request } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { StoreError } from '../../src/errors.ts';
 import { createOps } from '../../src/operator/ops.ts';
 import type { Store } from '../../src/store/store.ts';
 import { inTime, until } from '../until.ts';
-import { firstLine, head, type Receiver, startReceiver, TOKEN } from './harness.ts';
+import { firstLine, head, OTHER_TOKEN, type Receiver, startReceiver, TOKEN } from './harness.ts';
 
 const HOOK = `/hooks/${TOKEN}`;
 const MIB = 1024 * 1024;
@@ -119,6 +120,44 @@ it('returns 503 after 2 s when a commit takes longer, also to what is stored lat
   expect([(await response).status, await receiver.refused()]).toEqual([503, ['late']]);
   release.resolve();
   await until('1 delivery is stored', async () => (await receiver.stored()).length === 1);
+});
+
+describe('a server’s own URL', () => {
+  const post = async ({ post }: Receiver) => (await post(`/hooks/${OTHER_TOKEN}`, 'x')).status;
+
+  it('is closed for a minute after the disk was full, while the operator’s takes deliveries', async () => {
+    let isFull = true;
+    const onFullDisk = (store: Store): Store => ({
+      ...store,
+      inbox: {
+        ...store.inbox,
+        append: async (rows) => {
+          if (isFull) throw new StoreError('database or disk is full', 'SQLITE_FULL');
+          return store.inbox.append(rows);
+        },
+      },
+    });
+    const receiver = await startReceiver({ between: onFullDisk });
+    expect((await receiver.post(HOOK, 'x')).status).toBe(503);
+    isFull = false;
+    expect([await post(receiver), (await receiver.post(HOOK, 'x')).status]).toEqual([503, 200]);
+    expect(await receiver.refused()).toEqual(['busy', 'disk-reserve']);
+    receiver.advance(60_000);
+    expect(await post(receiver)).toBe(200);
+  });
+
+  it('takes deliveries again once the database shows that no longer too many wait', async () => {
+    let waiting = 1;
+    const usage = async () => [{ scope: 1, waiting, waitingBytes: 1, day: 0, dayBytes: 0 }];
+    const receiver = await startReceiver({
+      environment: { QUOTA_WAITING: '1' },
+      between: (store) => ({ ...store, inbox: { ...store.inbox, usage } }),
+    });
+    expect([await post(receiver), await receiver.refused()]).toEqual([503, ['backlog']]);
+    waiting = 0;
+    receiver.advance(10_000);
+    await until('the URL takes a delivery', async () => (await post(receiver)) === 200);
+  });
 });
 
 describe('connections', () => {
