@@ -64,19 +64,13 @@ function settingsNote(
 ): Reply {
   const canRead = hasNode(settings, null);
   const note = canRead ? '' : ` · ${t('subscription.what.needsNode')}`;
+  const channel = defaultChannel ? `<#${defaultChannel}>` : t('setup.server.anyChannel');
+  const manager = managerRole && t('setup.server.managerRole', { role: `<@&${managerRole}>` });
   const languageName = language === null ? undefined : LANGUAGES[language as Language];
   return embedReply(tone, t(tone === 'good' ? 'setup.server.saved' : 'setup.server.title'), [t('setup.server.check')], {
     fields: [
-      {
-        name: t('setup.server.channel'),
-        value: defaultChannel ? `<#${defaultChannel}>` : t('setup.server.anyChannel'),
-      },
-      {
-        name: t('setup.server.manager'),
-        value: managerRole
-          ? t('setup.server.managerRole', { role: `<@&${managerRole}>` })
-          : t('setup.server.managerNone'),
-      },
+      { name: t('setup.server.channel'), value: channel },
+      { name: t('setup.server.manager'), value: manager ?? t('setup.server.managerNone') },
       { name: t('setup.server.timezone'), value: timezone ?? t('setup.server.noTimezone'), inline: true },
       { name: t('setup.server.language'), value: languageName ?? t('setup.server.noLanguage'), inline: true },
       { name: t('setup.server.style'), value: t(`setup.server.styles.${styleOf([null], style)}`), inline: true },

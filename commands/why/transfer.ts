@@ -58,6 +58,7 @@ export async function describeTransfer(history: ShownHistory, context: TransferC
   const { transfer, count } = history;
   const url = transactionPage(settings, transfer.txHash);
   const title = `🔎 ${whatMoved(transfer, context.rendering)}${count > 1 ? ` ×${count}` : ''}`;
+  const reference = context.reference && context.manages ? ` · ref ${context.reference}` : '';
   const channels = new Set([...history.alerts, ...history.decisions].map(({ channelId }) => channelId));
   const lines = [
     verdict(history, context),
@@ -80,11 +81,7 @@ export async function describeTransfer(history: ShownHistory, context: TransferC
     ...(url && { url }),
     color: colorOf(history),
     description: asManyAsFit(lines, Math.min(max - title.length - MAX_FOOTER, MAX_REPLY_TEXT)),
-    footer: {
-      text: [transfer.txHash, ...(context.reference && context.manages ? [`ref ${context.reference}`] : [])].join(
-        ' · ',
-      ),
-    },
+    footer: { text: transfer.txHash + reference },
   };
 }
 
