@@ -1,10 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { IpRanges } from '../config/values.ts';
 import type { Config } from '../config.ts';
-import { type Clock, createBuckets, DAY, repeat, SECOND } from '../domain/clock.ts';
+import { type Clock, createBuckets, DAY, SECOND } from '../domain/clock.ts';
 import type { InboxUsage, NewDelivery, QuotaLimits, QuotaReason, RefusedSource, ScopeQuota } from '../domain/inbox.ts';
 import { isOperatorScope } from '../domain/project.ts';
+import type { Run } from '../domain/run.ts';
 import { MIB } from '../domain/units.ts';
 import type { StorageFault } from './disk.ts';
 import type { ScopeOf } from './path-tokens.ts';
@@ -216,45 +216,5 @@ export function createQuotas(options: {
       const { waiting, dayBytes, refused } = today(scope);
       return { waiting, storedToday: dayBytes, refused, limits };
     },
-  };
-}
-
-/** A process that did nothing for this long was suspended: a sender waits for 3 s, a load balancer for less. */
-const MIN_SUSPENDED_MS = 1.5 * SECOND;
-export const CHECK_MS = SECOND / 4;
-/** How long it takes to read all requests that arrived in the meantime. */
-const READ_MS = SECOND;
-
-/** Names this run of the process, which distinguishes equal transfers from repeats. */
-export type Run = ReturnType<typeof startRun>;
-
-const makeName = (): string => randomBytes(12).toString('base64url');
-
-export function startRun({ now, elapsed, after }: Clock) {
-  let name = makeName();
-  let checkedAt = elapsed();
-  let wallAt = now();
-  let resumedAt = Number.NEGATIVE_INFINITY;
-
-  function check(): void {
-    const [at, wall] = [elapsed(), now()];
-    const passed = at - checkedAt;
-    if (passed > MIN_SUSPENDED_MS) resumedAt = at;
-    // A suspended machine's elapsed time stands still.
-    if (wall - wallAt - passed > MIN_SUSPENDED_MS) name = makeName();
-    checkedAt = at;
-    wallAt = wall;
-  }
-
-  return {
-    /**
-     * null: the request may have arrived while the process was suspended. Its sender retries: stored now, it would look
-     * like a second transfer.
-     */
-    stamp(): Pick<NewDelivery, 'run' | 'runMs'> | null {
-      check();
-      return checkedAt - resumedAt < READ_MS ? null : { run: name, runMs: Math.floor(checkedAt) };
-    },
-    close: repeat({ after }, CHECK_MS, check),
   };
 }
