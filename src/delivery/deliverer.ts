@@ -10,7 +10,7 @@ import { type BatchStep, type ChannelStep, decide, narrowed, type Situation } fr
 import { type Channel, createSchedule, GATHER_MS, NEVER } from './schedule.ts';
 import { createSend, type SendOptions, type Sent } from './send.ts';
 
-/** Pause of a channel after a failed call to the store. */
+/** Pause after a failed call to the store. */
 const STORE_PAUSE_MS = SECOND;
 const CLOSE_TIMEOUT_MS = 5 * SECOND;
 /** No wait that is stored for a blocked channel is longer, whatever the wall clock shows. */
@@ -36,6 +36,7 @@ export function startDeliverer(options: DelivererOptions) {
   const inFlight = new Set<Promise<void>>();
   let isClosing = false;
   let cancelTimer = () => {};
+  let cancelRescan = () => {};
 
   function run(): void {
     cancelTimer();
@@ -212,7 +213,10 @@ export function startDeliverer(options: DelivererOptions) {
       }
       run();
     } catch (error) {
-      if (!isClosing) log.error({ err: error }, 'sending paused');
+      if (isClosing) return;
+      log.error({ err: error }, 'sending paused');
+      cancelRescan();
+      cancelRescan = clock.after(STORE_PAUSE_MS, () => void rescan());
     }
   }
 
@@ -263,6 +267,7 @@ export function startDeliverer(options: DelivererOptions) {
     async close(): Promise<void> {
       isClosing = true;
       cancelTimer();
+      cancelRescan();
       await inTime(Promise.allSettled(inFlight), CLOSE_TIMEOUT_MS, clock);
     },
   };

@@ -140,6 +140,28 @@ it.each([
   expect(await blocked()).toEqual([]);
 });
 
+it('posts within five seconds what an earlier process left, although the first looks into the database fail', async () => {
+  let failing = 0;
+  pipeline = await startPipeline({
+    store: ({ outbox, ...others }) => ({
+      ...others,
+      outbox: {
+        ...outbox,
+        channelsWithWork: () =>
+          failing-- > 0 ? Promise.reject(new StoreError('locked', 'SQLITE_BUSY')) : outbox.channelsWithWork(),
+      },
+    }),
+  });
+  await pipeline.watch(TREASURY, ALERTS);
+  pipeline.discord.fault({ fault: { kind: 'error', status: 500 }, path: MESSAGES, times: 1 });
+  await pipeline.pay(1);
+  await pipeline.turnUntil('Discord refused it once', () => posts(ALERTS).length === 1);
+  failing = 3;
+  await pipeline.restart();
+  await pipeline.untilShown(ALERTS, 1, 5);
+  expect(pipeline.numbers(ALERTS)).toEqual(['1']);
+});
+
 it('dead-letters an alert that Discord refuses in every form, posts the others, and posts it at a replay', async () => {
   pipeline.discord.fault({ fault: { kind: 'error', status: 500 }, path: MESSAGES, times: 1 });
   await pipeline.pay(1);
