@@ -107,4 +107,58 @@ describe('a channel', () => {
     addFound(first, NOW, NOW);
     expect(next()).toBe(channel);
   });
+
+  it('is named as waiting, with the reason and until when, unless it is blocked or due', () => {
+    const { postpone, setCollecting, block, open, end, add, pauses } = serving();
+    const waits = (now = NOW) => pauses('guild', now).map(({ reason, until }) => [reason, until]);
+    end('1', NOW + 30);
+    expect(waits()).toEqual([]);
+    setCollecting('1', true);
+    expect(waits()).toEqual([['burst', NOW + 30]]);
+    postpone('1', NOW + 10, 'rate');
+    expect(pauses('guild', NOW)).toEqual([{ channelId: '1', reason: 'rate', until: NOW + 10 }]);
+    expect([waits(NOW + 10), pauses('another guild', NOW)]).toEqual([[], []]);
+    setCollecting('1', false);
+    expect(waits()).toEqual([['retry', NOW + 10]]);
+    block('1', NOW + 20);
+    expect(waits()).toEqual([]);
+    open('1');
+    add(first, NOW);
+    expect(waits()).toEqual([]);
+  });
+
+  it('remembers until when its edits wait and how its message is searched for, and forgets the search once it is open', () => {
+    const { channel, postponeEdits, setSearch, open } = serving();
+    const search = { limit: 5, plain: true };
+    postponeEdits('1', NOW + 10);
+    setSearch('1', search);
+    expect(channel).toMatchObject({ editsDueAt: NOW + 10, search });
+    open('1');
+    expect(channel).not.toMatchObject({ search });
+    setSearch('1', search);
+    setSearch('1', null);
+    expect(channel).not.toMatchObject({ search });
+  });
+
+  it('found blocked at the start waits as the store says', () => {
+    const { addFound, next } = createSchedule();
+    addFound(first, NOW, NOW + 40);
+    expect(next(NOW, () => 0)).toBe(40);
+  });
+
+  it('blocked with others is tried as the one whose permissions changed, or else as the next one due', () => {
+    const { add, block, probe, next } = createSchedule();
+    for (const [channelId, retryAt] of [
+      ['1', 70],
+      ['2', 60],
+      ['3', 80],
+    ] as const) {
+      add({ channelId, guildId: 'guild' }, NOW - GATHER_MS);
+      block(channelId, NOW + retryAt);
+    }
+    probe('guild', undefined, NOW + 50);
+    expect(next(NOW, () => 0)).toBe(50);
+    probe('guild', '3', NOW);
+    expect(next(NOW, () => 0)).toMatchObject({ id: '3' });
+  });
 });
