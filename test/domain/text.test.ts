@@ -1,7 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Inline, readInline, readMarkdown } from '../../sandbox/page/client/markdown.ts';
-import { asLabel, asName, asSymbol, cutTo, inCode, isLinkable, linkText, plainText } from '../../src/domain/text.ts';
+import {
+  asLabel,
+  asName,
+  asSymbol,
+  cutTo,
+  editDistance,
+  halfWidth,
+  inCode,
+  isLinkable,
+  linkText,
+  plainText,
+} from '../../src/domain/text.ts';
 import { NAUGHTY } from '../fuzz/naughty.ts';
 
 const HIDDEN = '`(name hidden: looks like a link)`';
@@ -162,4 +173,22 @@ it.each([
   ['explorer.example', false],
 ])('decides whether Discord accepts a link to %s: %s', (url, taken) => {
   expect(isLinkable(url)).toBe(taken);
+});
+
+it.each([
+  ['', '', 0],
+  ['alerts', 'alerts', 0],
+  ['alerts', 'alert', 1],
+  ['alerts', 'alarts', 1],
+  ['alerts', 'aalerts', 1],
+  ['alerts', 'laerts', 2],
+  ['abc', 'xyz', 3],
+  ['', 'abc', 3],
+  ['abcd', '', Number.POSITIVE_INFINITY],
+])('counts the letters by which %j and %j differ: %s', (a, b, letters) => {
+  expect([editDistance(a, b, 3), editDistance(b, a, 3)]).toEqual([letters, letters]);
+});
+
+it('reads the signs of a Japanese keyboard as ASCII', () => {
+  expect(halfWidth('０．５Ａ～！ 円')).toBe('0.5A~! 円');
 });

@@ -9,7 +9,9 @@ export default defineConfig({
       'test/mutants/contract.ts',
       'test/delivery/{limits,outcome,turns}.test.ts',
       'test/discord/{compact,digest,render,sender}.test.ts',
-      'test/commands/{cooldown,read-csv,suggestions}.test.ts',
+      'test/commands/{fair-use,read-csv}.test.ts',
+      'test/completeness/{checker,movements,statements}.test.ts',
+      'test/{maintenance/uptime,receiver/quotas,upstream/chain}.test.ts',
     ],
     setupFiles: 'test/setup.ts',
     // A busy machine may take many times as long as an idle one; Stryker ends mutants that hang.
