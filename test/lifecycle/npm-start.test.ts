@@ -48,6 +48,6 @@ it('strips no file’s types again at the second start, also in the threads of t
   await startAndStop(folder);
   // With this, Node writes to standard error what it finds in its cache.
   const { errors } = await startAndStop(folder, { NODE_DEBUG_NATIVE: 'COMPILE_CACHE' });
-  expect(errors).toMatch(/retrieving transpile cache for StrippedTypeScript \S+sqlite\/thread\.ts\.\.\.success/);
+  expect(errors).toMatch(/retrieving transpile cache for StrippedTypeScript \S+sqlite\/worker\.ts\.\.\.success/);
   expect(errors).not.toContain('no transpile cache');
 });
