@@ -10,10 +10,10 @@ import type { RenderSettings } from '../discord/render/wording.ts';
 import { eraseGuild } from '../maintenance.ts';
 import { SCHEMA_VERSION } from '../store/schema.ts';
 import { createAttachmentReader } from '../upstream/attachment.ts';
-import type { Base, Receiving } from './context.ts';
+import type { Parts } from './context.ts';
 
 export function createCommandServices(
-  { config, store, networks: named, tokens, interfaces, receiving, clock, log }: Base & { receiving: Receiving },
+  { config, store, networks: named, tokens, interfaces, receiving, clock, log }: Parts,
   settings: RenderSettings,
   deliverer: ReturnType<typeof startDeliverer>,
   checkers: readonly Checker[],

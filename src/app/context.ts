@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { CommandServices } from '../../commands/shared/services.ts';
-import type { DelivererOptions } from '../delivery/deliverer.ts';
 import type { GatewayOptions, startGateway } from '../discord/gateway.ts';
+import type { createRenderers } from '../discord/render/renderers.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Sender } from '../domain/sender.ts';
 import type { Limits } from '../limits.ts';
@@ -24,6 +24,9 @@ export interface Receiving {
   reachability: ReturnType<typeof watchReachability>;
 }
 
+/** What the parts of the work need. */
+export type Parts = Base & { receiving: Receiving };
+
 /** Replacements for tests. */
 export interface AppOverrides {
   log?: Logger;
@@ -32,9 +35,7 @@ export interface AppOverrides {
   /** Closed with the app; not backed up. */
   database?: OpenStore;
   sender?: Sender;
-  renderers?: Partial<
-    Pick<DelivererOptions, 'render' | 'renderAgain' | 'countFitting' | 'renderPlain' | 'renderParked' | 'renderDigest'>
-  >;
+  renderers?: Partial<ReturnType<typeof createRenderers>>;
   services?: Partial<CommandServices>;
   connect?: (options: GatewayOptions<CommandServices>) => Gateway;
   limits?: Limits;

@@ -44,11 +44,8 @@ export async function openData(context: AppContext, given: OpenStore | undefined
 
 async function openDatabase(context: AppContext, file: string | null): Promise<OpenStore> {
   const { config, log } = context;
-  if (file === null) {
-    // Only here, because most installations have no Postgres.
-    const { openPostgres } = await import('../store/postgres/open.ts');
-    return openPostgres(config.DATABASE_URL, context);
-  }
+  // Imported only here, because most installations have no Postgres.
+  if (file === null) return (await import('../store/postgres/open.ts')).openPostgres(config.DATABASE_URL, context);
   const isNew = !existsSync(file);
   // Checks what can be checked before an empty database is created: a failed start leaves nothing behind.
   if (isNew) {

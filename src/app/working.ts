@@ -18,14 +18,10 @@ import { openUptime, startMaintenance, type Uptime } from '../maintenance.ts';
 import { startRouter } from '../routing/router.ts';
 import { createTokenCatalog } from '../routing/token-catalog.ts';
 import { createCommandServices } from './command-services.ts';
-import type { AppOverrides, Base, Receiving } from './context.ts';
+import type { AppOverrides, Base, Parts } from './context.ts';
 
 /** The part of the app that runs in one process at a time: routing, sending, commands, and retention. */
 export type Working = Awaited<ReturnType<typeof startWorking>>;
-
-interface Parts extends Base {
-  receiving: Receiving;
-}
 
 /** Parts are created against the direction of events, because each gets the next: sender ← deliverer ← router. */
 export async function startWorking(parts: Parts, overrides: AppOverrides) {
@@ -157,17 +153,11 @@ function startCheckers(
   outbox: Outbox,
   { chainRoundMs: roundMs }: Pick<AppOverrides, 'chainRoundMs'>,
 ) {
-  const common = { store, inbox, outbox, onFound: (transfers: number) => metrics.found.inc(transfers), clock, log };
+  const onFound = (transfers: number) => metrics.found.inc(transfers);
+  const common = { store, inbox, outbox, onFound, roundMs, clock, log };
   return interfaces.all.flatMap(({ network, chain }) => {
     if (!chain) return [];
-    const checker = startChecker({
-      ...common,
-      network,
-      chain,
-      confirmations: network.RPC_CONFIRMATIONS,
-      roundMs,
-    });
-    stack.defer(checker.close);
-    return checker;
+    const confirmations = network.RPC_CONFIRMATIONS;
+    return stack.adopt(startChecker({ ...common, network, chain, confirmations }), ({ close }) => close());
   });
 }
