@@ -10,8 +10,8 @@ import type { Store } from '../store/store.ts';
 import { addToCatalog, type ScamSignals, tokensLike, toScamSignals } from './scam.ts';
 import type { TokenCatalog, WantedToken } from './token-catalog.ts';
 
-/** How long routing waits for the price of a token that the explorer just listed. */
-const PRICE_WAIT_MS = 500;
+/** How long routing waits for the price of a token that the explorer just listed: the source is asked once a second. */
+const PRICE_WAIT_MS = 1_000;
 
 export interface ParsedDelivery {
   row: InboxRow;

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import type { NewAlert } from '../domain/alert.ts';
 import { type Clock, SECOND } from '../domain/clock.ts';
-import type { Inbox, InboxRow, Receiver } from '../domain/inbox.ts';
+import type { Inbox, Receiver } from '../domain/inbox.ts';
 import { isOperatorScope } from '../domain/project.ts';
 import type { Outbox } from '../domain/sender.ts';
 import { MIB } from '../domain/units.ts';
@@ -36,6 +37,8 @@ export function startRouter(options: RouterOptions) {
   /** A commit failed, but it may be stored. */
   let isUnconfirmed = false;
   let tookMs = 0;
+  /** Stored alerts whose transaction the next commit goes on with: its look-ups may outlast the gathering. */
+  let unfinished: NewAlert[] = [];
   let isClosing = false;
   let cancelRetry = (): void => undefined;
   let running: Promise<void> | null = null;
@@ -54,12 +57,12 @@ export function startRouter(options: RouterOptions) {
       isWanted = false;
       try {
         await yieldToReceiver();
-        let rows = await store.inbox.next(MAX_ROUTED.limit, MAX_ROUTED.bytes);
+        let items = await nextItems();
         if (isUnconfirmed) void outbox.rescan();
         isUnconfirmed = false;
-        while (rows.length > 0 && !isClosing) {
+        while (items.length > 0 && !isClosing) {
           const began = performance.now();
-          rows = await route(rows.map(parseRow));
+          items = await route(items);
           tookMs = performance.now() - began;
           await yieldToReceiver();
         }
@@ -82,21 +85,30 @@ export function startRouter(options: RouterOptions) {
   }
 
   /** Routes deliveries in one commit; if that fails because of one of them, each on its own. Returns the next ones. */
-  async function route(items: ParsedRow[]): Promise<InboxRow[]> {
+  async function route(items: ParsedRow[]): Promise<ParsedRow[]> {
     try {
       return await routeTogether(items, MAX_ROUTED);
     } catch (error) {
       if (isDatabaseFault(error)) throw error;
       for (const item of items) await routeAlone(item);
-      return store.inbox.next(MAX_ROUTED.limit, MAX_ROUTED.bytes);
+      return nextItems();
     }
   }
 
-  async function routeTogether(items: ParsedRow[], after: typeof MAX_ROUTED | null): Promise<InboxRow[]> {
+  const nextItems = async () => (await store.inbox.next(MAX_ROUTED.limit, MAX_ROUTED.bytes)).map(parseRow);
+
+  async function routeTogether(items: ParsedRow[], after: typeof MAX_ROUTED | null): Promise<ParsedRow[]> {
     const { result, logStored } = await decide(items, { ...options, markRepeat });
-    const { edited, next } = await store.routing.commit(result, after);
+    const { edited, next: rows } = await store.routing.commit(result, after);
     logStored();
-    outbox.wake([...result.alerts, ...edited]);
+    const next = rows.map(parseRow);
+    const hashes = new Set(next.map((item) => 'event' in item && item.event.transfer.txHash));
+    const goesOn = new Set(result.transfers.flatMap(({ key, transfer }) => (hashes.has(transfer.txHash) ? key : [])));
+    const { more = [], ready = [] } = Object.groupBy(result.alerts, ({ transferKey }) =>
+      goesOn.has(transferKey) ? 'more' : 'ready',
+    );
+    outbox.wake([...unfinished, ...ready, ...edited]);
+    unfinished = more;
     finish(result.done.length, result.quarantined.length);
     return next;
   }

@@ -8,6 +8,7 @@ import { ALERTS, ALICE, COIN, type Pipeline, payment, ROLE, startPipeline, TREAS
 const ZERO = `0x${'0'.repeat(40)}`;
 /** Nobody lists it, and the price source knows it. */
 const SPAM = `0x${'f'.repeat(40)}`;
+const BELL = `0x${'b'.repeat(40)}`;
 
 let pipeline: Pipeline;
 let source: (assets: string[]) => Given;
@@ -26,9 +27,11 @@ const priced = (assets: string[], price = '2.5', more: object = {}): Given => ({
   },
 });
 
-async function start(environment: Record<string, string> = {}) {
-  const explorer = await startUpstream(({ url }) => {
-    const isListed = new URL(url, 'http://x').searchParams.get('contractaddress') === USDC;
+async function start(environment: Record<string, string> = {}, lookedUp = async (_token: string | null) => {}) {
+  const explorer = await startUpstream(async ({ url }) => {
+    const token = new URL(url, 'http://x').searchParams.get('contractaddress');
+    await lookedUp(token);
+    const isListed = token === USDC || token === BELL;
     const found = { status: '1', message: 'OK', result: { cataloged: true, symbol: 'USDC', name: 'USD Coin' } };
     return { body: isListed ? found : { status: '0', message: 'not found', result: null } };
   });
@@ -117,7 +120,7 @@ describe('what transfers are worth', () => {
       await send({ value: '1' });
       expect(texts().join()).toContain('price unknown · ');
       expect(texts(WHALES).join()).not.toContain('unknown');
-      // The alert's gathering, and half a second because the explorer was asked about the token, too.
+      // The alert's gathering, and a second because the explorer was asked about the token, too.
       expect(pipeline.clock.now() - before).toBeLessThan(5 * SECOND);
       // Later nothing is waited for.
       isHanging = false;
@@ -125,6 +128,30 @@ describe('what transfers are worth', () => {
       expect(texts(WHALES)).toHaveLength(2);
     },
   );
+
+  it('shows a swap of two new tokens as one message with its worth, however slowly the explorer responds', async () => {
+    const [txHash, first, second] = [
+      `0x${'e'.repeat(64)}`,
+      Promise.withResolvers<void>(),
+      Promise.withResolvers<void>(),
+    ];
+    const wanted: (string | null)[] = [];
+    await start({}, async (token) => {
+      wanted.push(token);
+      await (token === BELL ? first : second).promise;
+    });
+    await pipeline.watch(TREASURY, ALERTS);
+    await pipeline.receive(payment({ txHash, tokenAddress: BELL, tokenSymbol: 'BELL' }));
+    await until('one token is looked up', () => wanted.includes(BELL));
+    await pipeline.receive(payment({ txHash, from: TREASURY, to: ALICE, direction: 'outgoing' }));
+    first.resolve();
+    await until('the other token is looked up', () => wanted.includes(USDC));
+    pipeline.clock.advance(300);
+    second.resolve();
+    isHanging = true;
+    await send();
+    expect(texts()).toEqual([expect.stringMatching(/−5 USDC → \+5 BELL\n[\s\S]*≈\u00a0\$12\.50/)]);
+  });
 
   it('changes nothing without a source: a minimum in dollars has no effect', async () => {
     await start({ PRICES_URL: '', PRICES_CHAIN: '' });
