@@ -1,4 +1,4 @@
-import { type Engine, typeOf } from './schema.ts';
+import { type Engine, TABLES, typeOf } from './schema.ts';
 
 /**
  * One transaction's statements, in SQL that both engines understand: times are milliseconds, flags 0 and 1.
@@ -140,7 +140,9 @@ function fieldOf(column: string) {
 
 export const nameOf = (column: string): string =>
   column.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
-const columnOf = (field: string): string => field.replaceAll(/[A-Z]/g, '_$&').toLowerCase();
+
+/** By field. */
+const COLUMNS = new Map(TABLES.flatMap(({ types }) => [...types.keys()].map((column) => [nameOf(column), column])));
 
 /** The condition that what precedes it is among some values: `id ${isIn(ids)}`. */
 export function isIn(values: Iterable<Storable>): Part {
@@ -156,13 +158,7 @@ export const alsoIs = (column: string, value: string): Part => part`${raw(column
 
 /** A table of rows: `FROM ${rows(values, 'r (id bigint, guild_id text)')}`. Its columns are fields of the values. */
 export function rows(values: Iterable<object>, definition: string): Part {
-  const [, table, defined] = /^(\w+) \((.*)\)$/.exec(definition)!;
-  const fields = new Map<string, string>();
-  const selected: string[] = [];
-  for (const [column] of defined!.matchAll(/\w+(?= )/g)) {
-    fields.set(column, nameOf(column));
-    selected.push(`value ->> '${column}' AS ${column}`);
-  }
+  const { table, fields, selected } = definitions.get(definition) ?? define(definition);
   const picked: object[] = [];
   for (const value of values as Iterable<Record<string, unknown>>) {
     const row: Record<string, Storable> = {};
@@ -172,64 +168,65 @@ export function rows(values: Iterable<object>, definition: string): Part {
   const json = JSON.stringify(picked);
   return {
     postgres: part`json_to_recordset(${json}::json) AS ${raw(definition)}`,
-    sqlite: part`(SELECT ${raw(selected.join(', '))} FROM json_each(${json})) AS ${raw(table!)}`,
+    sqlite: part`(SELECT ${raw(selected)} FROM json_each(${json})) AS ${raw(table)}`,
   };
 }
 
-function fieldsOf(values: readonly object[]): string[] {
-  const fields = new Set<string>();
-  for (const value of values) for (const field in value) fields.add(field);
-  return [...fields];
+const definitions = new Map<string, ReturnType<typeof define>>();
+
+function define(definition: string) {
+  const [, table, columns] = /^(\w+) \((.*)\)$/.exec(definition)!;
+  const names = [...columns!.matchAll(/\w+(?= )/g)].map(([column]) => column);
+  const selected = names.map((column) => `value ->> '${column}' AS ${column}`).join(', ');
+  const defined = { table: table!, fields: names.map((column) => [column, nameOf(column)] as const), selected };
+  definitions.set(definition, defined);
+  return defined;
+}
+
+/** `key`: a row with the same one is changed instead. `rest` follows the values. */
+interface Inserting {
+  key?: string;
+  rest?: string;
 }
 
 /**
- * Inserts rows in their order; `rest` follows the values. SQLite inserts one by one, which takes half as long as rows in
- * one value; on Postgres each would be a round trip.
+ * Inserts rows in their order. SQLite inserts one by one, which takes half as long as rows in one value; on Postgres
+ * each would be a round trip.
  */
 export async function insertAll<Returned>(
   sql: Sql,
   table: string,
   values: readonly object[],
-  rest = '',
+  { key, rest = '' }: Inserting = {},
 ): Promise<Returned[]> {
   if (values.length === 0) return [];
-  const fields = fieldsOf(values);
-  const columns = fields.map(columnOf);
-  const names = columns.join(', ');
+  const columns = new Map<string, string>();
+  for (const value of values) for (const field in value) columns.set(field, COLUMNS.get(field) ?? field);
   const inserted: Storable[][] = [];
   for (const value of values as readonly Record<string, unknown>[]) {
     const row: Storable[] = [];
-    for (const field of fields) row.push(storable(value[field]));
+    for (const field of columns.keys()) row.push(storable(value[field]));
     inserted.push(row);
   }
+  const names = [...columns.values()].join(', ');
+  const changes: string[] = [];
+  for (const column of columns.values())
+    if (key && !key.split(', ').includes(column)) changes.push(`${column} = excluded.${column}`);
+  const end = `${key ? `ON CONFLICT (${key}) DO UPDATE SET ${changes.join(', ')}` : ''} ${rest}`;
   if (sql.engine === 'sqlite') {
-    const places = Array(columns.length).fill('?').join(', ');
-    return sql.each(`INSERT INTO ${table} (${names}) VALUES (${places}) ${rest}`, inserted);
+    const places = Array(columns.size).fill('?').join(', ');
+    return sql.each(`INSERT INTO ${table} (${names}) VALUES (${places}) ${end}`, inserted);
   }
-  const lists = columns.map((column, index) => {
+  const lists = [...columns.values()].map((column, index) => {
     return part`${inserted.map((row) => row[index]!)}::${raw(`${typeOf(table, column)}[]`)}`;
   });
   return sql.all<Returned>`
     INSERT INTO ${raw(table)} (${raw(names)}) SELECT ${raw(names)} FROM unnest(${joined(lists, ', ')}) WITH ORDINALITY
-      AS r (${raw(names)}, place) ORDER BY place ${raw(rest)}`;
+      AS r (${raw(names)}, place) ORDER BY place ${raw(end)}`;
 }
 
 export const insert = async (sql: Sql, table: string, row: object): Promise<number> =>
-  (await insertAll<{ id: number }>(sql, table, [row], 'RETURNING id'))[0]!.id;
-
-/** `rest`: such as which of the rows with the same `key` it does not change. */
-export function upsertAll<Returned>(
-  sql: Sql,
-  table: string,
-  key: string,
-  values: readonly object[],
-  rest = '',
-): Promise<Returned[]> {
-  const changes: string[] = [];
-  for (const column of fieldsOf(values).map(columnOf))
-    if (!key.split(', ').includes(column)) changes.push(`${column} = excluded.${column}`);
-  return insertAll(sql, table, values, `ON CONFLICT (${key}) DO UPDATE SET ${changes.join(', ')} ${rest}`);
-}
+  (await insertAll<{ id: number }>(sql, table, [row], { rest: 'RETURNING id' }))[0]!.id;
 
 export async function update(sql: Sql, table: string, where: object, changed: object): Promise<number> {
   if (Object.keys(changed).length === 0) return 0;
@@ -241,7 +238,8 @@ export const remove = (sql: Sql, table: string, where: object): Promise<number> 
 
 function equal(fields: object, by: string): Text {
   const texts: string[] = [];
-  for (const field of Object.keys(fields)) texts.push(`${texts.length === 0 ? '' : by}${columnOf(field)} = `);
+  for (const field of Object.keys(fields))
+    texts.push(`${texts.length === 0 ? '' : by}${COLUMNS.get(field) ?? field} = `);
   return part([...texts, ''], ...Object.values(fields).map(storable));
 }
 

@@ -1,18 +1,6 @@
 import type { Notice } from '../../domain/batch.ts';
 import { channelForNotices, compareGuilds, GONE, type KnownGuild, type UsedChannel } from '../../domain/guild.ts';
-import {
-  insert,
-  insertAll,
-  isIn,
-  type QueriesOf,
-  raw,
-  read,
-  report,
-  type Sql,
-  update,
-  upsertAll,
-  write,
-} from '../sql.ts';
+import { insert, insertAll, isIn, type QueriesOf, raw, read, report, type Sql, update, write } from '../sql.ts';
 import type { Channels } from '../store.ts';
 
 /** Tables in which a guild's rows stay longer than 30 days. */
@@ -71,7 +59,7 @@ export const channels: QueriesOf<Channels> = {
 async function recordRemovals(sql: Sql, guildIds: readonly string[], now: number): Promise<void> {
   const removed = guildIds.map((guildId) => ({ guildId, removedAt: now }));
   const isEarlier = 'WHERE excluded.removed_at < guild_removals.removed_at';
-  await upsertAll(sql, 'guild_removals', 'guild_id', removed, isEarlier);
+  await insertAll(sql, 'guild_removals', removed, { key: 'guild_id', rest: isEarlier });
 }
 
 async function guildsReturned(sql: Sql, guildIds: readonly string[]): Promise<void> {
@@ -83,7 +71,7 @@ async function guildsReturned(sql: Sql, guildIds: readonly string[]): Promise<vo
 
 export async function writeNotice(sql: Sql, { guildId, now: frozenAt, ...notice }: Notice): Promise<void> {
   const channel = { channelId: notice.channelId, guildId };
-  await insertAll(sql, 'channels', [channel], 'ON CONFLICT (channel_id) DO NOTHING');
+  await insertAll(sql, 'channels', [channel], { rest: 'ON CONFLICT (channel_id) DO NOTHING' });
   await insert(sql, 'batches', { ...notice, kind: 'notice', state: 'frozen', frozenAt });
 }
 

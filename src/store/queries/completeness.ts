@@ -3,20 +3,7 @@ import type { LeftBalance } from '../../domain/balance.ts';
 import type { CheckProgress, StoredTransfer } from '../../domain/completeness.ts';
 import { operatorScope } from '../../domain/project.ts';
 import type { Transfer } from '../../domain/transfer.ts';
-import {
-  alsoIs,
-  insertAll,
-  isIn,
-  type QueriesOf,
-  raw,
-  read,
-  report,
-  rows,
-  unsynced,
-  update,
-  upsertAll,
-  write,
-} from '../sql.ts';
+import { alsoIs, insertAll, isIn, type QueriesOf, raw, read, report, rows, unsynced, update, write } from '../sql.ts';
 import type { BalanceFacts, ChainChecks, ConcernedBalance } from '../store.ts';
 import { placeForNotices, writeNotice } from './channels.ts';
 import { requestChanges } from './edits.ts';
@@ -193,7 +180,7 @@ export const balances: QueriesOf<BalanceFacts> = {
       WHERE s.id = ${subscription} AND s.warn_below = ${warnBelow} AND s.paused = 0`;
     if (!before) return false;
     const state = { subscriptionId: subscription, network, rule: warnBelow, low: isLow };
-    await upsertAll(sql, 'low_balances', 'subscription_id, network', [state]);
+    await insertAll(sql, 'low_balances', [state], { key: 'subscription_id, network' });
     const isCrossed = isLow !== (before.low === 1);
     if (isCrossed) await writeNotice(sql, notice);
     return isCrossed;
@@ -207,7 +194,7 @@ export const balances: QueriesOf<BalanceFacts> = {
   ),
 
   beginStatements: write(async (sql, guildId, until) => {
-    await insertAll(sql, 'statements', [{ guildId, until }], 'ON CONFLICT (guild_id) DO NOTHING');
+    await insertAll(sql, 'statements', [{ guildId, until }], { rest: 'ON CONFLICT (guild_id) DO NOTHING' });
   }),
 
   postStatement: write(async (sql, { guildId, since, until, closing }, notice) => {

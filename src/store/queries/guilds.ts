@@ -1,6 +1,6 @@
 import type { AddressText } from '../../domain/address.ts';
 import { type GuildSettings, type Label, labelRefusal, NO_SETTINGS, nameInBook, nameKey } from '../../domain/guild.ts';
-import { insert, isIn, type QueriesOf, read, remove, report, type Sql, upsertAll, write } from '../sql.ts';
+import { insert, insertAll, isIn, type QueriesOf, read, remove, report, type Sql, write } from '../sql.ts';
 import type { Audit, Confirmations, Guilds, Labels } from '../store.ts';
 
 const settingsOf = async (sql: Sql, guildId: string): Promise<GuildSettings> =>
@@ -15,7 +15,7 @@ export const guilds: QueriesOf<Guilds> = {
     const before = await settingsOf(sql, guildId);
     const next = { ...before, ...changed };
     if (next.statement !== before.statement) await remove(sql, 'statements', { guildId });
-    await upsertAll(sql, 'guilds', 'guild_id', [{ guildId, ...next }]);
+    await insertAll(sql, 'guilds', [{ guildId, ...next }], { key: 'guild_id' });
     return next;
   }),
 
@@ -29,7 +29,7 @@ export const guilds: QueriesOf<Guilds> = {
   recordLocale: write(async (sql, guildId, locale) => {
     if (locale === null) return;
     const isOther = 'WHERE guilds.locale IS DISTINCT FROM excluded.locale';
-    await upsertAll(sql, 'guilds', 'guild_id', [{ guildId, locale }], isOther);
+    await insertAll(sql, 'guilds', [{ guildId, locale }], { key: 'guild_id', rest: isOther });
   }),
 };
 
@@ -97,7 +97,7 @@ export const bookOf = (sql: Sql, guildId: string): Promise<Label[]> =>
 /** An address that has its name already keeps who gave it. */
 export async function putLabels(sql: Sql, guildId: string, named: readonly Label[]): Promise<void> {
   const given = named.map((label) => ({ guildId, ...label, nameKey: nameKey(label.name) }));
-  await upsertAll(sql, 'labels', 'guild_id, address', given, 'WHERE labels.name <> excluded.name');
+  await insertAll(sql, 'labels', given, { key: 'guild_id, address', rest: 'WHERE labels.name <> excluded.name' });
 }
 
 export async function removeLabels(sql: Sql, guildId: string, addresses: readonly AddressText[]): Promise<void> {

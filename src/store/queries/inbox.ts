@@ -12,7 +12,7 @@ export const inbox: QueriesOf<Inbox> = {
         ON CONFLICT (scope) DO UPDATE SET day = excluded.day,
           bytes = CASE WHEN scope_usage.day = excluded.day THEN scope_usage.bytes ELSE 0 END + excluded.bytes`;
     }
-    const rows = await insertAll<{ id: number }>(sql, 'inbox', deliveries, 'RETURNING id');
+    const rows = await insertAll<{ id: number }>(sql, 'inbox', deliveries, { rest: 'RETURNING id' });
     return rows.map(({ id }) => id).toSorted((a, b) => a - b);
   }),
 

@@ -1,5 +1,5 @@
 import type { Pause } from '../../domain/clock.ts';
-import { type QueriesOf, read, type Sql, unsynced, upsertAll } from '../sql.ts';
+import { insertAll, type QueriesOf, read, type Sql, unsynced } from '../sql.ts';
 import type { Uptime } from '../store.ts';
 
 export const META_KEYS = {
@@ -17,7 +17,7 @@ export const valueAt = (sql: Sql, key: string): Promise<string | null> =>
   sql.value`SELECT value FROM meta WHERE key = ${key}`;
 
 export async function putValue(sql: Sql, key: string, value: string): Promise<void> {
-  await upsertAll(sql, 'meta', 'key', [{ key, value }]);
+  await insertAll(sql, 'meta', [{ key, value }], { key: 'key' });
 }
 
 export const uptime: QueriesOf<Uptime> = {

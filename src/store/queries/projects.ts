@@ -1,6 +1,6 @@
 import { FIRST_NETWORK } from '../../domain/network.ts';
 import { networkOfOperator, operatorScope, type StoredProject } from '../../domain/project.ts';
-import { insertAll, type QueriesOf, raw, read, remove, report, type Sql, update, upsertAll, write } from '../sql.ts';
+import { insertAll, type QueriesOf, raw, read, remove, report, type Sql, update, write } from '../sql.ts';
 import type { Projects } from '../store.ts';
 import { scopesIn } from './inbox.ts';
 import { META_KEYS, putValue, valueAt } from './meta.ts';
@@ -24,7 +24,10 @@ export const projects: QueriesOf<Projects> = {
 
   save: write(async (sql, { guildId, network = FIRST_NETWORK, projectId, sealed, signed = false }, token) => {
     const saved = { guildId, network, projectId, sealed, signed };
-    const rows = await upsertAll<{ id: number }>(sql, 'projects', 'guild_id, network', [saved], 'RETURNING id');
+    const rows = await insertAll<{ id: number }>(sql, 'projects', [saved], {
+      key: 'guild_id, network',
+      rest: 'RETURNING id',
+    });
     const [{ id: scope }] = rows as [{ id: number }];
     const current = await sql.get`SELECT 1 AS found FROM receiver_tokens WHERE scope = ${scope} AND retiring = 0`;
     if (!current) await addToken(sql, token, scope);
@@ -85,7 +88,7 @@ export const projects: QueriesOf<Projects> = {
 };
 
 async function addToken(sql: Sql, token: string, scope: number): Promise<void> {
-  await insertAll(sql, 'receiver_tokens', [{ token, scope }], 'ON CONFLICT DO NOTHING');
+  await insertAll(sql, 'receiver_tokens', [{ token, scope }], { rest: 'ON CONFLICT DO NOTHING' });
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { CheckProgress } from '../../domain/completeness.ts';
 import { TABLES } from '../schema.ts';
-import { isIn, type QueriesOf, raw, read, remove, report, type Sql, unsynced, upsertAll, write } from '../sql.ts';
+import { insertAll, isIn, type QueriesOf, raw, read, remove, report, type Sql, unsynced, write } from '../sql.ts';
 import type { Erasure, Retention } from '../store.ts';
 import { META_KEYS, putValue, valueAt } from './meta.ts';
 import { pruneKnowledge } from './tokens.ts';
@@ -167,7 +167,7 @@ async function begin(sql: Sql, guildId: string, before?: number): Promise<boolea
       (SELECT coalesce(max(id), 0) FROM batches) AS last_batch,
       (SELECT coalesce(max(id), 0) FROM decisions) AS last_decision,
       (SELECT coalesce(max(id), 0) FROM audit) AS last_audit`;
-  await upsertAll(sql, 'erasures', 'guild_id', [{ guildId, ...last }]);
+  await insertAll(sql, 'erasures', [{ guildId, ...last }], { key: 'guild_id' });
   await sql.run`
     INSERT INTO erased_scopes (guild_id, scope) SELECT guild_id, id FROM projects WHERE guild_id = ${guildId}
     ON CONFLICT DO NOTHING`;

@@ -25,7 +25,6 @@ import {
   type Sql,
   unsynced,
   update,
-  upsertAll,
 } from '../sql.ts';
 import type { Routing } from '../store.ts';
 import { requestChanges } from './edits.ts';
@@ -264,7 +263,7 @@ async function storeRouted(sql: Sql, result: RoutingResult): Promise<AlertTarget
   const deliveries: object[] = [];
   for (const { transferKey, ...delivery } of routed.deliveries)
     deliveries.push({ ...delivery, transferId: ids.get(transferKey)! });
-  await upsertAll(sql, 'deliveries', 'transfer_id, key', deliveries);
+  await insertAll(sql, 'deliveries', deliveries, { key: 'transfer_id, key' });
 
   const channels = new Map<string, object>();
   const alerts: object[] = [];
@@ -273,7 +272,7 @@ async function storeRouted(sql: Sql, result: RoutingResult): Promise<AlertTarget
     channels.set(channelId, { guildId, channelId });
     alerts.push({ ...alert, transferId: ids.get(transferKey)!, significant, createdAt });
   }
-  await insertAll(sql, 'channels', [...channels.values()], 'ON CONFLICT (channel_id) DO NOTHING');
+  await insertAll(sql, 'channels', [...channels.values()], { rest: 'ON CONFLICT (channel_id) DO NOTHING' });
   await insertAll(sql, 'alerts', alerts);
 
   const decisions: object[] = [];
@@ -315,7 +314,7 @@ async function putStats(
   const found = await sql.list<number>`SELECT id FROM subscriptions WHERE id ${isIn(removed)}`;
   for (const id of found) removed.delete(id);
   for (const id of removed) latest.delete(id);
-  await upsertAll(sql, 'activity_stats', 'subscription_id', [...latest.values()]);
+  await insertAll(sql, 'activity_stats', [...latest.values()], { key: 'subscription_id' });
   return removed;
 }
 
@@ -360,7 +359,7 @@ async function putTransfers(sql: Sql, transfers: readonly SeenTransfer[]): Promi
     const { count, reorganized } = seen;
     await update(sql, 'transfers', { id: stored.id }, { count, reorganized, data, block: transfer.blockNumber });
   }
-  const inserted = await insertAll<StoredRow>(sql, 'transfers', added, 'RETURNING id, key');
+  const inserted = await insertAll<StoredRow>(sql, 'transfers', added, { rest: 'RETURNING id, key' });
   for (const { id, key } of inserted) ids.set(key, id);
   return ids;
 }

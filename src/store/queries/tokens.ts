@@ -11,7 +11,7 @@ import {
   type TokenKnowledge,
 } from '../../domain/scam.ts';
 import { type KnownToken, MAX_LISTED, MAX_TOKEN_DECISIONS } from '../../domain/token.ts';
-import { insertAll, part, type QueriesOf, raw, report, rows, type Sql, upsertAll } from '../sql.ts';
+import { insertAll, part, type QueriesOf, raw, report, rows, type Sql } from '../sql.ts';
 import type { Tokens } from '../store.ts';
 import { META_KEYS, putValue } from './meta.ts';
 
@@ -121,7 +121,7 @@ export async function keepLearned(sql: Sql, learned: Learned): Promise<void> {
     const { network, token, symbol } = found;
     catalog.set(`${network} ${token}`, { ...found, skeleton: symbol === null ? null : skeleton(symbol) });
   }
-  await upsertAll(sql, 'catalog', 'network, token', [...catalog.values()]);
+  await insertAll(sql, 'catalog', [...catalog.values()], { key: 'network, token' });
 
   const counterparties = new Map<string, object>();
   for (const { isPaid: paid, ...noted } of learned.counterparties) {
@@ -129,15 +129,12 @@ export async function keepLearned(sql: Sql, learned: Learned): Promise<void> {
     const row = { ...noted, outerDigits: outerDigitsOf(counterparty), paid };
     counterparties.set(`${guildId} ${address} ${counterparty}`, row);
   }
-  await insertAll(
-    sql,
-    'counterparties',
-    [...counterparties.values()],
-    `ON CONFLICT (guild_id, address, outer_digits, counterparty) DO UPDATE SET seen_at = excluded.seen_at,
-       paid = CASE WHEN excluded.paid > counterparties.paid THEN excluded.paid ELSE counterparties.paid END
-       WHERE excluded.seen_at > counterparties.seen_at + ${COUNTERPARTY_REFRESH_MS}
-         OR excluded.paid > counterparties.paid`,
-  );
+  await insertAll(sql, 'counterparties', [...counterparties.values()], {
+    rest: `ON CONFLICT (guild_id, address, outer_digits, counterparty) DO UPDATE SET seen_at = excluded.seen_at,
+      paid = CASE WHEN excluded.paid > counterparties.paid THEN excluded.paid ELSE counterparties.paid END
+      WHERE excluded.seen_at > counterparties.seen_at + ${COUNTERPARTY_REFRESH_MS}
+        OR excluded.paid > counterparties.paid`,
+  });
 
   for (const { network, symbol } of learned.nativeSymbols)
     await putValue(sql, META_KEYS.nativeSymbol + network, symbol);
