@@ -29,18 +29,22 @@ const READS: ReadonlySet<Mode> = new Set(['report', 'read']);
 /** One transaction at a time: the next may begin once the promise of the one before has settled. */
 export function transactions(db: Database) {
   const sql = statementsOn(db);
-  let syncMs = 0;
-  return {
-    syncMs: (): number => syncMs,
-    async run<T>(mode: Mode, work: (sql: Sql) => Promise<T>): Promise<T> {
+  const connection = {
+    /** How long the disk took for the latest commit. */
+    syncMs: 0,
+    async run<T, Given extends unknown[]>(
+      mode: Mode,
+      work: (sql: Sql, ...given: Given) => Promise<T>,
+      ...given: Given
+    ): Promise<T> {
       // The next synced commit makes it durable, because the log is written in order.
       if (mode === 'unsynced') db.exec('PRAGMA synchronous = NORMAL');
       try {
         db.exec(READS.has(mode) ? 'BEGIN' : 'BEGIN IMMEDIATE');
-        const result = await work(sql);
+        const result = await work(sql, ...given);
         const begun = performance.now();
         db.exec('COMMIT');
-        if (mode === 'write' || mode === 'receive') syncMs = performance.now() - begun;
+        if (mode === 'write' || mode === 'receive') connection.syncMs = performance.now() - begun;
         return result;
       } catch (error) {
         // A full or failing disk has rolled it back already.
@@ -51,4 +55,5 @@ export function transactions(db: Database) {
       }
     },
   };
+  return connection;
 }

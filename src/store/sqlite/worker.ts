@@ -1,3 +1,4 @@
+import { on } from 'node:events';
 import { statSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { type Call, runCall } from '../queries/index.ts';
@@ -15,6 +16,9 @@ export type Post =
   | { result: unknown; syncMs: number }
   | { error: { message: string; code?: string | undefined }; syncMs: number };
 
+/** One after another. */
+export type Request = { call: Call; mode: Mode } | 'close';
+
 const port = parentPort!;
 const post: (message: Post) => void = port.postMessage.bind(port);
 const { file, isReader } = workerData as { file: string; isReader: boolean };
@@ -22,35 +26,35 @@ const { file, isReader } = workerData as { file: string; isReader: boolean };
 const { db, close } = isReader
   ? openReader(file)
   : openDatabase(file, (details, message) => post({ details, message }));
-const { run, syncMs } = transactions(db);
-const opened = identify(file);
+const connection = transactions(db);
 
-async function answer({ call, mode }: { call: Call; mode: Mode }): Promise<void> {
-  try {
-    const result = await run(mode, (sql) => runCall(sql, call));
-    // What is in a file that was removed or replaced must not be acknowledged.
-    const change = findChange(opened);
-    if (change !== null) throw Object.assign(new Error(change), { code: REPLACED });
-    post({ result, syncMs: syncMs() });
-  } catch (error) {
-    const { message, code } = error as Error & { code?: string };
-    post({ error: { message, code }, syncMs: syncMs() });
-  }
-}
-
-port.on('message', (message: { call: Call; mode: Mode } | 'close') => {
-  if (message !== 'close') return void answer(message);
-  close();
-  port.close();
-});
+/** The database file, its log and the log's index, and which file each was at first (null: none). */
+const real = realFile(file);
+const opened = new Map([file, real, `${real}-wal`, `${real}-shm`].map((path) => [path, identityOf(path)]));
 
 const LOOK_MS = 2_000;
 if (!isReader) setInterval(look, LOOK_MS).unref();
 post({ ready: true });
 
+for await (const [message] of on(port, 'message') as AsyncIterable<[Request]>) {
+  if (message === 'close') break;
+  try {
+    const result = await connection.run(message.mode, runCall, message.call);
+    // What is in a file that was removed or replaced must not be acknowledged.
+    const change = findChange();
+    if (change !== null) throw Object.assign(new Error(change), { code: REPLACED });
+    post({ result, syncMs: connection.syncMs });
+  } catch (error) {
+    const { message: text, code } = error as Error & { code?: string };
+    post({ error: { message: text, code }, syncMs: connection.syncMs });
+  }
+}
+close();
+port.close();
+
 function look(): void {
   try {
-    const change = findChange(opened);
+    const change = findChange();
     if (change !== null) post({ change });
     setCheckpoints(db);
   } catch {
@@ -58,18 +62,9 @@ function look(): void {
   }
 }
 
-/** The database file, its log and the log's index; `identity` null: there is no such file. */
-type FileIdentity = { path: string; identity: string | null };
-
-function identify(path: string): FileIdentity[] {
-  const real = realFile(path);
-  const paths = new Set([path, real, `${real}-wal`, `${real}-shm`]);
-  return [...paths].map((each) => ({ path: each, identity: identityOf(each) }));
-}
-
 /** null: nothing was removed or replaced. */
-function findChange(files: readonly FileIdentity[]): string | null {
-  for (const { path, identity } of files) {
+function findChange(): string | null {
+  for (const [path, identity] of opened) {
     const now = identityOf(path);
     if (now !== identity) return `${path} was ${now === null ? 'removed' : 'replaced'}`;
   }
