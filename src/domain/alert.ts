@@ -117,9 +117,18 @@ export function mentionsOf(alerts: readonly Alert[], now: number): { roles: stri
   for (const { transfer, count, matches, isSignificant } of alerts) {
     // The chain does not have it.
     if (count === 0) continue;
-    for (const { mention, subscription, mayMention, mentionedAt, ...match } of matches) {
+    for (const {
+      mention,
+      mentionMinimum,
+      mentionMinimumUsd,
+      subscription,
+      mayMention,
+      mentionedAt,
+      ...match
+    } of matches) {
       if (mention === null || !mayMention) continue;
-      if (isLessThan(match.mentionMinimum, transfer) || isWorthLess(match.mentionMinimumUsd, transfer)) continue;
+      if (mentionMinimum !== null && isLessThan(mentionMinimum, transfer)) continue;
+      if (mentionMinimumUsd !== null && isWorthLess(mentionMinimumUsd, transfer)) continue;
       // A clock that was ahead may have dated the last mention in the future. That must not delay the next one.
       if (mentionedAt !== null && Math.abs(now - mentionedAt) < match.mentionCooldown * MINUTE) continue;
       if (roles.size === MAX_ROLES && !roles.has(mention)) continue;

@@ -126,7 +126,7 @@ function count(
   proposal: Proposal,
   { network, transfer, seenAt, cataloged }: RecentTransfers['involved'][number],
 ): void {
-  const context = { now: seenAt, tokenMuted: () => false, cataloged: () => cataloged, isNamed: () => false };
+  const context = { now: seenAt, cataloged, isNamed: false, mutes: new Set<string>() };
   const match = matchTransfer({ ...proposal, ...ACTIVE }, transfer, context);
   switch (match.outcome) {
     case 'unrelated':

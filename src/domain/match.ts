@@ -1,23 +1,32 @@
-import type { AddressText, Asset } from './address.ts';
+import type { Asset } from './address.ts';
 import { isLure } from './scam.ts';
 import { asksFor, isMuted, leaves, type Perspective, type Watcher } from './subscription.ts';
 import { isLessThan, isWorthLess, isZero, mergedKind, otherSides, type Transfer, worthOf } from './transfer.ts';
 
 export type Match =
-  | { outcome: 'matched'; perspective: Perspective; isKnown: boolean; isSignificant: boolean }
-  | { outcome: 'hidden'; reason: HiddenReason }
-  | { outcome: 'unrelated' };
+  | { outcome: 'unrelated' }
+  | { outcome: 'hidden'; reason: HiddenReason; isKnown: boolean }
+  | {
+      outcome: 'matched';
+      perspective: Perspective;
+      /** Nobody made up the asset. */
+      isKnown: boolean;
+      /** The subscription names the token. */
+      isAskedFor: boolean;
+      isSignificant: boolean;
+      passesHolds: boolean;
+      mayMention: boolean;
+    };
 
-export interface TokenTrust {
-  /** null: not known. */
-  cataloged(token: AddressText): boolean | null;
-  isNamed(guildId: string, token: AddressText): boolean;
-}
-
-export interface MatchContext extends TokenTrust {
+export interface MatchContext {
   /** For muting only. */
   now: number;
-  tokenMuted(guildId: string, asset: Asset): boolean;
+  /** Of the transfer's token; null: not known. */
+  cataloged: boolean | null;
+  /** The subscription's guild has named the token's contract. */
+  isNamed: boolean;
+  /** Guild and asset, with a space between them. */
+  mutes: ReadonlySet<string>;
 }
 
 /** In the order of checking: a later reason means that no earlier one applied. */
@@ -52,32 +61,50 @@ export function matchTransfer(
 ): Match {
   const perspective = seenFrom(subscription, transfer);
   if (!perspective) return { outcome: 'unrelated' };
-  const significant = isSignificant(subscription, transfer, isSenderWatched || leaves(perspective), context);
-  const reason = reasonToHide({ subscription, perspective, isSignificant: significant }, transfer, context);
-  if (reason) return { outcome: 'hidden', reason };
-  const isKnown = isKnownAsset(subscription, transfer, context);
-  return { outcome: 'matched', perspective, isKnown, isSignificant: significant };
+  const { token } = transfer;
+  const { direction, kind, filters, minimumUsd } = subscription;
+  // A token whose contract is not known is on no list.
+  const asset: Asset | null = token ?? (transfer.kind === 'native' ? 'native' : null);
+  const minimum = (asset && filters.minimums[asset]) ?? subscription.minimum;
+  const isAskedFor = asksFor(subscription, transfer);
+  // If no explorer can tell, a contract that the guild has named counts as known.
+  const isKnown = token === null ? asset === 'native' : isAskedFor || (context.cataloged ?? context.isNamed);
+  const isOfValue = isKnown && !isZero(transfer);
+  const isLeaving = leaves(perspective);
+  // A stranger can cause neither a known asset to leave nor an amount that reaches a minimum without paying for it.
+  const isSignificant = isOfValue && (isLeaving || isSenderWatched || reachesMinimum(minimum, minimumUsd, transfer));
+  // What leaves a watched address is neither muted with its token nor held, unless the subscription holds everything.
+  const passesHolds = isSignificant && isLeaving && !subscription.holdAll;
+  const seen = { subscription, perspective, asset, minimum, isAskedFor, passesHolds };
+  const reason = reasonToHide(seen, transfer, context);
+  if (reason) return { outcome: 'hidden', reason, isKnown };
+  // Others may mention only if the subscription asks for just this: it names the token, or its filters are narrow.
+  const hasMinimum = (subscription.mentionMinimum ?? subscription.mentionMinimumUsd) !== null;
+  const isNarrow = direction !== 'any' || kind !== 'any' || hasMinimum || filters.counterparties.length > 0;
+  const mayMention = isSignificant || isAskedFor || (isNarrow && isOfValue);
+  return { outcome: 'matched', perspective, isKnown, isAskedFor, isSignificant, passesHolds, mayMention };
 }
 
 interface Seen {
   subscription: Watcher;
   perspective: Perspective;
-  isSignificant: boolean;
+  asset: Asset | null;
+  minimum: string | null;
+  isAskedFor: boolean;
+  passesHolds: boolean;
 }
 
 /** Checks in the order of {@link REASONS}. */
 function reasonToHide(seen: Seen, transfer: Transfer, context: MatchContext): HiddenReason | null {
-  const { subscription, perspective } = seen;
-  const { direction, kind, token, filters } = subscription;
+  const { subscription, perspective, asset, minimum } = seen;
+  const { guildId, direction, kind, token, filters, minimumUsd } = subscription;
   const { from, to } = transfer;
-  // A token whose contract is not known is on no list.
-  const asset: Asset | null = transfer.token ?? (transfer.kind === 'native' ? 'native' : null);
-  const isUncataloged = transfer.token !== null && context.cataloged(transfer.token) === false;
-  const parties = otherSides(subscription, transfer).filter((party) => party !== null);
+  const isUncataloged = transfer.token !== null && context.cataloged === false;
+  const parties = otherSides(subscription, transfer);
 
   if (subscription.paused) return 'paused';
   if (isMuted(subscription, context.now)) return 'muted';
-  if (asset && !passesHolds(seen) && context.tokenMuted(subscription.guildId, asset)) return 'token-muted';
+  if (asset && !seen.passesHolds && context.mutes.has(`${guildId} ${asset}`)) return 'token-muted';
   const isDirected = perspective === 'incoming' || perspective === 'outgoing';
   if (direction !== 'any' && isDirected && perspective !== direction) return 'direction';
   if (kind !== 'any' && kind !== mergedKind(transfer.kind)) return 'kind';
@@ -88,18 +115,14 @@ function reasonToHide(seen: Seen, transfer: Transfer, context: MatchContext): Hi
   if (!filters.self && from !== null && from === to) return 'self';
   if (!filters.zero && isZero(transfer)) return 'zero';
   if (filters.cataloged && isUncataloged) return 'cataloged';
-  if (parties.some((party) => filters.deniedCounterparties.includes(party))) return 'denied-counterparty';
+  if (filters.deniedCounterparties.some((party) => parties.includes(party))) return 'denied-counterparty';
   const wanted = filters.counterparties;
-  if (wanted.length > 0 && !parties.some((party) => wanted.includes(party))) return 'counterparty';
-  if (isLessThan(minimumFor(subscription, transfer), transfer)) return 'minimum';
-  if (isWorthLess(subscription.minimumUsd, transfer)) return 'minimum-usd';
-  const isUnwanted = perspective === 'incoming' && isUncataloged && !asksFor(subscription, transfer);
+  if (wanted.length > 0 && !wanted.some((party) => parties.includes(party))) return 'counterparty';
+  if (minimum !== null && isLessThan(minimum, transfer)) return 'minimum';
+  if (minimumUsd !== null && isWorthLess(minimumUsd, transfer)) return 'minimum-usd';
+  const isUnwanted = perspective === 'incoming' && isUncataloged && !seen.isAskedFor;
   return isUnwanted && isLure(transfer) ? 'guard' : null;
 }
-
-/** What leaves a watched address is neither muted with its token nor held, unless the subscription holds everything. */
-export const passesHolds = ({ subscription, perspective, isSignificant }: Seen): boolean =>
-  isSignificant && leaves(perspective) && !subscription.holdAll;
 
 export function seenFrom({ address }: Pick<Watcher, 'address'>, { from, to, token }: Transfer): Perspective | null {
   if (address === from) return address === to ? 'self' : 'outgoing';
@@ -107,40 +130,9 @@ export function seenFrom({ address }: Pick<Watcher, 'address'>, { from, to, toke
   return address === token ? 'token' : null;
 }
 
-/** Whether nobody made up the asset. If no explorer can tell, a contract that the guild has named counts as known. */
-export function isKnownAsset(watcher: Watcher, transfer: Transfer, trust: TokenTrust): boolean {
-  const { token } = transfer;
-  if (token === null) return transfer.kind === 'native';
-  if (asksFor(watcher, transfer)) return true;
-  return trust.cataloged(token) ?? trust.isNamed(watcher.guildId, token);
-}
-
-const minimumFor = ({ minimum, filters }: Watcher, { kind, token }: Transfer): string | null => {
-  const asset = token ?? (kind === 'native' ? 'native' : null);
-  return (asset && filters.minimums[asset]) ?? minimum;
-};
-
-/** A known asset leaves, or arrives and reaches a minimum. A stranger can cause neither without paying for it. */
-export function isSignificant(watcher: Watcher, transfer: Transfer, isLeaving: boolean, trust: TokenTrust): boolean {
-  if (isZero(transfer) || !isKnownAsset(watcher, transfer, trust)) return false;
-  if (isLeaving) return true;
-  const { minimumUsd } = watcher;
-  const minimum = minimumFor(watcher, transfer);
-  const isSet = (text: string | null) => text !== null && /[1-9]/.test(text);
-  return (
-    (isSet(minimum) && !isLessThan(minimum, transfer)) ||
-    (isSet(minimumUsd) && worthOf(transfer) !== null && !isWorthLess(minimumUsd, transfer))
-  );
-}
-
-/** Others may mention only if the subscription asks for just this: it names the token, or its filters are narrow. */
-export function mayMention(watcher: Watcher, transfer: Transfer, isSignificant: boolean, trust: TokenTrust): boolean {
-  if (isSignificant || asksFor(watcher, transfer)) return true;
-  const { direction, kind, mentionMinimum, mentionMinimumUsd, filters } = watcher;
-  const isNarrow =
-    direction !== 'any' ||
-    kind !== 'any' ||
-    (mentionMinimum ?? mentionMinimumUsd) !== null ||
-    filters.counterparties.length > 0;
-  return isNarrow && !isZero(transfer) && isKnownAsset(watcher, transfer, trust);
+/** Anything reaches a minimum of zero, and what has no price reaches none. */
+function reachesMinimum(minimum: string | null, minimumUsd: string | null, transfer: Transfer): boolean {
+  const isSet = (text: string | null): text is string => text !== null && /[1-9]/.test(text);
+  if (isSet(minimum) && !isLessThan(minimum, transfer)) return true;
+  return isSet(minimumUsd) && worthOf(transfer) !== null && !isWorthLess(minimumUsd, transfer);
 }

@@ -103,27 +103,24 @@ export function amountOf({ kind, value, tokenId }: Pick<Transfer, 'kind' | 'valu
   }
 }
 
-/** False without a minimum, for NFTs, and if the amount or its decimals are unknown. */
+/** False for NFTs, and if the amount or its decimals are unknown. */
 export function isLessThan(
-  minimum: string | null,
+  minimum: string,
   transfer: Pick<Transfer, 'kind' | 'value' | 'decimals' | 'tokenId'>,
 ): boolean {
   const { value, decimals } = transfer;
-  if (minimum === null || value === null || decimals === null || isItem(transfer)) return false;
-  return isBelow(value, decimals, minimum);
+  return value !== null && decimals !== null && !isItem(transfer) && isBelow(value, decimals, minimum);
 }
 
-const digest = (parts: (string | number | boolean | null)[]) => hash('sha256', JSON.stringify(parts)).slice(0, 32);
-
-/** Equal for every body about the same movement. Names, decimals, gas and the block may differ. */
-export function transferKey(scope: number, t: Transfer): string {
-  const amount = t.tokenId === null ? t.value : `${t.tokenId}/${t.value ?? ''}`;
-  return digest([scope, mergedKind(t.kind), t.txHash, t.token, t.from, t.to, amount]);
-}
-
-export function deliveryKey(key: string, event: TransferEvent): string {
-  const { transfer } = event;
-  return digest([key, transfer.blockHash, event.projectId, event.addressType, event.direction, transfer.internal]);
+/** `transfer` is equal for every body about the same movement. Names, decimals, gas and the block may differ. */
+export function keysOf(scope: number, event: TransferEvent): { transfer: string; delivery: string } {
+  const { projectId, addressType, direction, transfer } = event;
+  const { kind, txHash, token, from, to, tokenId, value, blockHash, internal } = transfer;
+  const amount = tokenId === null ? value : `${tokenId}/${value ?? ''}`;
+  const ofTransfer = JSON.stringify([scope, mergedKind(kind), txHash, token, from, to, amount]);
+  const key = hash('sha256', ofTransfer).slice(0, 32);
+  const ofDelivery = JSON.stringify([key, blockHash, projectId, addressType, direction, internal]);
+  return { transfer: key, delivery: hash('sha256', ofDelivery).slice(0, 32) };
 }
 
 /** Worth is in US dollars: exact, in units of 10⁻¹⁸ dollars. */
@@ -163,9 +160,10 @@ export const byWorth = (a: bigint | null, b: bigint | null): number =>
 
 export const inDollars = (worth: bigint): string => inUnits(worth.toString(), PLACES);
 
-export function isWorthLess(minimum: string | null, transfer: Priced): boolean {
-  const worth = minimum === null ? null : worthOf(transfer);
-  return worth !== null && isBelow(worth.toString(), PLACES, minimum!);
+/** False for what has no known price. */
+export function isWorthLess(minimum: string, transfer: Priced): boolean {
+  const worth = worthOf(transfer);
+  return worth !== null && isBelow(worth.toString(), PLACES, minimum);
 }
 
 /** Whether one price is more than ten times the other. */

@@ -1,10 +1,9 @@
 import type { AddressText, Asset } from '../domain/address.ts';
 import type { InboxRow } from '../domain/inbox.ts';
-import type { MatchContext } from '../domain/match.ts';
 import { FIRST_NETWORK, type Network } from '../domain/network.ts';
-import { isOperatorScope, operatorScope } from '../domain/project.ts';
+import { isOperatorScope } from '../domain/project.ts';
 import type { Learned, RoutingQuery, WatchedTransfer } from '../domain/routing.ts';
-import { type CatalogEntry, outerDigitsOf } from '../domain/scam.ts';
+import type { CatalogEntry, TokenKnowledge } from '../domain/scam.ts';
 import { type ChainPrices, isItem, type Transfer, type TransferEvent } from '../domain/transfer.ts';
 import type { Store } from '../store/store.ts';
 import { addToCatalog, type ScamSignals, tokensLike, toScamSignals } from './scam.ts';
@@ -18,10 +17,10 @@ export interface ParsedDelivery {
   /** This bot found it on the chain. */
   isFound: boolean;
   event: TransferEvent;
+  /** As the context says: the transfer's key may be that of another form of it. */
   keys: { transfer: string; delivery: string };
+  network: number;
 }
-
-type Scopes = Map<number, { network: number; projectId: string | null }>;
 
 export interface ContextOptions {
   store: Store;
@@ -35,68 +34,57 @@ export interface RoutedNetwork extends Pick<Network, 'chainId' | 'nativeSymbol'>
   prices?: ChainPrices | null;
 }
 
-/** A project that is gone has no network any more; its events concern nobody. */
-export const networkOf = ({ scope }: InboxRow, { scopes }: { scopes: Scopes }): number =>
-  scopes.get(scope)?.network ?? FIRST_NETWORK;
-
 /** One call to the store. `covered`: for how many of the deliveries, from the first on, the context is complete. */
 export async function readContext(parsed: ParsedDelivery[], { store, networks }: ContextOptions, now: number) {
-  // Of two forms of a transfer one is stored first: deliveries of a service and what was found on the chain take turns.
-  const other = parsed.findIndex(({ isFound }) => isFound !== parsed[0]!.isFound);
-  const items = other === -1 ? parsed : parsed.slice(0, other);
-  const queries = items.map(({ row, event, keys, isFound }): RoutingQuery => {
+  const queries: RoutingQuery[] = [];
+  for (const { row, event, keys, isFound } of parsed) {
+    // Of two forms of a transfer one is stored first: deliveries of a service and what was found on the chain take turns.
+    if (isFound !== parsed[0]!.isFound) break;
     const { scope, receivedAt: at } = row;
-    return { transferKey: keys.transfer, deliveryKey: keys.delivery, scope, at, isFound, transfer: event.transfer };
-  });
-  const { covered: count, knowledge, aliases, ...read } = await store.routing.context(queries, now);
-  const covered = items.slice(0, count);
-  const scopes: Scopes = byField(read.scopes, 'scope');
-  for (const [id, { operatorProject: projectId }] of networks)
-    scopes.set(operatorScope(id), { network: id, projectId });
+    const { transfer } = event;
+    queries.push({ transferKey: keys.transfer, deliveryKey: keys.delivery, scope, at, isFound, transfer });
+  }
+  const { covered, knowledge, aliases, ...read } = await store.routing.context(queries, now);
+  const items = parsed.slice(0, covered);
+  const scopes = byField(read.scopes, 'scope');
   const watched = byField(read.watched, 'transferKey');
+  const signals = toScamSignals(knowledge);
 
   const heads = new Map<number, Learned['heads'][number]>();
   const symbols = new Map<number, string>();
-  for (const { row, keys, event } of covered) {
-    keys.transfer = aliases.get(keys.transfer) ?? keys.transfer;
-    const { scope, receivedAt: at } = row;
-    const { blockNumber: block, kind, tokenType } = event.transfer;
+  for (const item of items) {
+    const { scope, receivedAt: at } = item.row;
+    const { blockNumber: block, kind, tokenType } = item.event.transfer;
+    item.keys.transfer = aliases.get(item.keys.transfer) ?? item.keys.transfer;
+    // A project that is gone has no network any more; its events concern nobody.
+    item.network = scopes.get(scope)?.network ?? FIRST_NETWORK;
     if (block !== null && block > (heads.get(scope)?.block ?? -1)) heads.set(scope, { scope, block, at });
     // Events of a guild's own project must not affect other guilds.
     if (isOperatorScope(scope) && kind === 'native' && tokenType !== null && !/^native$/i.test(tokenType))
-      symbols.set(networkOf(row, { scopes }), tokenType);
+      symbols.set(item.network, tokenType);
   }
   const learned: Learned = { catalog: [], counterparties: [], nativeSymbols: [], heads: [...heads.values()] };
-  const signals = toScamSignals(knowledge);
-  for (const [network, { nativeSymbol, catalog }] of networks) {
+  const found = { watched, signals, learned, knowledge, since: items[0]?.row.receivedAt ?? now };
+  const byNetwork = Map.groupBy(items, ({ network }) => network);
+  const lookUps: Promise<void>[] = [];
+  for (const [network, routed] of networks) {
+    const { nativeSymbol, catalog, prices } = routed;
     if (catalog) signals.explorers.add(network);
     const symbol = nativeSymbol ?? symbols.get(network);
-    if (symbol === undefined) continue;
-    if (nativeSymbol === undefined && symbol !== signals.nativeSymbols.get(network))
-      learned.nativeSymbols.push({ network, symbol });
-    signals.nativeSymbols.set(network, symbol);
-  }
-  const byNetwork = Map.groupBy(covered, ({ row }) => networkOf(row, { scopes }));
-  const lookUps = [...byNetwork].map(async ([network, some]) => {
-    const { catalog, prices } = networks.get(network) ?? {};
-    const known = new Map<AddressText, CatalogEntry>();
-    for (const entry of knowledge.catalog) if (entry.network === network) known.set(entry.token, entry);
-    if (catalog) {
-      const wanted = wantedTokens(network, some, watched, signals);
-      for (const found of await catalog.learn(wanted, known, covered[0]?.row.receivedAt ?? now)) {
-        addToCatalog(signals, { network, ...found });
-        learned.catalog.push({ network, ...found });
-      }
-      for (const token of wanted.keys()) if (catalog.isPassedOver(token)) signals.crowded.add(`${network} ${token}`);
+    if (symbol !== undefined) {
+      if (nativeSymbol === undefined && symbol !== signals.nativeSymbols.get(network))
+        learned.nativeSymbols.push({ network, symbol });
+      signals.nativeSymbols.set(network, symbol);
     }
-    const transfers = some.flatMap(({ keys, event }) => (watched.has(keys.transfer) ? event.transfer : []));
-    if (prices) await addPrices(transfers, prices, network, { signals, known });
-  });
+    const some = byNetwork.get(network) ?? [];
+    if (some.length > 0 && (catalog || prices)) lookUps.push(lookUp(network, routed, some, found));
+  }
   await Promise.all(lookUps);
   return {
-    covered: count,
+    covered,
     state: {
       now,
+      networks,
       transfers: byField(read.transfers, 'key'),
       deliveries: byField(read.deliveries, 'key'),
       /** New transfers that somebody watches. */
@@ -114,20 +102,43 @@ export async function readContext(parsed: ParsedDelivery[], { store, networks }:
   };
 }
 
-const byField = <Row, Field extends keyof Row>(rows: readonly Row[], field: Field): Map<Row[Field], Row> =>
-  new Map(rows.map((row) => [row[field], row]));
+function byField<Row, Field extends keyof Row>(rows: readonly Row[], field: Field): Map<Row[Field], Row> {
+  const found = new Map<Row[Field], Row>();
+  for (const row of rows) found.set(row[field], row);
+  return found;
+}
 
 /** The data that decisions about one commit's deliveries read; each decision updates it. */
 export type RoutingState = Awaited<ReturnType<typeof readContext>>['state'];
 
-export function matchContext(network: number, { now, signals, mutes }: RoutingState): MatchContext {
-  return {
-    now,
-    cataloged: (token) => signals.catalog.get(`${network} ${token}`)?.cataloged ?? null,
-    isNamed: (guildId, token) =>
-      (signals.named.get(guildId + outerDigitsOf(token)) ?? []).some(({ address }) => address === token),
-    tokenMuted: (guildId, asset) => mutes.has(`${guildId} ${asset}`),
-  };
+interface Found {
+  watched: ReadonlyMap<string, WatchedTransfer>;
+  signals: ScamSignals;
+  learned: Learned;
+  knowledge: TokenKnowledge;
+  /** When the first of the deliveries that wait for this arrived. */
+  since: number;
+}
+
+/** Asks for what is not known of one network's tokens and prices. */
+async function lookUp(
+  network: number,
+  { catalog, prices }: RoutedNetwork,
+  items: readonly ParsedDelivery[],
+  { watched, signals, learned, knowledge, since }: Found,
+): Promise<void> {
+  const known = new Map<AddressText, CatalogEntry>();
+  for (const entry of knowledge.catalog) if (entry.network === network) known.set(entry.token, entry);
+  if (catalog) {
+    const wanted = wantedTokens(network, items, watched, signals);
+    for (const entry of await catalog.learn(wanted, known, since)) {
+      addToCatalog(signals, { network, ...entry });
+      learned.catalog.push({ network, ...entry });
+    }
+    for (const token of wanted.keys()) if (catalog.isPassedOver(token)) signals.crowded.add(`${network} ${token}`);
+  }
+  const transfers = items.flatMap(({ keys, event }) => (watched.has(keys.transfer) ? event.transfer : []));
+  if (prices) await addPrices(transfers, prices, network, { signals, known });
 }
 
 /** Only the price of a token that the explorer just listed is waited for, because the explorer was, too. */

@@ -1,31 +1,28 @@
 import type { Logger } from 'pino';
-import type { DeliverySchedule, NewAlert, Warning } from '../domain/alert.ts';
+import { type Due, mayHold, type NewAlert, type Warning } from '../domain/alert.ts';
 import type { Clock } from '../domain/clock.ts';
 import { isCompared } from '../domain/completeness.ts';
 import { parseEvent } from '../domain/event.ts';
 import { judge, type SeenTransfer, type Verdict } from '../domain/identity.ts';
 import { type InboxRow, OTHER_CHAIN } from '../domain/inbox.ts';
-import { isKnownAsset, matchTransfer, mayMention, passesHolds } from '../domain/match.ts';
+import { matchTransfer } from '../domain/match.ts';
+import { FIRST_NETWORK } from '../domain/network.ts';
+import { isOperatorScope } from '../domain/project.ts';
 import {
   type Decision,
+  type Learned,
   latenessOf,
   type RoutingResult,
   type StoredDelivery,
+  type SubscriptionStats,
   type WatchedTransfer,
 } from '../domain/routing.ts';
-import { type Counterparty, distinct } from '../domain/scam.ts';
+import { type Counterparty, distinct, outerDigitsOf } from '../domain/scam.ts';
 import { dueOf, isQuiet } from '../domain/schedule.ts';
-import { type ActivityStats, afterEvent, type Watcher } from '../domain/subscription.ts';
-import { deliveryKey, type Transfer, transferKey } from '../domain/transfer.ts';
-import {
-  type ContextOptions,
-  matchContext,
-  networkOf,
-  type ParsedDelivery,
-  type RoutingState,
-  readContext,
-} from './context.ts';
-import { addCounterparty, counterpartyToLearn, lookAlikes, type Marker, tokenWarnings, warningsFor } from './scam.ts';
+import { afterEvent, type Watcher } from '../domain/subscription.ts';
+import { keysOf, type Transfer } from '../domain/transfer.ts';
+import { type ContextOptions, type ParsedDelivery, type RoutingState, readContext } from './context.ts';
+import { addCounterparty, counterpartyToLearn, lookAlikes, type Marker, tokenWarnings } from './scam.ts';
 
 /** How many earlier blocks of a reorganized transfer are remembered. */
 const MAX_LEFT_BLOCKS = 8;
@@ -34,21 +31,10 @@ const MAX_CHANNELS = 20;
 export interface DecideOptions extends ContextOptions {
   markRepeat: Marker;
   clock: Pick<Clock, 'now'>;
-  log: Logger;
-}
-
-export type ParsedRow = ParsedDelivery | { row: InboxRow; reason: string };
-
-export function parseRow(row: InboxRow): ParsedRow {
-  const parsed = parseEvent(row.body);
-  if (!parsed.ok) return { row, reason: parsed.reason };
-  const { event } = parsed;
-  const key = transferKey(row.scope, event.transfer);
-  const isFound = row.identity?.minedAt !== undefined;
-  return { row, isFound, event, keys: { transfer: key, delivery: deliveryKey(key, event) } };
 }
 
 interface EventDecision extends Matches {
+  row: InboxRow;
   verdict: Verdict;
   transfer: SeenTransfer;
   delivery: StoredDelivery;
@@ -65,115 +51,127 @@ interface Matches {
   isDust: boolean;
 }
 
-const AT_ANY_TIME: DeliverySchedule = { digest: null, quiet: null };
-
 const NOTHING: Matches = { alerts: [], decisions: [], counterparties: [], isWorthless: false, isDust: false };
 
-type State = RoutingState & Pick<DecideOptions, 'networks' | 'markRepeat'>;
-
-/** Stores nothing itself. Stops at the first delivery that the context does not cover: the rest comes again. */
-export async function decide(
-  items: ParsedRow[],
-  { store, networks, markRepeat, clock, log }: DecideOptions,
-): Promise<{ result: RoutingResult; logStored(): void }> {
-  const now = clock.now();
-  const parsed = items.filter((item) => 'event' in item);
-  const { covered, state: read, learned } = await readContext(parsed, { store, networks }, now);
-  const state = { ...read, networks, markRepeat };
-  const result = { ...resultOf(now), learned };
-  const transfers = new Map<string, SeenTransfer>();
-  const deliveries = new Map<string, StoredDelivery>();
-  const stats = new Map<number, ActivityStats>();
-  const concerned = new Set<number>();
-  const changed = new Set<string>();
-  const decided: { row: InboxRow; decision: EventDecision | Refusal }[] = [];
-  for (const item of items) {
-    if (item === parsed[covered]) break;
-    const { row } = item;
-    const decision = decideOrRefuse(item, state);
-    decided.push({ row, decision });
-    if ('reason' in decision) {
-      result.quarantined.push({ id: row.id, reason: decision.reason });
-      continue;
-    }
-    const { transfer, delivery, counterparties, alerts, decisions } = decision;
-    // The following deliveries are decided as if this were stored.
-    state.transfers.set(transfer.key, transfer);
-    state.deliveries.set(delivery.key, delivery);
-    for (const counterparty of counterparties) addCounterparty(state.signals, counterparty);
-    for (const { subscription, at } of decisions) {
-      concerned.add(subscription);
-      // Dust must neither end a silence nor make an address look busy.
-      if (!decision.isDust)
-        stats.set(subscription, afterEvent(stats.get(subscription) ?? state.stats.get(subscription), at));
-    }
-    result.done.push(row.id);
-    transfers.set(transfer.key, transfer);
-    deliveries.set(delivery.key, delivery);
-    result.alerts.push(...alerts);
-    result.decisions.push(...decisions);
-    learned.counterparties.push(...counterparties);
-    if (decision.isEdit) changed.add(transfer.key);
-  }
-  return {
-    result: {
-      ...result,
-      transfers: [...transfers.values()],
-      deliveries: [...deliveries.values()],
-      concerned: [...concerned],
-      stats: [...stats].map(([subscription, after]) => ({ subscription, ...after })),
-      changed: [...changed],
-    },
-    logStored() {
-      for (const { row, decision } of decided) logDecision(log, row, decision, now);
-    },
-  };
-}
-
-const resultOf = (now: number): RoutingResult => ({
-  done: [],
-  transfers: [],
-  deliveries: [],
-  alerts: [],
-  decisions: [],
-  concerned: [],
-  stats: [],
-  quarantined: [],
-  changed: [],
-  learned: { catalog: [], counterparties: [], nativeSymbols: [], heads: [] },
-  now,
-});
-
-export const quarantineOne = (id: number, error: unknown, now: number): RoutingResult => ({
-  ...resultOf(now),
-  quarantined: [{ id, reason: failureReason(error) }],
-});
-
-const failureReason = (error: unknown): string => `Routing failed: ${(error as Error).message}`;
-
+/** Why a delivery goes to quarantine; `error`: because the bot failed. */
 interface Refusal {
+  row: InboxRow;
   reason: string;
   error?: unknown;
 }
 
-function decideOrRefuse(item: ParsedRow, state: State): EventDecision | Refusal {
-  if (!('event' in item)) return { reason: item.reason };
-  const { chainId } = state.networks.get(networkOf(item.row, state)) ?? {};
-  // Decimal, or hex as nodes write it; other text names no chain.
-  const named = Number(item.row.identity?.chainId ?? 0);
-  if (named && chainId && named !== chainId)
-    return { reason: `${OTHER_CHAIN} ${named}, and this URL is for chain ${chainId}` };
-  try {
-    return decideEvent(item, state);
-  } catch (error) {
-    return { reason: failureReason(error), error };
-  }
+export interface Decided {
+  decided: (EventDecision | Refusal)[];
+  result: RoutingResult;
 }
 
-function decideEvent(item: ParsedDelivery, state: State): EventDecision {
-  const { row, event, keys } = item;
+type State = RoutingState & Pick<DecideOptions, 'markRepeat'>;
+
+export type ParsedRow = ParsedDelivery | Refusal;
+
+export function parseRow(row: InboxRow): ParsedRow {
+  const parsed = parseEvent(row.body);
+  if (!parsed.ok) return { row, reason: parsed.reason };
+  const { event } = parsed;
+  const isFound = row.identity?.minedAt !== undefined;
+  return { row, isFound, event, keys: keysOf(row.scope, event), network: FIRST_NETWORK };
+}
+
+/** Stores nothing itself. Stops at the first delivery that the context does not cover: the rest comes again. */
+export async function decide(items: readonly ParsedRow[], options: DecideOptions): Promise<Decided> {
+  const now = options.clock.now();
+  const parsed = items.filter((item) => 'event' in item);
+  const { covered, state: read, learned } = await readContext(parsed, options, now);
+  const state = { ...read, markRepeat: options.markRepeat };
+  const decided: Decided['decided'] = [];
+  for (const item of items) {
+    if (item === parsed[covered]) break;
+    let decision: EventDecision | Refusal;
+    try {
+      decision = 'event' in item ? decideEvent(item, state) : item;
+    } catch (error) {
+      decision = failed(item.row, error);
+    }
+    decided.push(decision);
+    if ('reason' in decision) continue;
+    // The following deliveries are decided as if this were stored.
+    state.transfers.set(decision.transfer.key, decision.transfer);
+    state.deliveries.set(decision.delivery.key, decision.delivery);
+    for (const counterparty of decision.counterparties) addCounterparty(state.signals, counterparty);
+    // Dust must neither end a silence nor make an address look busy.
+    for (const { subscription, at } of decision.isDust ? [] : decision.decisions)
+      state.stats.set(subscription, { subscription, ...afterEvent(state.stats.get(subscription), at) });
+  }
+  return { decided, result: resultOf(decided, state.stats, learned, now) };
+}
+
+const failed = (row: InboxRow, error: unknown): Refusal => ({
+  row,
+  reason: `Routing failed: ${(error as Error).message}`,
+  error,
+});
+
+/** For a delivery that cannot be looked up or stored even alone. */
+export function refuse(row: InboxRow, error: unknown, now: number): Decided {
+  const decided = [failed(row, error)];
+  const learned = { catalog: [], counterparties: [], nativeSymbols: [], heads: [] };
+  return { decided, result: resultOf(decided, new Map(), learned, now) };
+}
+
+/** What is decided later about a transfer, a delivery or a subscription replaces what was decided before. */
+function resultOf(
+  decided: Decided['decided'],
+  stats: ReadonlyMap<number, SubscriptionStats>,
+  learned: Learned,
+  now: number,
+): RoutingResult {
+  const result = { done: [] as number[], alerts: [] as NewAlert[], decisions: [] as Decision[] };
+  const quarantined: RoutingResult['quarantined'] = [];
+  const transfers = new Map<string, SeenTransfer>();
+  const deliveries = new Map<string, StoredDelivery>();
+  const moved = new Map<number, SubscriptionStats>();
+  const [concerned, changed] = [new Set<number>(), new Set<string>()];
+  for (const decision of decided) {
+    const { id } = decision.row;
+    if ('reason' in decision) {
+      quarantined.push({ id, reason: decision.reason });
+      continue;
+    }
+    const { transfer, delivery, alerts, decisions, counterparties } = decision;
+    result.done.push(id);
+    result.alerts.push(...alerts);
+    result.decisions.push(...decisions);
+    learned.counterparties.push(...counterparties);
+    transfers.set(transfer.key, transfer);
+    deliveries.set(delivery.key, delivery);
+    if (decision.isEdit) changed.add(transfer.key);
+    for (const { subscription } of decisions) {
+      concerned.add(subscription);
+      if (!decision.isDust) moved.set(subscription, stats.get(subscription)!);
+    }
+  }
+  return {
+    ...result,
+    quarantined,
+    transfers: [...transfers.values()],
+    deliveries: [...deliveries.values()],
+    concerned: [...concerned],
+    stats: [...moved.values()],
+    changed: [...changed],
+    learned,
+    now,
+  };
+}
+
+function decideEvent(item: ParsedDelivery, state: State): EventDecision | Refusal {
+  const { row, event, keys, network } = item;
   const { projectId, addressType, direction } = event;
-  const network = networkOf(row, state);
+  const { chainId } = state.networks.get(network) ?? {};
+  // Decimal, or hex as nodes write it; other text names no chain.
+  const named = Number(row.identity?.chainId ?? 0);
+  if (named && chainId && named !== chainId)
+    return { row, reason: `${OTHER_CHAIN} ${named}, and this URL is for chain ${chainId}` };
+
   const seen = state.transfers.get(keys.transfer);
   const { verdict, delivery: judged } = judge(state.deliveries.get(keys.delivery), seen !== undefined, keys, row);
   const delivery = { ...judged, projectId, addressType, direction, lastAt: row.receivedAt };
@@ -182,10 +180,11 @@ function decideEvent(item: ParsedDelivery, state: State): EventDecision {
     const isProven = (block: number | null) => progress !== undefined && block !== null && isCompared(progress, block);
     const transfer = seenAgain(seen, event.transfer, verdict, delivery.count, isProven);
     const isEdit = transfer.transfer.leftBlocks !== seen.transfer.leftBlocks || transfer.count > seen.count;
-    return { verdict, transfer, delivery, isEdit, ...NOTHING };
+    return { row, verdict, transfer, delivery, isEdit, ...NOTHING };
   }
+
   const watched = state.watched.get(keys.transfer);
-  const matches = watched ? decideMatches(watched, item, network, state) : NOTHING;
+  const matches = watched ? decideMatches(watched, item, state) : NOTHING;
   const transfer: SeenTransfer = {
     id: null,
     key: keys.transfer,
@@ -198,7 +197,7 @@ function decideEvent(item: ParsedDelivery, state: State): EventDecision {
     isWorthless: matches.isWorthless,
     transfer: event.transfer,
   };
-  return { verdict, transfer, delivery, isEdit: false, ...matches };
+  return { row, verdict, transfer, delivery, isEdit: false, ...matches };
 }
 
 /** `isProven`: whether the block was compared with the chain, which knows more than a delivery. */
@@ -238,97 +237,112 @@ const withoutChainFacts = ({
   ...transfer
 }: SeenTransfer['transfer']): SeenTransfer['transfer'] => transfer;
 
+/** An alert of one channel, of all its subscriptions that match, in the order of `alert.matches`. */
+interface Draft {
+  alert: NewAlert;
+  subscriptions: Watcher[];
+  /** Each subscription holds it for a digest or for the end of its quiet hours. */
+  isHeld: boolean;
+}
+
+const AT_ONCE: Due = { hold: null, dueAt: 0 };
+
 /** One alert per channel in which a subscription matches, and one recorded decision per subscription. */
-function decideMatches(
-  { watchers, passedAt }: WatchedTransfer,
-  item: ParsedDelivery,
-  network: number,
-  state: State,
-): Matches {
-  const { row, event, keys } = item;
+function decideMatches({ watchers, passedAt }: WatchedTransfer, item: ParsedDelivery, state: State): Matches {
+  const { row, event, keys, network } = item;
   const { transfer } = event;
-  const { timezones, signals, now } = state;
-  const context = matchContext(network, state);
+  const { token } = transfer;
+  const { signals } = state;
   const at = row.receivedAt;
+  const cataloged = token === null ? null : (signals.catalog.get(`${network} ${token}`)?.cataloged ?? null);
   const ofToken = tokenWarnings(network, transfer, signals);
   const ofDelivery = deliveryWarnings(passedAt, item, state);
+  const payers = new Set<string>();
+  for (const { guildId, address } of watchers) if (address === transfer.from) payers.add(guildId);
+
   const decisions: Decision[] = [];
-  let isWorthless = true;
-  const learned = new Map<string, Counterparty>();
-  const byChannel = new Map<
-    string,
-    { alert: Omit<NewAlert, 'hold' | 'dueAt'>; of: { isHeld: boolean; subscription: Watcher }[] }
-  >();
-  const payers = new Set(watchers.flatMap(({ guildId, address }) => (address === transfer.from ? guildId : [])));
+  const counterparties = new Map<string, Counterparty>();
+  const drafts = new Map<string, Draft>();
+  let isKnownToNone = true;
   for (const subscription of watchers) {
-    const match = matchTransfer(subscription, transfer, context, payers.has(subscription.guildId));
-    if (match.outcome === 'unrelated') continue;
     const { guildId, channelId, id, address } = subscription;
+    const named = (token && signals.named.get(guildId + outerDigitsOf(token))) ?? [];
+    const isNamed = named.some((known) => known.address === token);
+    const context = { now: state.now, cataloged, isNamed, mutes: state.mutes };
+    const match = matchTransfer(subscription, transfer, context, payers.has(guildId));
+    if (match.outcome === 'unrelated') continue;
+    isKnownToNone &&= !match.isKnown;
     const alike = lookAlikes(subscription, transfer, signals);
-    const isKnownToken = isKnownAsset(subscription, transfer, context);
-    isWorthless &&= !isKnownToken;
-    const warned = [...ofToken, ...alike];
-    const counterparty = counterpartyToLearn(subscription, transfer, { warnings: warned, isKnownToken, at }, signals);
+    const warned = { warnings: [...ofToken, ...alike], isKnownToken: match.isKnown, at };
+    const counterparty = counterpartyToLearn(subscription, transfer, warned, signals);
     // An address that is watched in several channels has the same counterparty in each.
-    if (counterparty) learned.set(`${guildId} ${address}`, counterparty);
+    if (counterparty) counterparties.set(`${guildId} ${address}`, counterparty);
     const of = { transferKey: keys.transfer, guildId, channelId };
     const outcome = match.outcome === 'matched' ? 'matched' : match.reason;
     decisions.push({ ...of, subscription: id, address, outcome, at });
     if (match.outcome === 'hidden') continue;
-    const found = byChannel.get(channelId) ?? {
-      alert: { ...of, inboxId: row.id, matches: [], warnings: [], isSignificant: false },
-      of: [],
+
+    const draft = drafts.get(channelId) ?? {
+      alert: { ...of, ...AT_ONCE, inboxId: row.id, matches: [], warnings: [], isSignificant: false },
+      subscriptions: [],
+      isHeld: true,
     };
-    byChannel.set(channelId, found);
-    const { perspective, isKnown, isSignificant } = match;
-    found.alert.matches.push({
-      subscription: id,
-      perspective,
-      isKnown,
-      mayMention: mayMention(subscription, transfer, isSignificant, context),
-    });
-    found.alert.isSignificant ||= isSignificant;
-    found.of.push({ isHeld: !passesHolds({ subscription, perspective, isSignificant }), subscription });
-    const warnings = [...alike, ...warningsFor(subscription, transfer, ofToken), ...ofDelivery];
-    found.alert.warnings = distinct([...found.alert.warnings, ...warnings]);
+    drafts.set(channelId, draft);
+    const { alert } = draft;
+    const { perspective, isKnown, mayMention } = match;
+    alert.matches.push({ subscription: id, perspective, isKnown, mayMention });
+    alert.isSignificant ||= match.isSignificant;
+    draft.subscriptions.push(subscription);
+    draft.isHeld &&= mayHold(subscription) && !match.passesHolds;
+    // A subscription that names the token is not warned that the explorer does not know it, or could not be asked.
+    const ofCatalog = match.isAskedFor ? ofToken.filter(({ kind }) => kind === 'imitation') : ofToken;
+    const warnings = [...alike, ...ofCatalog, ...ofDelivery];
+    if (warnings.length > 0) alert.warnings = distinct([...alert.warnings, ...warnings]);
   }
-  const alerts: NewAlert[] = [];
-  for (const { alert, of } of byChannel.values()) {
-    const timezone = timezones.get(alert.guildId)?.timezone ?? null;
-    const schedules = of.map(({ isHeld, subscription }) => (isHeld ? subscription : AT_ANY_TIME));
-    const due = dueOf(schedules, timezone, now);
-    const postedAt = due.hold === null ? now : due.dueAt;
-    for (const [index, match] of alert.matches.entries()) {
-      // Even an alert that passes quiet hours pings nobody in them.
-      match.mayMention &&= !isQuiet(of[index]!.subscription, timezone, postedAt);
-    }
-    // What leaves for a look-alike is always a card: a stranger who warns of an address with dust first costs it nothing.
-    if (!alert.isSignificant)
-      alert.warnings = alert.warnings.map((warning) =>
-        state.markRepeat(alert.channelId, network, warning, row.id, now),
-      );
-    alerts.push({ ...alert, ...due });
-  }
-  isWorthless &&= decisions.length > 0;
-  const isDust = isWorthless && transfer.token !== null && context.cataloged(transfer.token) === false;
-  return { alerts, decisions, counterparties: [...learned.values()], isWorthless, isDust };
+  const isWorthless = isKnownToNone && decisions.length > 0;
+  return {
+    alerts: [...drafts.values()].map((draft) => finish(draft, network, state)),
+    decisions,
+    counterparties: [...counterparties.values()],
+    isWorthless,
+    isDust: isWorthless && cataloged === false,
+  };
 }
 
-function deliveryWarnings(passedAt: number[], { row, event }: ParsedDelivery, { scopes }: State): Warning[] {
+/** Decides when the alert is due, and whom it may mention and warn then. */
+function finish({ alert, subscriptions, isHeld }: Draft, network: number, state: State): NewAlert {
+  const { now, timezones, markRepeat } = state;
+  const timezone = timezones.get(alert.guildId)?.timezone ?? null;
+  const due = isHeld ? dueOf(subscriptions, timezone, now) : AT_ONCE;
+  const postedAt = due.hold === null ? now : due.dueAt;
+  for (const [index, match] of alert.matches.entries()) {
+    // Even an alert that passes quiet hours pings nobody in them.
+    match.mayMention &&= !isQuiet(subscriptions[index]!, timezone, postedAt);
+  }
+  // What leaves for a look-alike is always a card: a stranger who warns of an address with dust first costs it nothing.
+  const warnings = alert.isSignificant
+    ? alert.warnings
+    : alert.warnings.map((warning) => markRepeat(alert.channelId, network, warning, alert.inboxId, now));
+  return { ...alert, ...due, warnings };
+}
+
+function deliveryWarnings(passedAt: number[], { row, event, network }: ParsedDelivery, state: State): Warning[] {
+  const { scope, receivedAt, identity } = row;
+  if (identity?.minedAt !== undefined) return [{ kind: 'found', ms: Math.max(0, receivedAt - identity.minedAt) }];
+  const warnings: Warning[] = [];
+  const lateMs = passedAt.length > 0 ? latenessOf(passedAt, receivedAt) : null;
+  if (lateMs !== null) warnings.push({ kind: 'late', ms: lateMs });
   const { projectId } = event;
-  const expected = scopes.get(row.scope)?.projectId ?? null;
-  const { minedAt } = row.identity ?? {};
-  if (minedAt !== undefined) return [{ kind: 'found', ms: Math.max(0, row.receivedAt - minedAt) }];
-  const lateMs = latenessOf(passedAt, row.receivedAt);
-  const isOther = projectId !== null && expected !== null && projectId !== expected;
-  return [
-    ...(lateMs === null ? [] : [{ kind: 'late' as const, ms: lateMs }]),
-    ...(isOther ? [{ kind: 'other-project' as const, projectId }] : []),
-  ];
+  const { operatorProject: ofOperator } = state.networks.get(network) ?? {};
+  const expected = (isOperatorScope(scope) ? ofOperator : state.scopes.get(scope)?.projectId) ?? null;
+  if (projectId !== null && expected !== null && projectId !== expected)
+    warnings.push({ kind: 'other-project', projectId });
+  return warnings;
 }
 
 /** `inbox` is the number by which the log line of the message names the delivery again. */
-function logDecision(log: Logger, row: InboxRow, decision: EventDecision | Refusal, now: number): void {
+export function logDecision(log: Logger, decision: EventDecision | Refusal, now: number): void {
+  const { row } = decision;
   if ('reason' in decision) {
     const { reason, error } = decision;
     if (error === undefined) log.warn({ inbox: row.id, reason }, 'delivery quarantined');

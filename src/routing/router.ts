@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { NewAlert } from '../domain/alert.ts';
+import type { AlertTarget } from '../domain/alert.ts';
 import { type Clock, SECOND } from '../domain/clock.ts';
 import type { Inbox, Receiver } from '../domain/inbox.ts';
 import { isOperatorScope } from '../domain/project.ts';
@@ -8,7 +8,7 @@ import type { Outbox } from '../domain/sender.ts';
 import { MIB } from '../domain/units.ts';
 import { isDatabaseFault } from '../errors.ts';
 import type { Store } from '../store/store.ts';
-import { type DecideOptions, decide, type ParsedRow, parseRow, quarantineOne } from './decide.ts';
+import { type Decided, type DecideOptions, decide, logDecision, type ParsedRow, parseRow, refuse } from './decide.ts';
 import { createRepeatMarker } from './scam.ts';
 
 /** Per commit, unless one body has more: more would cost less disk time but block the event loop for longer. */
@@ -24,6 +24,7 @@ const PAUSE_MS = 500;
 export interface RouterOptions extends Omit<DecideOptions, 'markRepeat'> {
   receiver: Receiver;
   outbox: Outbox;
+  log: Logger;
   count(events: number): void;
   clock: Clock;
 }
@@ -31,25 +32,21 @@ export interface RouterOptions extends Omit<DecideOptions, 'markRepeat'> {
 /** Turns stored deliveries into alerts, oldest first, several per commit. */
 export function startRouter(options: RouterOptions) {
   const { store, receiver, outbox, count, log, clock } = options;
-  const markRepeat = createRepeatMarker();
+  const deciding = { ...options, markRepeat: createRepeatMarker() };
   const quarantine = limitQuarantine(store, options);
   let isWanted = false;
   /** A commit failed, but it may be stored. */
   let isUnconfirmed = false;
   let tookMs = 0;
   /** Stored alerts whose transaction the next commit goes on with: its look-ups may outlast the gathering. */
-  let unfinished: NewAlert[] = [];
+  let unfinished: AlertTarget[] = [];
   let isClosing = false;
   let cancelRetry = (): void => undefined;
   let running: Promise<void> | null = null;
 
   function wake(): void {
     isWanted = true;
-    if (running || isClosing) return;
-    running = run().finally(() => {
-      running = null;
-      if (isWanted && !isClosing) wake();
-    });
+    if (!running && !isClosing) running = run();
   }
 
   async function run(): Promise<void> {
@@ -67,15 +64,15 @@ export function startRouter(options: RouterOptions) {
           await yieldToReceiver();
         }
       } catch (error) {
-        if (isClosing) return;
+        if (isClosing) break;
         log.error({ err: error }, 'routing paused');
         isUnconfirmed = true;
         // Only one retry, however often it was woken: retries that add up would fill the disk with log lines.
         cancelRetry();
         cancelRetry = clock.after(PAUSE_MS, wake);
-        return;
       }
     }
+    running = null;
   }
 
   /** Receiving has priority; the inbox is already on disk. In real time, because the load is real. */
@@ -84,10 +81,12 @@ export function startRouter(options: RouterOptions) {
     while (receiver.isBusy() && !isClosing && performance.now() < until) await sleep(BUSY_CHECK_MS);
   }
 
+  const nextItems = async () => (await store.inbox.next(MAX_ROUTED.limit, MAX_ROUTED.bytes)).map(parseRow);
+
   /** Routes deliveries in one commit; if that fails because of one of them, each on its own. Returns the next ones. */
   async function route(items: ParsedRow[]): Promise<ParsedRow[]> {
     try {
-      return await routeTogether(items, MAX_ROUTED);
+      return await commit(await decide(items, deciding), MAX_ROUTED);
     } catch (error) {
       if (isDatabaseFault(error)) throw error;
       for (const item of items) await routeAlone(item);
@@ -95,40 +94,32 @@ export function startRouter(options: RouterOptions) {
     }
   }
 
-  const nextItems = async () => (await store.inbox.next(MAX_ROUTED.limit, MAX_ROUTED.bytes)).map(parseRow);
-
-  async function routeTogether(items: ParsedRow[], after: typeof MAX_ROUTED | null): Promise<ParsedRow[]> {
-    const { result, logStored } = await decide(items, { ...options, markRepeat });
-    const { edited, next: rows } = await store.routing.commit(result, after);
-    logStored();
-    const next = rows.map(parseRow);
-    const hashes = new Set(next.map((item) => 'event' in item && item.event.transfer.txHash));
-    const goesOn = new Set(result.transfers.flatMap(({ key, transfer }) => (hashes.has(transfer.txHash) ? key : [])));
-    const { more = [], ready = [] } = Object.groupBy(result.alerts, ({ transferKey }) =>
-      goesOn.has(transferKey) ? 'more' : 'ready',
-    );
-    outbox.wake([...unfinished, ...ready, ...edited]);
-    unfinished = more;
-    finish(result.done.length, result.quarantined.length);
-    return next;
-  }
-
   /** Quarantines a delivery that cannot be looked up or stored, so that it does not hold up the others. */
   async function routeAlone(item: ParsedRow): Promise<void> {
     try {
-      await routeTogether([item], null);
+      await commit(await decide([item], deciding), null);
     } catch (error) {
       if (isDatabaseFault(error)) throw error;
-      const { id } = item.row;
-      await store.routing.commit(quarantineOne(id, error, clock.now()));
-      log.error({ err: error, inbox: id }, 'routing failed: delivery quarantined');
-      finish(0, 1);
+      await commit(refuse(item.row, error, clock.now()), null);
     }
   }
 
-  function finish(done: number, quarantined: number): void {
-    count(done + quarantined);
-    if (quarantined > 0) quarantine.added();
+  async function commit({ decided, result }: Decided, after: typeof MAX_ROUTED | null): Promise<ParsedRow[]> {
+    const { edited, next } = await store.routing.commit(result, after);
+    for (const decision of decided) logDecision(log, decision, result.now);
+    count(decided.length);
+    if (result.quarantined.length > 0) quarantine.added();
+
+    const items = next.map(parseRow);
+    const hashes = new Set<string>();
+    for (const item of items) if ('event' in item) hashes.add(item.event.transfer.txHash);
+    const goesOn = new Set<string>();
+    for (const { key, transfer } of result.transfers) if (hashes.has(transfer.txHash)) goesOn.add(key);
+    const ready = [...unfinished, ...edited];
+    unfinished = [];
+    for (const alert of result.alerts) (goesOn.has(alert.transferKey) ? unfinished : ready).push(alert);
+    outbox.wake(ready);
+    return items;
   }
 
   return {

@@ -9,7 +9,7 @@ import {
   skeleton,
   type TokenKnowledge,
 } from '../domain/scam.ts';
-import { asksFor, type Watcher } from '../domain/subscription.ts';
+import type { Watcher } from '../domain/subscription.ts';
 import { isZero, otherSides, type Transfer } from '../domain/transfer.ts';
 
 export type ScamSignals = ReturnType<typeof toScamSignals>;
@@ -135,12 +135,6 @@ export function lookAlikes(subscription: Watcher, transfer: Transfer, signals: S
     }
   }
   return warnings;
-}
-
-/** A subscription that names the token is not warned that the explorer does not know it, or could not be asked. */
-export function warningsFor(subscription: Watcher, transfer: Transfer, warnings: Warning[]): Warning[] {
-  const isOfCatalog = ({ kind }: Warning) => kind === 'uncataloged' || kind === 'unchecked';
-  return warnings.filter((warning) => !isOfCatalog(warning) || !asksFor(subscription, transfer));
 }
 
 /**

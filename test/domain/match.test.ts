@@ -17,7 +17,7 @@ const [WALLET, ALICE, BOB] = [address('1'), address('2'), address('3')];
 const [TOKEN, OTHER] = [address('4'), address('5')];
 const ZERO = address('0');
 
-const CONTEXT: MatchContext = { now: 1_000, cataloged: () => null, isNamed: () => false, tokenMuted: () => false };
+const CONTEXT: MatchContext = { now: 1_000, cataloged: null, isNamed: false, mutes: new Set() };
 
 function subscription(change: Partial<Subscription> = {}, filters: Partial<Filters> = {}): Subscription {
   return {
@@ -51,9 +51,7 @@ const SELF = { from: WALLET };
 
 const DENYING = { deniedCounterparties: [ALICE] };
 const ONLY_BOB = { counterparties: [BOB] };
-const muting = (muted: Asset) => ({
-  tokenMuted: (guild: string, asset: Asset) => guild === 'guild' && asset === muted,
-});
+const muting = (muted: Asset) => ({ mutes: new Set([`guild ${muted}`, `other ${TOKEN}`]) });
 
 type Row = [
   rule: string,
@@ -64,8 +62,8 @@ type Row = [
   context?: Partial<MatchContext>,
 ];
 
-const MUTED_BUT_KNOWN: Partial<MatchContext> = { ...muting(TOKEN), cataloged: () => true };
-const UNCATALOGED: Partial<MatchContext> = { cataloged: () => false };
+const MUTED_BUT_KNOWN: Partial<MatchContext> = { ...muting(TOKEN), cataloged: true };
+const UNCATALOGED: Partial<MatchContext> = { cataloged: false };
 const LURE = { tokenName: 'Visit usdc-gift.com to claim' };
 const LINK = { tokenName: 'yearn.finance' };
 
@@ -126,7 +124,7 @@ const ROWS: Row[] = [
   ['posts a burn', {}, {}, { from: WALLET, to: ZERO }, 'as outgoing'],
   ['posts an uncataloged token', {}, {}, {}, 'as incoming', UNCATALOGED],
   ['hides an uncataloged token if only others are wanted', {}, { cataloged: true }, {}, 'cataloged', UNCATALOGED],
-  ['posts a cataloged token', {}, { cataloged: true }, {}, 'as incoming', { cataloged: (token) => token === TOKEN }],
+  ['posts a cataloged token', {}, { cataloged: true }, {}, 'as incoming', { cataloged: true }],
   ['posts a token that could not be looked up in the catalog', {}, { cataloged: true }, {}, 'as incoming'],
   ['posts the coin if only cataloged tokens are wanted', {}, { cataloged: true }, NATIVE, 'as incoming', UNCATALOGED],
   ['hides a payment from a denied counterparty', {}, DENYING, {}, 'denied-counterparty'],
@@ -149,7 +147,7 @@ const ROWS: Row[] = [
   ['hides an uncataloged token whose name is an invitation', {}, {}, LURE, 'guard', UNCATALOGED],
   ['hides an invitation in look-alike letters', {}, {}, { tokenSymbol: 'СLАІМ 500' }, 'guard', UNCATALOGED],
   ['hides an NFT whose name is an invitation', {}, {}, { ...NFT, ...LURE }, 'guard', UNCATALOGED],
-  ['posts a cataloged token with a name like a link', {}, {}, LINK, 'as incoming', { cataloged: () => true }],
+  ['posts a cataloged token with a name like a link', {}, {}, LINK, 'as incoming', { cataloged: true }],
   ['posts a name like a link if the catalog could not be read', {}, {}, LINK, 'as incoming'],
   ['posts an invitation that the wallet itself sends', {}, {}, { ...OUTGOING, ...LURE }, 'as outgoing', UNCATALOGED],
   ['posts a watched token whatever its name', { address: TOKEN }, {}, LURE, 'as token', UNCATALOGED],
@@ -207,7 +205,7 @@ it('hides by default no transfer with a value between two parties', () => {
     blockHash: fc.constant(null),
     gasFee: fc.constant(null),
   });
-  const context = fc.constantFrom(null, true).map((cataloged) => ({ ...CONTEXT, cataloged: () => cataloged }));
+  const context = fc.constantFrom(null, true).map((cataloged) => ({ ...CONTEXT, cataloged }));
   fc.assert(
     fc.property(moved, context, (given, known) => {
       fc.pre(given.from !== given.to || given.from === null);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isSignificant, mayMention, type TokenTrust } from '../../src/domain/match.ts';
+import { type Match, matchTransfer } from '../../src/domain/match.ts';
 import { DEFAULT_CHOICES, DEFAULT_FILTERS, type Filters, type Watcher } from '../../src/domain/subscription.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
 import { transfer as transferOf } from '../store/contract/given.ts';
@@ -8,10 +8,13 @@ const at = (digit: string) => `0x${digit.repeat(40)}` as const;
 const [WALLET, ALICE, GENUINE] = [at('1'), at('2'), at('3')];
 const [UNKNOWN, NAMED, WORTHLESS] = [at('4'), at('5'), at('6')];
 /** GENUINE is cataloged, WORTHLESS is not; the catalog does not know the others, and the guild has named one of them. */
-const TRUST: TokenTrust = {
-  cataloged: (token) => (token === GENUINE ? true : token === WORTHLESS ? false : null),
-  isNamed: (_, token) => token === NAMED || token === WORTHLESS,
-};
+function matched(moved: Transfer, change: Partial<Watcher>, filters: Partial<Filters>): Match {
+  const { token } = moved;
+  const cataloged = token === GENUINE ? true : token === WORTHLESS ? false : null;
+  const isNamed = token === NAMED || token === WORTHLESS;
+  const context = { now: 0, cataloged, isNamed, mutes: new Set<string>() };
+  return matchTransfer(watcher(change, { zero: true, ...filters }), moved, context);
+}
 const watcher = (change: Partial<Watcher> = {}, filters: Partial<Filters> = {}): Watcher => ({
   ...DEFAULT_CHOICES,
   id: 1,
@@ -24,7 +27,7 @@ const watcher = (change: Partial<Watcher> = {}, filters: Partial<Filters> = {}):
   filters: { ...DEFAULT_FILTERS, ...filters },
 });
 const transfer = (token: `0x${string}` | null, change: Partial<Transfer> = {}): Transfer =>
-  transferOf(1, { kind: token === null ? 'native' : 'erc20', from: WALLET, to: ALICE, token, ...change });
+  transferOf(1, { kind: token === null ? 'native' : 'erc20', from: ALICE, to: WALLET, token, ...change });
 
 it.each([
   ['the coin leaves', transfer(null), true, {}, {}, true],
@@ -46,7 +49,8 @@ it.each([
   ['much of an uncataloged token comes in', transfer(WORTHLESS), false, { minimum: '1' }, {}, false],
   ['a token reaches its own minimum', transfer(GENUINE), false, {}, { minimums: { [GENUINE]: '2' } }, true],
 ] as const)('judges whether it matters that %s', (_, moved, isLeaving, change, filters, expected) => {
-  expect(isSignificant(watcher(change, filters), moved, isLeaving, TRUST)).toBe(expected);
+  const match = matched(isLeaving ? { ...moved, from: WALLET, to: ALICE } : moved, change, filters);
+  expect(match.outcome === 'matched' && match.isSignificant).toBe(expected);
 });
 
 it.each<[string, Transfer, Partial<Watcher>, Partial<Filters>, boolean]>([
@@ -58,5 +62,5 @@ it.each<[string, Transfer, Partial<Watcher>, Partial<Filters>, boolean]>([
   ['an uncataloged token from a listed party', transfer(WORTHLESS), {}, { counterparties: [ALICE] }, false],
   ['a token that the subscription names', transfer(UNKNOWN), {}, { tokens: [UNKNOWN] }, true],
 ])('decides about a ping for %s', (_, moved, change, filters, expected) => {
-  expect(mayMention(watcher(change, filters), moved, false, TRUST)).toBe(expected);
+  expect(matched(moved, change, filters)).toMatchObject({ isSignificant: false, mayMention: expected });
 });

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import {
   amountOf,
-  deliveryKey,
   isItem,
+  keysOf,
   type Transfer,
   type TransferEvent,
   type TransferKind,
-  transferKey,
 } from '../../src/domain/transfer.ts';
 import { transfer as transferOf } from '../store/contract/given.ts';
 
@@ -33,7 +32,7 @@ describe('the keys of transfers and deliveries', () => {
     projectId: 'p',
   };
   const other = (change: Partial<Transfer>) => ({ ...event, transfer: { ...event.transfer, ...change } });
-  const keyOf = (change: Partial<Transfer>, scope = 0) => transferKey(scope, other(change).transfer);
+  const keyOf = (change: Partial<Transfer>, scope = 0) => keysOf(scope, other(change)).transfer;
 
   it('makes one key for a transfer, whatever does not identify it', () => {
     const words = { tokenName: 'Two', tokenSymbol: null, decimals: 6 };
@@ -58,7 +57,7 @@ describe('the keys of transfers and deliveries', () => {
       other({ blockHash: '0xb2' }),
       other({ internal: true }),
     ];
-    const keys = variants.map((variant) => deliveryKey(transferKey(0, variant.transfer), variant));
+    const keys = variants.map((variant) => keysOf(0, variant).delivery);
     expect(new Set(keys).size).toBe(keys.length);
   });
 });
