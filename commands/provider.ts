@@ -16,6 +16,8 @@ import { choicesWith, suggestionError } from './shared/suggestions.ts';
 const NETWORK_OPTION = networkOption('The network whose directory is searched (default: the first)');
 
 const PER_PAGE = 5;
+/** Discord's limit, with room for the mark of a network. */
+const MAX_PAGE_ID = 90;
 const CATEGORY = /^[\w-]{1,50}$/;
 
 const keyOf = (typed: string | null, keys: readonly string[]): string =>
@@ -64,9 +66,10 @@ export const provider = perNetwork<Command<Context>>({
       access: 'all',
       anywhere: true,
       async press(_: ButtonUse, [category = '', page = '0', words = '', only = ''], context) {
-        if (!CATEGORY.test(category)) throw new UserError(context.own('provider.oldPage'));
         const discovery = discoveryOf(context);
-        const query = { category, search: decode(words), providers: namesIn(decode(only)) };
+        const kept = discovery.kept(category);
+        if (!kept && !CATEGORY.test(category)) throw new UserError(context.own('provider.oldPage'));
+        const query = kept ?? { category, search: decode(words), providers: namesIn(decode(only)) };
         return results(query, Number(page), discovery, context);
       },
     },
@@ -128,14 +131,15 @@ async function results(
   const browse = isLinkable(directoryUrl) ? [linkButton(t('provider.browse'), directoryUrl)] : [];
   const asked = [query.search, query.providers[0]].flatMap((text) => (text ? [thirdPartyName(t, text, '')] : []));
   const title = [query.category, ...asked].join(' · ');
-  if (found.length === 0) {
-    return embedReply('info', title, [t('provider.none')], { components: rows(browse) });
-  }
+  if (found.length === 0) return embedReply('info', title, [t('provider.none')], { components: rows(browse) });
   const { page, pages, shown } = pageOf(found, PER_PAGE, wanted);
   const beyond = wanted > page ? [t('provider.beyond', { page: wanted + 1, pages })] : [];
   const numbered = shown.map((provider, index) => ({ provider, number: page * PER_PAGE + index + 1 }));
   const rest = `${encode(query.search)}:${encode(query.providers[0] ?? null)}`;
-  const turn = pager(t, page, pages, (to) => `provider:page:${query.category}:${to}:${rest}`);
+  const turn = pager(t, page, pages, (to) => {
+    const id = `provider:page:${query.category}:${to}:${rest}`;
+    return id.length > MAX_PAGE_ID ? `provider:page:${discovery.keep(query)}:${to}` : id;
+  });
   // One row of links: a phone shows each on its own line.
   const links = numbered.flatMap(({ provider, number }) =>
     linksOf(t, provider, number, Math.floor(PER_PAGE / shown.length)),

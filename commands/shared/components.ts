@@ -65,7 +65,7 @@ export function menuRow(
 
 /** Pages are counted from 0. */
 export function pager(t: Translate, page: number, pages: number, idOf: (page: number) => string): APIButtonComponent[] {
-  if (pages < 2 || idOf(page + 1).length > 100) return [];
+  if (pages < 2) return [];
   return [
     button(t('reply.back'), idOf(page - 1), ButtonStyle.Secondary, page <= 0),
     button(t('reply.next'), idOf(page + 1), ButtonStyle.Secondary, page >= pages - 1),

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { type Clock, inTime, MINUTE } from '../domain/clock.ts';
 import type { UpstreamFailure } from '../domain/upstream.ts';
 import { type ClientOptions, call, createCache, type HttpResult, isObject, jsonOf } from './http.ts';
@@ -37,6 +38,7 @@ const ROWS_CACHE_MS = MINUTE;
 /** Maximum number of characters in the rows of one result; a longer one is cut and not cached. */
 const MAX_CHARACTERS = 2_000_000;
 const MAX_CACHED = 20;
+const MAX_KEPT = 1_000;
 /** How a service responds to a page that does not exist. */
 const BEYOND: readonly UpstreamFailure['status'][] = ['rejected', 'unreadable'];
 
@@ -46,6 +48,7 @@ export function createDiscovery({ url, now, after, timeoutMs = 8_000, onResponse
   let lastKnown: string[] = [...KNOWN_CATEGORIES];
   const cachedCategories = createCache<string[] | null>(1, now);
   const cached = createCache<RowsResult>(MAX_CACHED, now);
+  const queries = new Map<string, ProviderQuery>();
   const loadRows = createRowsReader(url, timeoutMs);
 
   async function loadCategories(): Promise<string[] | null> {
@@ -88,6 +91,16 @@ export function createDiscovery({ url, now, after, timeoutMs = 8_000, onResponse
         },
         keepMs: (response) => (response.status === 'ok' && response.complete ? ROWS_CACHE_MS : 0),
       }),
+
+    /** Returns a short key, which no category has, for a query that is too long to repeat. A restart forgets it. */
+    keep(query: ProviderQuery): string {
+      const key = `=${hash('sha256', JSON.stringify(query)).slice(0, 32)}`;
+      queries.delete(key);
+      queries.set(key, query);
+      if (queries.size > MAX_KEPT) queries.delete(queries.keys().next().value!);
+      return key;
+    },
+    kept: (key: string): ProviderQuery | undefined => queries.get(key),
 
     directoryUrl(category: string, search: string | null): string {
       const target = new URL(`${url}/toolbox/${encodeURIComponent(category)}`);

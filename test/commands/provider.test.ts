@@ -149,6 +149,18 @@ describe('/provider search', () => {
     expect(JSON.parse(filters())).toEqual([{ id: 'provider', value: [long] }]);
   });
 
+  it('turns pages of a search that is too long for a button, until a restart', async () => {
+    directory(providers(12));
+    const provider = Array.from({ length: 10 }, (_, n) => `Provider ${n}`).join(', ');
+    const first = await world.use('provider search', { category: 'apis', search: 'x'.repeat(32), provider });
+    const second = await world.press(first, buttonsOf(first).find((id) => id.endsWith(':1'))!);
+    expect(textOf(second)).toContain('`Provider 6`');
+    await world.restart();
+    expect(textOf(await world.press(second, 'provider:page'))).toContain(
+      'This page doesn’t exist. Run `/provider search` again.',
+    );
+  });
+
   it('offers names without invisible characters and links, and finds them by what the directory calls them', async () => {
     const bidi = '\u202eemcA\u200b';
     directory([{ provider: bidi }, { provider: 'Free at evil.example' }, { provider: 'x'.repeat(90) }]);
