@@ -9,7 +9,7 @@ import {
 } from '../../src/domain/address.ts';
 import { type LabelRefusal, MAX_LABELS } from '../../src/domain/guild.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
-import { asLabel, labelLooksLikeLink, plainText } from '../../src/domain/text.ts';
+import { asLabel, looksLikeLink, plainText } from '../../src/domain/text.ts';
 import { ifRefused, UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { fullAddress, withInput } from './reply.ts';
@@ -37,7 +37,7 @@ export function nameOf({ label, address }: Pick<Subscription, 'label' | 'address
 }
 
 export function readName(text: string, t: Translate): string {
-  if (labelLooksLikeLink(text)) throw new UserError(t('label.link'));
+  if (looksLikeLink(text, true)) throw new UserError(t('label.link'));
   const name = plainText(text, MAX_NAME);
   if (name === null) throw new UserError(t('label.empty'));
   if (name.endsWith('…') && !text.trimEnd().endsWith('…')) {

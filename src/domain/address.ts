@@ -98,7 +98,9 @@ export function parseWatchable(text: string): ParsedAddress {
 export function checksumAddress(address: AddressText): string {
   const digits = address.slice(2);
   const hashed = bytesToHex(keccak_256(utf8ToBytes(digits)));
-  return `0x${digits.replace(/./g, (digit, at: number) => (hashed[at]! >= '8' ? digit.toUpperCase() : digit))}`;
+  let text = '0x';
+  for (let at = 0; at < digits.length; at++) text += hashed[at]! >= '8' ? digits[at]!.toUpperCase() : digits[at];
+  return text;
 }
 
 /** The full address must be shown elsewhere. */

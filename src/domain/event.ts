@@ -113,10 +113,12 @@ function readEvent(fields: Fields): ParsedEvent {
   if (!from && !to && (!tokenAddress || tokenAddress === NATIVE_SENTINEL)) {
     return { ok: false, reason: 'The event contains no address (from, to, tokenAddress).' };
   }
-  const tokenId = readTokenId(fields.tokenId);
+  const id = text(fields.tokenId);
+  const exactId = id === null || (/[.e]/i.test(id) && !/^0x/i.test(id)) ? null : integer(id);
+  const tokenId = exactId ?? id?.slice(0, 80) ?? null;
   // Only this project's own service sends the pieces of an ERC-1155: in the specification the ID replaces the value.
   const value = integer(fields.value) ?? integer(fields.quantity);
-  const kind = readKind(fields, tokenAddress, tokenId.tokenId, value);
+  const kind = readKind(fields, tokenAddress, tokenId, value);
   const native = kind === 'native';
   const transfer: Transfer = {
     kind,
@@ -125,7 +127,8 @@ function readEvent(fields: Fields): ParsedEvent {
     to,
     token: native ? null : tokenAddress,
     value,
-    ...tokenId,
+    tokenId,
+    tokenIdExact: tokenId === exactId,
     tokenType: text(fields.tokenType),
     tokenName: native ? null : text(fields.tokenName),
     tokenSymbol: native ? null : text(fields.tokenSymbol),
@@ -189,16 +192,6 @@ function integer(value: unknown): string | null {
   else if (/^0x[0-9a-f]+$/i.test(source)) digits = BigInt(source).toString();
   else digits = wholeDigits(source);
   return digits !== null && digits.length <= MAX_DIGITS ? digits : null;
-}
-
-function readTokenId(value: unknown): { tokenId: string | null; tokenIdExact: boolean } {
-  const source = text(value);
-  if (source === null) return { tokenId: null, tokenIdExact: true };
-  if (!/[.e]/i.test(source) || /^0x/i.test(source)) {
-    const exact = integer(source);
-    if (exact !== null) return { tokenId: exact, tokenIdExact: true };
-  }
-  return { tokenId: source.slice(0, 80), tokenIdExact: false };
 }
 
 function smallInteger(value: unknown, max: number): number | null {

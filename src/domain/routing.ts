@@ -55,8 +55,11 @@ export interface RoutingQuery {
   transfer: Transfer;
 }
 
-export const watchableAddresses = ({ transfer: { from, to, token } }: RoutingQuery): AddressText[] =>
-  [...new Set([from, to, token])].filter((address) => address !== null);
+export function watchableAddresses({ transfer: { from, to, token } }: RoutingQuery): AddressText[] {
+  const addresses: AddressText[] = [];
+  for (const address of new Set([from, to, token])) if (address !== null) addresses.push(address);
+  return addresses;
+}
 
 /** `covered`: how many queries were considered. `reachOf`: how many subscriptions a query's transfer concerns. */
 export function watchedQueries(
@@ -129,6 +132,9 @@ export function latenessOf(passedAt: readonly number[], at: number): number | nu
 
 /** One sample a minute. One absurd block must not count as progress, so the middle of the latest three does. */
 export function isNextHead(latest: readonly Head[], { block, at }: Head): boolean {
-  const middle = latest.map((head) => head.block).sort((a, b) => a - b)[(latest.length - 1) >> 1];
-  return middle === undefined || (at >= latest[0]!.at + MINUTE && block > middle);
+  const [last] = latest;
+  if (!last) return true;
+  if (at < last.at + MINUTE) return false;
+  const blocks = latest.map((head) => head.block).sort((a, b) => a - b);
+  return block > blocks[(blocks.length - 1) >> 1]!;
 }

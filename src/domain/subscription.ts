@@ -41,8 +41,10 @@ export const FOREVER = 8_640_000_000_000_000;
 export type AlertStyle = 'compact' | 'full';
 
 /** The style of an alert that several subscriptions share. */
-export const styleOf = (own: readonly (AlertStyle | null)[], ofGuild: AlertStyle | null): AlertStyle =>
-  own.some((style) => (style ?? ofGuild) === 'full') ? 'full' : 'compact';
+export function styleOf(own: readonly (AlertStyle | null)[], ofGuild: AlertStyle | null): AlertStyle {
+  for (const style of own) if ((style ?? ofGuild) === 'full') return 'full';
+  return 'compact';
+}
 
 export interface Choices {
   label: string | null;

@@ -46,19 +46,14 @@ export function halfWidth(text: string): string {
   return text.replace(/[\uff01-\uff5e]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) - 0xfee0));
 }
 
-export function looksLikeLink(text: string): boolean {
-  return LINK_LIKE.test(seenIn(text));
-}
-
-// Some marks are invisible. Between the letters of a host they would hide it from the pattern.
-const seenIn = (text: string): string =>
-  text.slice(0, MAX_READ).normalize('NFKC').replace(INVISIBLE, '').replace(/\p{M}/gu, '');
-
 /** An ENS name, such as `pay.treasury.eth`. `eth` is no top-level domain, so that nothing links it. */
 const ENS_NAME = /(?<![^\s(])[\p{L}\p{N}_-]+(\.[\p{L}\p{N}_-]+)*\.eth(?![^\s),;])/giu;
 
-export function labelLooksLikeLink(label: string): boolean {
-  return LINK_LIKE.test(seenIn(label).replace(ENS_NAME, (name) => name.replaceAll('.', ' ')));
+/** `isLabel`: an ENS name is none. */
+export function looksLikeLink(text: string, isLabel = false): boolean {
+  // Some marks are invisible. Between the letters of a host they would hide it from the pattern.
+  const seen = text.slice(0, MAX_READ).normalize('NFKC').replace(INVISIBLE, '').replace(/\p{M}/gu, '');
+  return LINK_LIKE.test(isLabel ? seen.replace(ENS_NAME, (name) => name.replaceAll('.', ' ')) : seen);
 }
 
 const LINKED_HOST = /^(localhost|[\d.]+|([a-z\d]([a-z\d-]*[a-z\d])?\.)+[a-z][a-z\d-]*)$/;
@@ -86,9 +81,9 @@ export function inCode(
   fallback: string,
   max = MAX_GRAPHEMES,
   hidden = '(name hidden: looks like a link)',
-  isLink = looksLikeLink,
+  isLabel = false,
 ): string {
-  if (text && isLink(text)) return `\`${hidden}\``;
+  if (text && looksLikeLink(text, isLabel)) return `\`${hidden}\``;
   const plain = plainText(text, max)?.replaceAll('`', 'ˋ');
   return plain ? isolate(`\`${plain}\``) : fallback;
 }
@@ -106,17 +101,17 @@ export function asName(
   fallback: string,
   max = MAX_GRAPHEMES,
   hidden?: string,
-  isLink = looksLikeLink,
+  isLabel = false,
 ): string {
-  if (text && !isLink(text)) {
+  if (text && !looksLikeLink(text, isLabel)) {
     const plain = plainText(text, max);
     if (plain !== null && NAME_LIKE.test(plain) && !SCHEME.test(plain)) return isolate(plain);
   }
-  return inCode(text, fallback, max, hidden, isLink);
+  return inCode(text, fallback, max, hidden, isLabel);
 }
 
 export const asLabel = (text: string | null | undefined, fallback: string, max: number, hidden?: string): string =>
-  asName(text, fallback, max, hidden, labelLooksLikeLink);
+  asName(text, fallback, max, hidden, true);
 
 /** A symbol with blanks stays in inline code, because it could look like an amount. */
 export const asSymbol = (text: string, fallback: string, hidden?: string): string =>

@@ -18,7 +18,8 @@ const MIN_SWEEP = 3;
 
 /** Self-transfers, mints and burns come before the direction. */
 export function viewOf({ matches, transfer }: GroupedAlert): View {
-  const seen = new Set(matches.map((match) => match.perspective));
+  const seen = new Set<Perspective>();
+  for (const { perspective } of matches) seen.add(perspective);
   if (seen.has('self')) return 'self';
   if (transfer.from === ZERO_ADDRESS) return 'mint';
   if (transfer.to === ZERO_ADDRESS) return 'burn';
@@ -40,11 +41,20 @@ export function isWorthless(alert: GroupedAlert): boolean {
   return isUncataloged && !isKnown(alert) && !isForgeable(alert) && !isSuspect(alert);
 }
 
-export const isKnown = ({ matches }: Pick<GroupedAlert, 'matches'>): boolean => matches.some((match) => match.isKnown);
+export function isKnown({ matches }: Pick<GroupedAlert, 'matches'>): boolean {
+  for (const match of matches) if (match.isKnown) return true;
+  return false;
+}
 
 /** Any contract can claim that a watched wallet sent its token. */
-export const isForgeable = (alert: GroupedAlert): boolean =>
-  alert.transfer.kind !== 'native' && !isKnown(alert) && alert.matches.some(({ perspective }) => leaves(perspective));
+export function isForgeable({ transfer, matches }: GroupedAlert): boolean {
+  let isLeaving = false;
+  for (const { isKnown, perspective } of matches) {
+    if (isKnown) return false;
+    isLeaving ||= leaves(perspective);
+  }
+  return isLeaving && transfer.kind !== 'native';
+}
 
 /** A trap is shown on its own, never as part of something that looks ordinary. */
 export function isSuspect({ warnings }: GroupedAlert): boolean {
