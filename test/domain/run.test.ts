@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { createManualClock } from '../../sandbox/discord/index.ts';
-import { startRun } from '../../src/domain/run.ts';
+import { startRun } from '../../src/domain/identity.ts';
 
 function watch() {
   const clock = createManualClock(0);

@@ -2,7 +2,7 @@ import type { ManualClock } from '../../sandbox/discord/index.ts';
 import { GATHER_MS } from '../../src/delivery/schedule.ts';
 import { type Clock, HOUR } from '../../src/domain/clock.ts';
 import type { Backlog } from '../../src/domain/guild.ts';
-import { CHECK_MS } from '../../src/domain/run.ts';
+import { CHECK_MS } from '../../src/domain/identity.ts';
 import { pruneAll } from '../store/contract/given.ts';
 import { neverHappened, until } from '../until.ts';
 import type { RestartableApp } from './harness.ts';
