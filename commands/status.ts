@@ -2,7 +2,7 @@ import { type APIEmbedField, version as discordVersion } from 'discord.js';
 import type { Command } from '../src/discord/command.ts';
 import { mayHold } from '../src/domain/alert.ts';
 import type { GuildOverview } from '../src/domain/guild.ts';
-import { operatorScope } from '../src/domain/project.ts';
+import { operatorScope } from '../src/domain/inbox.ts';
 import type { GuildPause, SendingPause } from '../src/domain/sender.ts';
 import { isMuted, type Silence, type Subscription } from '../src/domain/subscription.ts';
 import { inCode } from '../src/domain/text.ts';

@@ -1,8 +1,7 @@
 import type { APIButtonComponent } from 'discord.js';
 import type { AddressText } from '../../src/domain/address.ts';
-import { OTHER_CHAIN } from '../../src/domain/inbox.ts';
+import { OTHER_CHAIN, operatorScope } from '../../src/domain/inbox.ts';
 import { chainTitle } from '../../src/domain/network.ts';
-import { operatorScope } from '../../src/domain/project.ts';
 import { addressesOf, type Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
 import type { Webhook } from '../../src/upstream/notification.ts';

@@ -1,5 +1,5 @@
 import type { Completeness } from '../../src/domain/completeness.ts';
-import { operatorScope } from '../../src/domain/project.ts';
+import { operatorScope } from '../../src/domain/inbox.ts';
 import type { SendingPause } from '../../src/domain/sender.ts';
 import { MIB } from '../../src/domain/units.ts';
 import type { Translate } from '../../src/languages/index.ts';

@@ -1,7 +1,7 @@
 import { type APIButtonComponent, ButtonStyle } from 'discord.js';
 import type { Button, ButtonUse, CommandUse, Reply } from '../../src/discord/command.ts';
 import { type AddressText, checksumAddress } from '../../src/domain/address.ts';
-import { operatorScope } from '../../src/domain/project.ts';
+import { operatorScope } from '../../src/domain/inbox.ts';
 import { addressesOf, type Subscription } from '../../src/domain/subscription.ts';
 import { inCode } from '../../src/domain/text.ts';
 import { UserError } from '../../src/errors.ts';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { type Config, databaseFile, isPostgres, shownUrl } from '../config.ts';
 import type { Clock } from '../domain/clock.ts';
-import { operatorScope } from '../domain/project.ts';
+import { operatorScope } from '../domain/inbox.ts';
 import { assertListenable } from '../listen.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { respondWhileWaiting } from '../operator/ops.ts';

@@ -1,5 +1,9 @@
 import { DAY } from './clock.ts';
-import { isOperatorScope } from './project.ts';
+
+/** The scope of what arrives for every guild without a project of its own. Other scopes are the IDs of such projects. */
+export const operatorScope = (network: number): number => 0 - network;
+export const networkOfOperator = (scope: number): number => 0 - scope;
+export const isOperatorScope = (scope: number): boolean => scope <= 0;
 
 export interface NewDelivery {
   scope: number;

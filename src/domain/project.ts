@@ -23,11 +23,6 @@ export interface ReceiverToken {
   retiring: boolean;
 }
 
-/** Zero or less, for every guild without a project. Other scopes are the IDs of guilds' own projects. */
-export const operatorScope = (network: number): number => 0 - network;
-export const networkOfOperator = (scope: number): number => 0 - scope;
-export const isOperatorScope = (scope: number): boolean => scope <= 0;
-
 const PREFIX = 'whsec_';
 
 /** A signing secret: `whsec_` and the base64 of 24 to 64 bytes (Standard Webhooks). */

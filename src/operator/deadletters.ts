@@ -1,6 +1,6 @@
 import { databaseFile, isPostgres } from '../config.ts';
 import { systemClock } from '../domain/clock.ts';
-import { isOperatorScope } from '../domain/project.ts';
+import { isOperatorScope } from '../domain/inbox.ts';
 import { UserError } from '../errors.ts';
 import * as postgres from '../store/postgres/open.ts';
 import * as sqlite from '../store/sqlite/tools.ts';

@@ -1,7 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
 import { readInOrder } from '../domain/clock.ts';
+import { isOperatorScope, networkOfOperator } from '../domain/inbox.ts';
 import { FIRST_NETWORK } from '../domain/network.ts';
-import { isOperatorScope, networkOfOperator, type ReceiverToken } from '../domain/project.ts';
+import type { ReceiverToken } from '../domain/project.ts';
 import type { Store } from '../store/store.ts';
 
 export interface ReceiverUrls {

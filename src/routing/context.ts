@@ -1,7 +1,6 @@
 import type { AddressText, Asset } from '../domain/address.ts';
-import type { InboxRow } from '../domain/inbox.ts';
+import { type InboxRow, isOperatorScope } from '../domain/inbox.ts';
 import { FIRST_NETWORK, type Network } from '../domain/network.ts';
-import { isOperatorScope } from '../domain/project.ts';
 import type { Learned, RoutingQuery, WatchedTransfer } from '../domain/routing.ts';
 import type { CatalogEntry, TokenKnowledge } from '../domain/scam.ts';
 import { type ChainPrices, isItem, type Transfer, type TransferEvent } from '../domain/transfer.ts';

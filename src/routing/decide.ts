@@ -4,10 +4,9 @@ import type { Clock } from '../domain/clock.ts';
 import { isCompared } from '../domain/completeness.ts';
 import { parseEvent } from '../domain/event.ts';
 import { judge, type SeenTransfer, type Verdict } from '../domain/identity.ts';
-import { type InboxRow, OTHER_CHAIN } from '../domain/inbox.ts';
+import { type InboxRow, isOperatorScope, OTHER_CHAIN } from '../domain/inbox.ts';
 import { matchTransfer } from '../domain/match.ts';
 import { FIRST_NETWORK } from '../domain/network.ts';
-import { isOperatorScope } from '../domain/project.ts';
 import {
   type Decision,
   type Learned,

@@ -1,6 +1,6 @@
 import type { AddressText } from '../domain/address.ts';
 import { type Clock, createBuckets, DAY, inTime, MINUTE, SECOND } from '../domain/clock.ts';
-import { isOperatorScope } from '../domain/project.ts';
+import { isOperatorScope } from '../domain/inbox.ts';
 import type { CatalogEntry } from '../domain/scam.ts';
 import type { TokenResult } from '../domain/token.ts';
 

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import { readInOrder } from '../domain/clock.ts';
+import { operatorScope } from '../domain/inbox.ts';
 import { FIRST_NETWORK } from '../domain/network.ts';
-import { operatorScope, type StoredProject } from '../domain/project.ts';
+import type { StoredProject } from '../domain/project.ts';
 import type { Seal } from '../secrets.ts';
 import type { Store } from '../store/store.ts';
 import { type ClientOptions, createCache } from './http.ts';

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { operatorScope } from '../../src/domain/project.ts';
+import { operatorScope } from '../../src/domain/inbox.ts';
 import { forFile } from '../for-file.ts';
 import { networksEnvironment } from '../networks-file.ts';
 import { payment } from '../pipeline/harness.ts';

@@ -1,6 +1,6 @@
 import { seed } from '../../sandbox/discord/index.ts';
 import type { AddressText } from '../../src/domain/address.ts';
-import { isOperatorScope, networkOfOperator } from '../../src/domain/project.ts';
+import { isOperatorScope, networkOfOperator } from '../../src/domain/inbox.ts';
 import type { Transfer } from '../../src/domain/transfer.ts';
 import type { Store } from '../../src/store/store.ts';
 import { decision, newAlert, routed, send, storedTransfer } from '../store/contract/given.ts';

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import type { AddressText } from '../../src/domain/address.ts';
-import { operatorScope } from '../../src/domain/project.ts';
+import { operatorScope } from '../../src/domain/inbox.ts';
 import { networksEnvironment } from '../networks-file.ts';
 import { startUpstream } from '../upstream/server.ts';
 import { ALERTS, HARBOR, payment, startPipeline, TREASURY, USDC, WHALES } from './harness.ts';

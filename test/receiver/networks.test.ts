@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { operatorScope, signatureOf } from '../../src/domain/project.ts';
+import { operatorScope } from '../../src/domain/inbox.ts';
+import { signatureOf } from '../../src/domain/project.ts';
 import { networksEnvironment } from '../networks-file.ts';
 import { startReceiver } from './harness.ts';
 

@@ -1,7 +1,7 @@
 import type { AddressText } from '../../domain/address.ts';
 import type { LeftBalance } from '../../domain/balance.ts';
 import type { CheckProgress, StoredTransfer } from '../../domain/completeness.ts';
-import { operatorScope } from '../../domain/project.ts';
+import { operatorScope } from '../../domain/inbox.ts';
 import type { Transfer } from '../../domain/transfer.ts';
 import { alsoIs, insertAll, isIn, type QueriesOf, raw, read, report, rows, unsynced, update, write } from '../sql.ts';
 import type { BalanceFacts, ChainChecks, ConcernedBalance } from '../store.ts';

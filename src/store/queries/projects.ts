@@ -1,5 +1,6 @@
+import { networkOfOperator, operatorScope } from '../../domain/inbox.ts';
 import { FIRST_NETWORK } from '../../domain/network.ts';
-import { networkOfOperator, operatorScope, type StoredProject } from '../../domain/project.ts';
+import type { StoredProject } from '../../domain/project.ts';
 import { insertAll, type QueriesOf, raw, read, remove, report, type Sql, update, write } from '../sql.ts';
 import type { Projects } from '../store.ts';
 import { scopesIn } from './inbox.ts';

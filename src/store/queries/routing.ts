@@ -1,7 +1,7 @@
 import { type AlertTarget, mayHold } from '../../domain/alert.ts';
 import { type CheckProgress, isSameMovement } from '../../domain/completeness.ts';
 import type { SeenDelivery, SeenTransfer } from '../../domain/identity.ts';
-import { isOperatorScope, networkOfOperator } from '../../domain/project.ts';
+import { isOperatorScope, networkOfOperator } from '../../domain/inbox.ts';
 import {
   type RoutingContext,
   type RoutingQuery,

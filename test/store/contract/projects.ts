@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { operatorScope } from '../../../src/domain/project.ts';
+import { operatorScope } from '../../../src/domain/inbox.ts';
 import type { Store } from '../../../src/store/store.ts';
 import {
   CHANNEL,
