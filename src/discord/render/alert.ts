@@ -8,10 +8,9 @@ import {
   type RESTPostAPIChannelMessageJSONBody,
 } from 'discord.js';
 import { type AddressText, checksumAddress } from '../../domain/address.ts';
-import { type Alert, mentionsOf, transactionOf } from '../../domain/alert.ts';
+import { type Alert, isSuspect, isWorthless, mentionsOf, transactionOf, viewOf } from '../../domain/alert.ts';
 import { MAX_OF_ONE_TRANSACTION } from '../../domain/batch.ts';
 import type { AlertStyle } from '../../domain/subscription.ts';
-import { isSuspect, isWorthless, viewOf } from '../../domain/transaction-parts.ts';
 import { MAX_CONTENT, MAX_DESCRIPTION, MAX_EMBEDS, MAX_FIELDS } from '../command.ts';
 import { transactionEmbed } from './card.ts';
 import { compactLines, headlineAbove, titleOnly } from './compact.ts';

@@ -1,8 +1,7 @@
 import { type AddressText, checksumAddress, ZERO_ADDRESS } from '../../domain/address.ts';
-import type { Alert } from '../../domain/alert.ts';
+import { type Alert, isKnown, isWorthless, type View, viewOf } from '../../domain/alert.ts';
 import { seenFrom } from '../../domain/match.ts';
 import { linkText } from '../../domain/text.ts';
-import { isKnown, isWorthless, type View, viewOf } from '../../domain/transaction-parts.ts';
 import { isDifference, type Transfer } from '../../domain/transfer.ts';
 import {
   type AlertPart,

@@ -1,11 +1,10 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { directionOf, type Movement } from '../../domain/activity.ts';
 import { type AddressText, checksumAddress } from '../../domain/address.ts';
-import type { Alert } from '../../domain/alert.ts';
+import { type Alert, viewOf } from '../../domain/alert.ts';
 import { amountCell, csvLine, idCell, MAX_FILE_BYTES } from '../../domain/csv.ts';
 import type { Network } from '../../domain/network.ts';
 import { plainText } from '../../domain/text.ts';
-import { viewOf } from '../../domain/transaction-parts.ts';
 import type { RenderSettings } from './wording.ts';
 
 /** Rows that are made before the event loop handles other events. */

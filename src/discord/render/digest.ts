@@ -1,8 +1,16 @@
 import { type APIEmbed, type RESTPostAPIChannelMessageJSONBody, TimestampStyles, time } from 'discord.js';
-import { type Alert, type DigestReason, mentionsOf, transactionOf } from '../../domain/alert.ts';
+import {
+  type Alert,
+  type DigestReason,
+  isForgeable,
+  isKnown,
+  isSuspect,
+  isWorthless,
+  mentionsOf,
+  transactionOf,
+} from '../../domain/alert.ts';
 import { MINUTE } from '../../domain/clock.ts';
 import { leaves } from '../../domain/subscription.ts';
-import { isForgeable, isKnown, isSuspect, isWorthless } from '../../domain/transaction-parts.ts';
 import { amountOf, byWorth, inDollars, isItem, isZero, sumOfWorth, worthOf } from '../../domain/transfer.ts';
 import { writeWorth } from '../../languages/languages.ts';
 import { MAX_DESCRIPTION } from '../command.ts';

@@ -1,7 +1,6 @@
 import type { AddressText } from '../../domain/address.ts';
-import type { Alert } from '../../domain/alert.ts';
+import { type Alert, isForgeable, isWorthless, type Part, partsOf, sumOf, type View } from '../../domain/alert.ts';
 import { leaves } from '../../domain/subscription.ts';
-import { isForgeable, isWorthless, type Part, partsOf, sumOf, type View } from '../../domain/transaction-parts.ts';
 import { amountOf, isItem, type Transfer } from '../../domain/transfer.ts';
 import {
   assetName,

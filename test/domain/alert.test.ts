@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AddressText } from '../../src/domain/address.ts';
-import { partsOf } from '../../src/domain/transaction-parts.ts';
+import { partsOf } from '../../src/domain/alert.ts';
 import { ALICE, alertOf, BOB, COIN, KEYS, key, matchOf, PAYROLL, TREASURY, USDC } from '../discord/alerts.ts';
 
 const GAVE = { from: TREASURY, to: ALICE };
