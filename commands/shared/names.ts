@@ -4,12 +4,13 @@ import {
   type AddressText,
   addressesIn,
   bareDigits,
+  brokenIn,
   parseAddress,
   shortAddress,
 } from '../../src/domain/address.ts';
 import { type LabelRefusal, MAX_LABELS } from '../../src/domain/guild.ts';
 import type { Subscription } from '../../src/domain/subscription.ts';
-import { asLabel, looksLikeLink, plainText } from '../../src/domain/text.ts';
+import { asLabel, cutTo, looksLikeLink, plainText } from '../../src/domain/text.ts';
 import { ifRefused, UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';
 import { fullAddress, withInput } from './reply.ts';
@@ -32,9 +33,8 @@ export function boldName(name: string | null | undefined, fallback = ''): string
 export const namedAddress = (name: string | null | undefined, address: AddressText, settings: ExplorerRoot): string =>
   [boldName(name), fullAddress(address, settings)].filter(Boolean).join(' ');
 
-export function nameOf({ label, address }: Pick<Subscription, 'label' | 'address'>): string {
-  return titleName(label, `\`${shortAddress(address)}\``);
-}
+export const nameOf = ({ label, address }: Pick<Subscription, 'label' | 'address'>): string =>
+  titleName(label, `\`${shortAddress(address)}\``);
 
 export function readName(text: string, t: Translate): string {
   if (looksLikeLink(text, true)) throw new UserError(t('label.link'));
@@ -87,7 +87,7 @@ export const addressesNamed = (typed: string, names: Names): AddressText[] => {
 };
 
 export function faultText(fault: AddressFault, typed: string, t: Translate): string {
-  const reason = t(`address.${fault}`);
+  const reason = t(`address.${fault}`, { part: `\`${cutTo(brokenIn(typed) ?? '', MAX_NAME)}\`` });
   const digits = fault === 'bare' ? bareDigits(typed) : null;
   return digits === null ? reason : `${reason} ${t('reply.suggestion', { text: `\`0x${digits}\`` })}`;
 }

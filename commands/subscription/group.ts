@@ -1,6 +1,12 @@
 import { ButtonStyle } from 'discord.js';
 import type { Button, Menu, Reply } from '../../src/discord/command.ts';
-import { type AddressText, addressList, checksumAddress, parseWatchable } from '../../src/domain/address.ts';
+import {
+  type AddressText,
+  addressList,
+  checksumAddress,
+  NO_ADDRESS,
+  parseWatchable,
+} from '../../src/domain/address.ts';
 import { nameKey, type Questions } from '../../src/domain/guild.ts';
 import { addressesOf, type Choices, DEFAULT_CHOICES, type Subscription } from '../../src/domain/subscription.ts';
 import { cutTo } from '../../src/domain/text.ts';
@@ -30,9 +36,6 @@ const MAX_ENTRIES = 200;
 const MAX_POSTS = 25;
 
 type Entry = Questions[typeof GROUP]['entries'][number];
-
-/** An address that was meant, but not one that a page shortens (`0x12…ab`), nor a chain's number (`@0x1`). */
-const NO_ADDRESS = /(?<![\da-z@])0x(?![\da-f]{40}(?![\da-z]))(?:[\da-f]+|[\da-z]{20,})(?![\da-z…]|\.\.)/gi;
 
 export function findAddresses(text: string, isList: boolean, t: Translate) {
   const entries = new Map<AddressText, string | null>();
@@ -89,9 +92,7 @@ export async function offerGroup(
     ...(unnamed > 0 ? [t('subscription.import.unnamed', { count: unnamed })] : []),
     ...(beyond > 0 ? [`⚠️ ${t(forum ? 'watch.beyondForum' : 'watch.beyond', { count: beyond, max })}`] : []),
   ];
-  if (fresh.length === 0) {
-    return embedReply('info', known.length > 0 ? t('watch.nothingNew') : t('watch.none'), lines);
-  }
+  if (fresh.length === 0) return embedReply('info', known.length > 0 ? t('watch.nothingNew') : t('watch.none'), lines);
   const alike = await lookAlikes(addressesOf(fresh), context);
   const proposals = fresh.map(({ address }) => ({ ...choices, label: null, guildId, address, network }));
   const entry = await ask(context, GROUP, { channelId, network, choices, entries: fresh });

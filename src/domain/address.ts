@@ -19,9 +19,19 @@ export function toAddress(text: unknown): AddressText | null {
 }
 
 /**
- * `transaction`: as many digits as a hash; `foreign`: another kind of chain; `zero`, `sentinel`: match nearly anything.
+ * `besides`: a cut or mistyped one beside it; `transaction`: as many digits as a hash; `foreign`: another kind of chain;
+ * `zero`, `sentinel`: match nearly anything.
  */
-export type AddressFault = 'form' | 'bare' | 'several' | 'transaction' | 'foreign' | 'checksum' | 'zero' | 'sentinel';
+export type AddressFault =
+  | 'form'
+  | 'bare'
+  | 'several'
+  | 'besides'
+  | 'transaction'
+  | 'foreign'
+  | 'checksum'
+  | 'zero'
+  | 'sentinel';
 
 export type ParsedAddress = { ok: true; address: AddressText; chainId?: number } | { ok: false; fault: AddressFault };
 
@@ -32,10 +42,21 @@ const UNSEEN = /\p{Cf}/gu;
 const WITHIN = /(?<![0-9a-z])0x[0-9a-f]{40}(?![0-9a-z])/gi;
 /** The name or number of a chain, before an address. */
 const PREFIX = /(?<![\p{L}\d-])(?:eip155:(?<id>\d{1,15})(?:\/[a-z\d-]+)?|(?<name>[a-z][a-z\d-]*)):(?:pay-)?$/iu;
+const LINKS = /(?:https?:\/\/|ethereum:)[^\s,;|()[\]<>"'`]*/gi;
 /** Base58 and Bech32, which Solana, Tron, Bitcoin and Cosmos use. */
 const FOREIGN = /^(?![0-9a-fA-F]+$)(?:[1-9A-HJ-NP-Za-km-z]{32,44}|[a-z]{2,12}1[02-9ac-hj-np-z]{38,})$/;
 
 export const addressesIn = (text: string): string[] => [...new Set(text.match(WITHIN))];
+
+/** An address that was meant, but not one that a page shortens (`0x12…ab`), nor a chain's number (`@0x1`). */
+export const NO_ADDRESS = /(?<![\da-z@])0x(?![\da-f]{40}(?![\da-z]))(?:[\da-f]+|[\da-z]{20,})(?![\da-z…]|\.\.)/gi;
+
+/** Such a text beside an address; in links there are other numbers, and a transaction may stand beside it. */
+export const brokenIn = (text: string): string | undefined =>
+  text
+    .replace(LINKS, '')
+    .match(NO_ADDRESS)
+    ?.find((word) => faultOf(word) !== 'transaction');
 
 /**
  * Also in a link, after a name, in quotes, and as EIP-3770, CAIP-10 and ERC-681 write it (`eth:0x…`, `eip155:1:0x…`,
@@ -49,6 +70,7 @@ export function parseAddress(text: string): ParsedAddress {
   const [only] = written;
   const address = toAddress(only);
   if (only === undefined || address === null) return { ok: false, fault: faultOf(typed) };
+  if (brokenIn(typed) !== undefined) return { ok: false, fault: 'besides' };
   const digits = only.slice(2);
   const mixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
   if (mixed && checksumAddress(address) !== `0x${digits}`) return { ok: false, fault: 'checksum' };

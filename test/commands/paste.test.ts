@@ -47,6 +47,19 @@ describe('a pasted address', () => {
     expect(await all()).toEqual([]);
   });
 
+  it.each([`${B} ${A.slice(0, -3)}`, `${B},${A.slice(0, -2)}zz`, `${B}/${A}1`])(
+    'names what is no complete address beside the one in %s',
+    async (address) => {
+      const named = `This also contains \`${address.slice(B.length + 1)}\`, which is not a complete address.`;
+      expect(await add({ address })).toContain(named);
+      expect(await world.read('label set', { address, name: 'Ops' })).toContain(named);
+      expect(await world.read('activity', { address })).toContain(named);
+      expect(await all()).toEqual([]);
+      await add({ address: B });
+      expect(await edit({ counterparties: address })).toContain(address.slice(B.length + 1, B.length + 31));
+    },
+  );
+
   it('takes the name of a known address instead, but never for another address', async () => {
     await world.name(B, 'Cold wallet');
     await world.name(TOKEN, A);
