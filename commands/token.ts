@@ -9,11 +9,12 @@ import {
   parseAddress,
   parseWatchable,
 } from '../src/domain/address.ts';
-import { inUnits, wholeDigits } from '../src/domain/amount.ts';
+import { wholeDigits } from '../src/domain/amount.ts';
 import { imitatedBy } from '../src/domain/scam.ts';
 import { DEFAULT_CHOICES } from '../src/domain/subscription.ts';
 import { asName, asSymbol } from '../src/domain/text.ts';
 import type { Token } from '../src/domain/token.ts';
+import { inUnits } from '../src/domain/transfer.ts';
 import { UserError } from '../src/errors.ts';
 import type { Translate } from '../src/languages/index.ts';
 import { type Language, writeNumber } from '../src/languages/languages.ts';

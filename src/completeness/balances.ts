@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
-import { inUnits, isBelow } from '../domain/amount.ts';
 import { type Crossing, leftBy, type WatchedBalance } from '../domain/balance.ts';
 import type { MadeNotice } from '../domain/batch.ts';
 import { ChainError, type ChainNode } from '../domain/chain-node.ts';
 import { type Clock, inTime, MINUTE, repeat, SECOND } from '../domain/clock.ts';
 import type { Outbox } from '../domain/sender.ts';
 import { isMuted, thresholdOf } from '../domain/subscription.ts';
+import { inUnits, isBelow } from '../domain/transfer.ts';
 import type { ConcernedBalance, Store } from '../store/store.ts';
 import { createTokenReader } from './tokens.ts';
 

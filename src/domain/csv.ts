@@ -1,6 +1,5 @@
-import { inUnits } from './amount.ts';
 import { plainText } from './text.ts';
-import { isItem, type Transfer } from './transfer.ts';
+import { inUnits, isItem, type Transfer } from './transfer.ts';
 
 /** Discord accepts 10 MiB. */
 export const MAX_FILE_BYTES = 10_000_000;

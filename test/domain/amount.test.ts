@@ -1,15 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import {
-  amountOfToken,
-  inUnits,
-  isAmount,
-  isBelow,
-  rounded,
-  typedAmount,
-  wholeDigits,
-} from '../../src/domain/amount.ts';
+import { amountOfToken, isAmount, typedAmount, wholeDigits } from '../../src/domain/amount.ts';
 import { csvLine } from '../../src/domain/csv.ts';
+import { inUnits, isBelow, rounded } from '../../src/domain/transfer.ts';
 
 it.each([
   ['1000000000000000000', 18, '1'],

@@ -1,8 +1,8 @@
 import { TimestampStyles, time } from 'discord.js';
 import { checksumAddress, shortAddress } from '../../domain/address.ts';
-import { BALANCE_DIGITS, rounded } from '../../domain/amount.ts';
 import type { Crossing } from '../../domain/balance.ts';
 import { isFeedSilent, type Silence } from '../../domain/subscription.ts';
+import { BALANCE_DIGITS, rounded } from '../../domain/transfer.ts';
 import { languageOf, translator } from '../../languages/index.ts';
 import { writeNumber } from '../../languages/languages.ts';
 import {

@@ -1,9 +1,9 @@
 import { checksumAddress } from '../../domain/address.ts';
-import { FEE_DIGITS, inUnits, rounded } from '../../domain/amount.ts';
 import { type AssetSum, differenceOf, type GuildStatement, type Statement } from '../../domain/balance.ts';
 import { csvLine } from '../../domain/csv.ts';
 import { plainText } from '../../domain/text.ts';
 import { catalogedAmong } from '../../domain/token.ts';
+import { FEE_DIGITS, inUnits, rounded } from '../../domain/transfer.ts';
 import { languageOf, translator } from '../../languages/index.ts';
 import { writeNumber } from '../../languages/languages.ts';
 import { noticeBody } from './notice.ts';

@@ -1,7 +1,6 @@
 import { type AddressText, checksumAddress } from '../../domain/address.ts';
 import { type Alert, isForgeable, type Warning } from '../../domain/alert.ts';
-import { BALANCE_DIGITS, inUnits, rounded } from '../../domain/amount.ts';
-import { isDifference, type Transfer } from '../../domain/transfer.ts';
+import { BALANCE_DIGITS, inUnits, isDifference, rounded, type Transfer } from '../../domain/transfer.ts';
 import { writeNumber } from '../../languages/languages.ts';
 import { assetName, code, duration, linked, named, nameOf, number, type RenderContext, whatMoved } from './wording.ts';
 

@@ -1,11 +1,21 @@
 import { type AddressText, checksumAddress } from '../../domain/address.ts';
 import type { Alert } from '../../domain/alert.ts';
-import { FEE_DIGITS, inUnits, rounded } from '../../domain/amount.ts';
 import type { AssetWords } from '../../domain/balance.ts';
 import { DAY, HOUR, MINUTE } from '../../domain/clock.ts';
 import type { Network } from '../../domain/network.ts';
 import { asLabel, asName, asSymbol, inCode, linkText } from '../../domain/text.ts';
-import { amountOf, inDollars, isItem, mergedKind, sumOfWorth, type Transfer, worthOf } from '../../domain/transfer.ts';
+import {
+  amountOf,
+  FEE_DIGITS,
+  inDollars,
+  inUnits,
+  isItem,
+  mergedKind,
+  rounded,
+  sumOfWorth,
+  type Transfer,
+  worthOf,
+} from '../../domain/transfer.ts';
 import { type Language, languageOf, type Translate, translator } from '../../languages/index.ts';
 import { writeNumber, writeWorth } from '../../languages/languages.ts';
 
