@@ -52,31 +52,28 @@ export async function readAlerts(sql: Sql, rest: Part): Promise<Alert[]> {
       JOIN labels l ON l.guild_id = a.guild_id AND l.address IN (t.from_address, t.to_address, t.token)
     WHERE a.id ${isIn(ids)}`)
     labels.set(id, { ...labels.get(id), [address]: name });
-  return found.map((row) => toAlert(row, subscriptions, labels.get(row.id) ?? {}));
-}
-
-function toAlert(
-  { matches: stored, locale, guildStyle, isCataloged, ...rest }: AlertRow,
-  subscriptions: ReadonlyMap<number, MatchedSubscription>,
-  labels: Alert['labels'],
-): Alert {
-  const matches: AlertMatch[] = [];
-  const styles: (AlertStyle | null)[] = [];
-  for (const match of stored) {
-    const { style, minorMentionedAt, ...subscription } = subscriptions.get(match.subscription)!;
-    const address = subscription.address ?? addressOf(match.perspective, rest.transfer);
-    const mentionedAt = rest.isSignificant ? subscription.mentionedAt : minorMentionedAt;
-    matches.push({ ...match, ...subscription, address, mentionedAt, label: labels[address] ?? null });
-    styles.push(style);
+  const alerts: Alert[] = [];
+  for (const { matches: stored, locale, guildStyle, isCataloged, ...alert } of found) {
+    const named = labels.get(alert.id) ?? {};
+    const matches: AlertMatch[] = [];
+    const styles: (AlertStyle | null)[] = [];
+    for (const match of stored) {
+      const { style, minorMentionedAt, ...subscription } = subscriptions.get(match.subscription)!;
+      const address = subscription.address ?? addressOf(match.perspective, alert.transfer);
+      const mentionedAt = alert.isSignificant ? subscription.mentionedAt : minorMentionedAt;
+      matches.push({ ...match, ...subscription, address, mentionedAt, label: named[address] ?? null });
+      styles.push(style);
+    }
+    alerts.push({
+      ...alert,
+      matches,
+      labels: named,
+      style: styleOf(styles, guildStyle),
+      language: alert.language ?? locale,
+      isCataloged: isCataloged ?? false,
+    });
   }
-  return {
-    ...rest,
-    matches,
-    labels,
-    style: styleOf(styles, guildStyle),
-    language: rest.language ?? locale,
-    isCataloged: isCataloged ?? false,
-  };
+  return alerts;
 }
 
 function addressOf(perspective: Perspective, { from, to, token }: Transfer): AddressText {
@@ -123,4 +120,10 @@ export async function areAsRendered(sql: Sql, alerts: readonly RenderedAlert[], 
     WHERE a.id = r.id AND t.id = a.transfer_id ${raw(waiting ? "AND a.state = 'waiting'" : '')}
       AND t.count = r.count AND t.reorganized = r.reorganized`;
   return unchanged === alerts.length;
+}
+
+export async function assign(sql: Sql, batchId: number, alerts: readonly RenderedAlert[]): Promise<void> {
+  await sql.run`
+    UPDATE alerts SET state = 'frozen', batch_id = ${batchId}
+    WHERE id IN (SELECT id FROM ${rows(alerts, 'r (id bigint)')})`;
 }

@@ -9,6 +9,7 @@ import {
   type ClaimOptions,
   collectedFor,
   type DueAlerts,
+  type Joinable,
   type Lane,
   MAX_OF_ONE_TRANSACTION,
   MAX_SHOWN,
@@ -19,16 +20,16 @@ import {
   shownDeliveries,
 } from '../../domain/batch.ts';
 import type { ChannelHead } from '../../domain/guild.ts';
-import { isIn, type Part, part, raw, type Sql } from '../sql.ts';
+import { isIn, part, raw, type Sql } from '../sql.ts';
 import { alertsById, alertsOfBatch, byTransaction, ofSameTransactions, readAlerts } from './alerts.ts';
 import { joinable } from './edits.ts';
 
 type Group = Lane & Pick<DueAlerts, 'waiting' | 'oldest'>;
 
-const due = (channelId: string, { hold, isSignificant }: Lane, now: number) =>
-  part`WHERE a.channel_id = ${channelId} AND a.state = 'waiting' AND a.hold IS NOT DISTINCT FROM ${hold}
-    AND a.due_at <= ${now}
-    AND (a.hold IS NOT NULL OR a.significant = ${isSignificant})`;
+/** An index finds the oldest of those that are not held. */
+const ofLane = (channelId: string, { hold, isSignificant }: Lane, now: number) =>
+  part`WHERE a.channel_id = ${channelId} AND a.state = 'waiting' AND a.due_at <= ${now}
+    AND ${hold === null ? part`a.hold IS NULL AND a.significant = ${isSignificant}` : part`a.hold = ${hold}`}`;
 
 export const pageOfDue = (
   sql: Sql,
@@ -40,21 +41,18 @@ export const pageOfDue = (
 ): Promise<Alert[]> =>
   readAlerts(
     sql,
-    part`${due(channelId, lane, now)}
+    part`${ofLane(channelId, lane, now)}
       AND (a.due_at, a.id) > (coalesce((SELECT due_at FROM alerts WHERE id = ${after}), -1), ${after})
       ORDER BY a.due_at, a.id LIMIT ${limit}`,
   );
 
-/**
- * The significant alerts first; if none are due, when the next ones are (null: none wait). Unless `alone` is set, adds
- * the other alerts of the same transactions, also beyond `limit`.
- */
+/** The significant alerts first; if none are due, when the next ones are (null: none wait). */
 async function nextDue(
   sql: Sql,
   channelId: string,
   options: ClaimOptions,
   now: number,
-): Promise<DueAlerts | { until: number | null; isCollecting: boolean }> {
+): Promise<(DueAlerts & { joins: Joinable[] }) | { until: number | null; isCollecting: boolean }> {
   // Held alerts come before what is not significant: they are older than later ones that were not held (due_at 0).
   const lanes = await sql.all<Group>`
     SELECT hold, CASE WHEN hold IS NULL THEN significant ELSE 0 END AS is_significant_flag, count(*) AS waiting,
@@ -74,28 +72,42 @@ async function nextDue(
   return { until: nextDueAt(until, heldUntil), isCollecting: until !== null };
 }
 
+/** Unless `withoutCompanions` is set, adds the other alerts of the same transactions, also beyond `limit`. */
 async function takeLane(
   sql: Sql,
   channelId: string,
   { limit, withoutCompanions }: ClaimOptions,
-  taken: Omit<DueAlerts, 'alerts' | 'transactions'>,
+  due: Omit<DueAlerts, 'alerts' | 'transactions'>,
   now: number,
-): Promise<DueAlerts> {
-  const those = due(channelId, taken.lane, now);
+): Promise<DueAlerts & { joins: Joinable[] }> {
+  const { lane, waiting, reason } = due;
+  const those = ofLane(channelId, lane, now);
   const first = await readAlerts(sql, part`${those} ORDER BY a.due_at, a.id LIMIT ${limit}`);
-  const transactions = await sql.value<number>`
+  const transactions =
+    waiting === 1
+      ? 1
+      : await sql.value<number>`
+        SELECT count(*) FROM (
+          SELECT DISTINCT t.network, t.tx_hash FROM alerts a JOIN transfers t ON t.id = a.transfer_id ${those}
+          LIMIT ${BACKLOG_TRANSACTIONS + 1}) AS hashes`;
+  const taken = { ...due, transactions: transactions!, joins: [] };
+  if (withoutCompanions) return { ...taken, alerts: first };
+  // Nearly always, these are all alerts of their transactions.
+  const all = await sql.value<number>`
     SELECT count(*) FROM (
-      SELECT DISTINCT t.network, t.tx_hash FROM alerts a JOIN transfers t ON t.id = a.transfer_id ${those}
-      LIMIT ${BACKLOG_TRANSACTIONS + 1}) AS hashes`;
-  if (withoutCompanions) return { ...taken, alerts: first, transactions: transactions! };
+      SELECT 1 ${ofSameTransactions(first)} AND a.channel_id = ${channelId} LIMIT ${first.length + 1}) AS same`;
+  if (all === first.length) return { ...taken, alerts: byTransaction(first) };
   const companions = await sql.list<number>`
     SELECT id FROM (
       SELECT a.id, row_number() OVER (PARTITION BY t.network, t.tx_hash ORDER BY a.id) AS place
       ${ofSameTransactions(first)} AND a.channel_id = ${channelId}
-        AND a.state = 'waiting' AND a.hold IS NOT DISTINCT FROM ${taken.lane.hold} AND a.due_at <= ${now}) AS same
+        AND a.state = 'waiting' AND a.hold IS NOT DISTINCT FROM ${lane.hold} AND a.due_at <= ${now}) AS same
     WHERE place <= ${MAX_OF_ONE_TRANSACTION} AND NOT (id ${isIn(first.map(({ id }) => id))}) ORDER BY id`;
   const others = companions.length === 0 ? [] : await alertsById(sql, companions);
-  return { ...taken, alerts: byTransaction([...first, ...others]), transactions: transactions! };
+  const alerts = byTransaction([...first, ...others]);
+  // In its own message, each alert would show half of a swap.
+  const joins = reason === null ? await joinable(sql, channelId, alerts, lane.isSignificant, now) : [];
+  return { ...taken, alerts, joins };
 }
 
 /** null: alerts are posted one by one. */
@@ -108,23 +120,23 @@ export async function collectingUntil(
   // Sent messages whose alerts may make a burst: they show single ones, or are a burst's digest.
   const those = part`b.channel_id = ${channelId} AND b.state = 'sent' AND b.significant = ${isSignificant}
     AND (b.kind = 'create' OR b.digest_reason = 'burst')`;
-  const lastAt = await sql.value<number>`
-    SELECT sent_at FROM batches b WHERE ${those} AND sent_at IS NOT NULL ORDER BY sent_at DESC LIMIT 1`;
-  if (lastAt === null) return null;
-  const counted = async (what: Part, join: Part) =>
-    (await sql.value<number>`
-      SELECT count(*) FROM (
-        SELECT ${what} FROM batches b JOIN alerts a ON a.batch_id = b.id ${join}
-        WHERE ${those} AND b.sent_at > ${lastAt - BURST_WINDOW_MS} LIMIT ${BURST_ALERTS + 1}) AS shown`)!;
-  // A cheap count first: only a busy channel's transactions have to be looked at.
-  if ((await counted(part`b.id`, part``)) <= BURST_ALERTS) return null;
+  const latest = await sql.get<{ at: number | null; alerts: number }>`
+    SELECT max(sent_at) AS at, sum(alert_count) AS alerts FROM (
+      SELECT b.sent_at, b.alert_count FROM batches b WHERE ${those} AND b.sent_at > (
+        SELECT max(b.sent_at) FROM batches b WHERE ${those}) - ${BURST_WINDOW_MS}
+      ORDER BY b.sent_at DESC LIMIT ${BURST_ALERTS + 1}) AS shown`;
+  const { at: lastAt, alerts: shown } = latest!;
+  // Only a busy channel's transactions have to be looked at.
+  if (lastAt === null || shown <= BURST_ALERTS) return null;
   // Alerts of one transaction count once, because they are posted as one.
-  const transactions = part`JOIN transfers t ON t.id = a.transfer_id`;
-  const alerts = await counted(part`DISTINCT b.id, t.network, t.tx_hash`, transactions);
-  const digests = await sql.value<number>`
-    SELECT count(*) FROM batches b
-    WHERE ${those} AND digest_reason = 'burst' AND sent_at > ${lastAt - BURST_DIGESTS_MS}`;
-  return burstUntil({ alerts, digests: digests!, lastAt }, now);
+  const posted = await sql.get<{ alerts: number; digests: number }>`
+    SELECT (SELECT count(*) FROM (
+        SELECT DISTINCT b.id, t.network, t.tx_hash
+        FROM batches b JOIN alerts a ON a.batch_id = b.id JOIN transfers t ON t.id = a.transfer_id
+        WHERE ${those} AND b.sent_at > ${lastAt - BURST_WINDOW_MS} LIMIT ${BURST_ALERTS + 1}) AS shown) AS alerts,
+      (SELECT count(*) FROM batches b
+        WHERE ${those} AND b.digest_reason = 'burst' AND b.sent_at > ${lastAt - BURST_DIGESTS_MS}) AS digests`;
+  return burstUntil({ ...posted!, lastAt }, now);
 }
 
 const HEAD_COLUMNS = raw(`c.channel_id, c.guild_id, c.state, c.due_at, c.attempts, c.since,
@@ -139,23 +151,19 @@ export const channelsWithWork = (sql: Sql) =>
     JOIN channels c ON c.channel_id = w.channel_id ORDER BY c.channel_id`;
 
 export async function claim(sql: Sql, channelId: string, options: ClaimOptions, now: number) {
-  const head = await sql.get<ChannelHead>`SELECT ${HEAD_COLUMNS} FROM channels c WHERE c.channel_id = ${channelId}`;
-  if (!head) return null;
-  const frozen = await sql.get<{ message: number | null; edit: number | null }>`
-    SELECT min(id) FILTER (WHERE edit_kind IS NULL OR edit_kind = 'join') AS message,
-      min(id) FILTER (WHERE edit_kind <> 'join') AS edit
-    FROM batches WHERE state = 'frozen' AND channel_id = ${channelId}`;
-  const { message, edit } = frozen!;
+  const found = await sql.get<ChannelHead & { message: number | null; edit: number | null }>`
+    SELECT ${HEAD_COLUMNS}, frozen.message, frozen.edit FROM channels c, (
+      SELECT min(id) FILTER (WHERE edit_kind IS NULL OR edit_kind = 'join') AS message,
+        min(id) FILTER (WHERE edit_kind <> 'join') AS edit
+      FROM batches WHERE state = 'frozen' AND channel_id = ${channelId}) AS frozen
+    WHERE c.channel_id = ${channelId}`;
+  if (!found) return null;
+  const { message, edit, ...head } = found;
   if (message !== null) return { head, next: await takeUp(sql, message, now) };
-  const found = await nextDue(sql, channelId, options, now);
-  if ('alerts' in found) {
-    // In its own message, each alert would show half of a swap.
-    const isSingle = found.reason === null && !options.withoutCompanions;
-    const joins = isSingle ? await joinable(sql, channelId, found.alerts, found.lane.isSignificant, now) : [];
-    return { head, next: { status: 'alerts' as const, joins, ...found } };
-  }
+  const due = await nextDue(sql, channelId, options, now);
+  if ('alerts' in due) return { head, next: { status: 'alerts' as const, ...due } };
   if (edit !== null && options.mayEdit) return { head, next: await takeUp(sql, edit, now) };
-  return { head, next: { status: 'nothing' as const, ...found, edit: edit !== null } };
+  return { head, next: { status: 'nothing' as const, ...due, edit: edit !== null } };
 }
 
 async function takeUp(sql: Sql, id: number, now: number): Promise<NextMessage> {

@@ -1,7 +1,7 @@
 import { type Alert, type AlertTarget, type RenderedAlert, transactionOf } from '../../domain/alert.ts';
 import { covers, type EditKind, JOIN_MS, type Joinable, type MessageRef } from '../../domain/batch.ts';
 import { insert, isIn, part, type Sql } from '../sql.ts';
-import { alertsOfBatch, areAsRendered, ofSameTransactions } from './alerts.ts';
+import { alertsOfBatch, areAsRendered, assign, ofSameTransactions } from './alerts.ts';
 
 /** A batch of kind `edit` has the reference of the message that it edits. */
 
@@ -14,11 +14,6 @@ interface NewEdit extends MessageRef {
 
 export const addEdit = (sql: Sql, { now: frozenAt, ...edit }: NewEdit): Promise<number> =>
   insert(sql, 'batches', { ...edit, kind: 'edit', state: 'frozen', unconfirmed: edit.attempts > 0, frozenAt });
-
-export async function assign(sql: Sql, batchId: number, alerts: readonly RenderedAlert[]): Promise<void> {
-  await sql.run`
-    UPDATE alerts SET state = 'frozen', batch_id = ${batchId} WHERE id ${isIn(alerts.map(({ id }) => id))}`;
-}
 
 /** Returns where the messages are. */
 async function requestEdits(
@@ -55,7 +50,6 @@ export async function requestChanges(
   now: number,
   kinds = ['create', 'digest'],
 ): Promise<AlertTarget[]> {
-  if (transferIds.length === 0) return [];
   const messages = await sql.all<MessageRef & AlertTarget>`
     SELECT DISTINCT b.channel_id, c.guild_id, b.reference
     FROM alerts a JOIN batches b ON b.id = a.batch_id JOIN channels c ON c.channel_id = b.channel_id

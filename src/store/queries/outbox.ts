@@ -16,9 +16,9 @@ import {
   write,
 } from '../sql.ts';
 import type { DeadLetters, Outbox } from '../store.ts';
-import { alertsById, areAsRendered } from './alerts.ts';
+import { alertsById, areAsRendered, assign } from './alerts.ts';
 import { channelsWithWork, claim, countAttempt, pageOfDue } from './claims.ts';
-import { addEdit, assign, edited, editFailed, join, requestRerender } from './edits.ts';
+import { addEdit, edited, editFailed, join, requestRerender } from './edits.ts';
 
 /** A held alert does not age. */
 export const WAITING_SINCE = raw('CASE WHEN due_at > created_at THEN due_at ELSE created_at END');
@@ -43,7 +43,7 @@ export const outbox: QueriesOf<Outbox> = {
       UPDATE batches SET state = 'sent', sent_at = ${now}, message_id = coalesce(${messageId}, message_id),
         attachment = NULL
       WHERE id = ${batchId}`;
-    await update(sql, 'alerts', { batchId }, { state: 'sent' });
+    await sql.run`UPDATE alerts SET state = 'sent' WHERE batch_id = ${batchId}`;
   }),
 
   markEdited: unsynced(edited),

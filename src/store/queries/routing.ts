@@ -282,7 +282,7 @@ async function storeRouted(sql: Sql, result: RoutingResult): Promise<AlertTarget
 
   await keepLearned(sql, routed.learned);
   const changed = routed.changed.map((key) => ids.get(key)!);
-  return requestChanges(sql, changed, createdAt);
+  return changed.length === 0 ? [] : requestChanges(sql, changed, createdAt);
 }
 
 /**

@@ -10,7 +10,7 @@ async function plansOf(calls: (store: Store) => Promise<unknown>): Promise<{ tex
   const store = storeOver(db);
   await post(store, [1, 2]);
   await send(store);
-  await post(store, [3]);
+  await post(store, [3], { transfer: { txHash: txHash(1) } });
   const texts = new Set<string>();
   db.prepare = ((text: string) => {
     texts.add(text);
@@ -31,7 +31,7 @@ it('finds the transfers of transactions by their hashes, not among all of a netw
     await store.chainChecks.stored(0, { after: 0, upTo: 9 }, [], [txHash(1)]);
   });
   const ofTransfers = plans.filter(({ text }) => text.includes('.tx_hash = '));
-  expect(ofTransfers).toHaveLength(4);
+  expect(ofTransfers).toHaveLength(5);
   for (const { steps } of ofTransfers) expect(steps).toContain('SEARCH t USING INDEX transfers_key (<expr>=?)');
 });
 
