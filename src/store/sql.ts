@@ -51,7 +51,8 @@ function textOf(engine: Engine, [texts, ...between]: Statement, values: unknown[
       text += textOf(engine, statement, values);
     } else {
       values.push(Array.isArray(piece) ? piece : storable(piece));
-      text += engine === 'sqlite' ? '?' : `$${values.length}`;
+      // With a mere `?`, SQLite plans many statements anew for each value, which takes longer than running them.
+      text += engine === 'sqlite' ? '+?' : `$${values.length}`;
     }
     text += texts[index + 1]!;
   }

@@ -152,11 +152,11 @@ export const channelsWithWork = (sql: Sql) =>
 
 export async function claim(sql: Sql, channelId: string, options: ClaimOptions, now: number) {
   const found = await sql.get<ChannelHead & { message: number | null; edit: number | null }>`
-    SELECT ${HEAD_COLUMNS}, frozen.message, frozen.edit FROM channels c, (
-      SELECT min(id) FILTER (WHERE edit_kind IS NULL OR edit_kind = 'join') AS message,
-        min(id) FILTER (WHERE edit_kind <> 'join') AS edit
-      FROM batches WHERE state = 'frozen' AND channel_id = ${channelId}) AS frozen
-    WHERE c.channel_id = ${channelId}`;
+    SELECT ${HEAD_COLUMNS},
+      (SELECT min(id) FROM batches WHERE state = 'frozen' AND channel_id = c.channel_id
+        AND (edit_kind IS NULL OR edit_kind = 'join')) AS message,
+      (SELECT min(id) FROM batches WHERE state = 'frozen' AND channel_id = c.channel_id AND edit_kind <> 'join') AS edit
+    FROM channels c WHERE c.channel_id = ${channelId}`;
   if (!found) return null;
   const { message, edit, ...head } = found;
   if (message !== null) return { head, next: await takeUp(sql, message, now) };
