@@ -118,6 +118,7 @@ function createServer(options: ReceiverOptions, { admission, intake, refusals, s
   });
   // A sender may close its side once it has written the body.
   Object.assign(app.server, { httpAllowHalfOpen: true });
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   capConnections(app.server, maxConnections, admission, refusals);
   app.decorateRequest('ticket', null);
   // Whatever its content type, a body is stored as bytes.

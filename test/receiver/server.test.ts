@@ -134,6 +134,13 @@ it('serves a sender that asks before it sends the body', async () => {
   expect(await receiver.stored()).toEqual([[0, '{}']]);
 });
 
+it('ignores what else a sender expects', async () => {
+  const receiver = await startReceiver();
+  const socket = await receiver.open();
+  socket.write(`${head(2, undefined, 'Expect: nonsense\r\n')}{}`);
+  expect(await firstLine(socket)).toBe('HTTP/1.1 200 OK');
+});
+
 describe('a failing database', () => {
   it('returns 503 to waiting deliveries while the database is locked, and 200 again once it is free', async () => {
     const receiver = await startReceiver();
