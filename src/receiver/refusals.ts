@@ -30,6 +30,16 @@ const STATUS = {
 export type RefusalReason = keyof typeof STATUS;
 export const REFUSAL_REASONS = Object.keys(STATUS) as RefusalReason[];
 
+/** One line a minute for each reason and URL, with what came since the last: strangers must not fill the disk. */
+const WARNINGS = {
+  connections: 'too many connections: closing new ones',
+  unlisted: 'delivery from an address that is not in RECEIVER_SOURCES',
+  'no-sender': 'delivery without a sender’s address behind the trusted proxy',
+  unreadable: 'delivery with an X-Forwarded-For that is not a list of IP addresses',
+  signature: 'delivery rejected: its signature is missing, wrong or too old',
+};
+const MAX_SOURCES = 10;
+
 export interface Refusal {
   reason: RefusalReason;
   scope: number | null;
@@ -48,40 +58,31 @@ export function createRefusals(options: {
   const { now, elapsed } = options.clock;
   const sources = new Map<number | 'any', RefusedSource & { at: number }>();
   const signatures = new Map<number, { fault: SignatureFault; at: number; count: number }>();
-  let connectionsLoggedAt = Number.NEGATIVE_INFINITY;
+  const unlogged = new Map<string, { at: number; count: number; sources: Set<string> }>();
 
-  function logSource({ reason, source }: RefusedSource): void {
-    switch (reason) {
-      case 'unlisted':
-        log.warn({ source }, 'delivery from an address that is not in RECEIVER_SOURCES');
-        break;
-      case 'no-sender':
-        log.warn({ proxy: source }, 'delivery without a sender’s address behind the trusted proxy');
-        break;
-      case 'unreadable':
-        log.warn('delivery with an X-Forwarded-For that is not a list of IP addresses');
-        break;
-    }
-  }
-
-  function logConnections(): void {
-    if (elapsed() - connectionsLoggedAt < MINUTE) return;
-    connectionsLoggedAt = elapsed();
-    log.warn('too many connections: closing new ones');
+  function warn(reason: keyof typeof WARNINGS, { scope, source, fault }: Omit<Refusal, 'reason'>): void {
+    const key = `${reason} ${scope}`;
+    const { at, count, sources } = unlogged.get(key) ?? { at: Number.NEGATIVE_INFINITY, count: 0, sources: new Set() };
+    if (source?.source && sources.size < MAX_SOURCES) sources.add(source.source);
+    unlogged.set(key, { at, count: count + 1, sources });
+    if (elapsed() - at < MINUTE) return;
+    const named = sources.size > 0 ? [...sources] : undefined;
+    log.warn({ scope, fault, count: count + 1, sources: named }, WARNINGS[reason]);
+    unlogged.set(key, { at: elapsed(), count: 0, sources: new Set() });
   }
 
   return {
     record({ reason, scope, source, fault }: Refusal): number {
       metrics.refused.inc({ reason });
       log.debug({ reason, source, scope }, 'request rejected');
-      if (reason === 'connections') logConnections();
+      if (reason === 'connections') warn(reason, { scope });
       if (source) {
         for (const key of [scope, 'any'] as const) if (key !== null) sources.set(key, { ...source, at: now() });
-        logSource(source);
+        warn(source.reason, { scope, source });
       }
       if (fault && scope !== null) {
         signatures.set(scope, { fault, at: now(), count: (signatures.get(scope)?.count ?? 0) + 1 });
-        log.warn({ scope, fault }, 'delivery rejected: its signature is missing, wrong or too old');
+        warn('signature', { scope, fault });
       }
       return STATUS[reason];
     },

@@ -114,7 +114,7 @@ it('returns 403 to an address that is not listed, and logs the address', async (
   const bot = await startBot(file, { RECEIVER_SOURCE_CHECK: 'enforce', RECEIVER_SOURCES: '203.0.113.7' });
   const logged = bot.nextLine('delivery from an address that is not in RECEIVER_SOURCES');
   expect(await bot.post('x')).toBe(403);
-  expect(await logged).toMatchObject({ level: 40, source: '127.0.0.1' });
+  expect(await logged).toMatchObject({ level: 40, sources: ['127.0.0.1'] });
   expect(bodiesIn(file)).toEqual([]);
 });
 

@@ -37,6 +37,28 @@ it('remembers the latest refused source of each URL, and of all', async () => {
   expect(lastRefused(0)).toBeNull();
 });
 
+it('logs refused deliveries once a minute for each reason and URL, with their count and addresses', async () => {
+  const secret = { NOTIFICATION_SIGNING_SECRET: `whsec_${Buffer.alloc(32, 1).toString('base64')}` };
+  const listed = { TRUSTED_PROXIES: '127.0.0.1', RECEIVER_SOURCE_CHECK: 'enforce', RECEIVER_SOURCES: '203.0.113.7' };
+  const receiver = await startReceiver({ environment: { ...listed, ...secret } });
+  const send = (token: string, source: string) =>
+    receiver.post(`/hooks/${token}`, 'x', { headers: { 'x-forwarded-for': source } });
+  for (const ms of [0, 59_999, 1]) {
+    receiver.advance(ms);
+    for (const source of ['192.0.2.1', '192.0.2.2', '203.0.113.7']) await send(TOKEN, source);
+  }
+  await send(OTHER_TOKEN, '192.0.2.3');
+  const lines = receiver.logged.map((line) => JSON.parse(line) as Record<string, unknown>);
+  const warned = lines.filter(({ level, msg }) => level === 40 && String(msg).startsWith('delivery'));
+  expect(warned.map(({ scope, count, sources, fault }) => [scope, count, sources ?? fault])).toEqual([
+    [0, 1, ['192.0.2.1']],
+    [0, 1, 'missing'],
+    [0, 4, ['192.0.2.2', '192.0.2.1']],
+    [0, 2, 'missing'],
+    [1, 1, ['192.0.2.3']],
+  ]);
+});
+
 const proxied = await forFile(
   openReceiver({
     environment: {
