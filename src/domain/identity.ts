@@ -100,6 +100,44 @@ function judgeByTime(
   return { verdict: 'second', delivery: { ...delivery, count: delivery.inWindow } };
 }
 
+/** How many earlier blocks of a reorganized transfer are remembered. */
+const MAX_LEFT_BLOCKS = 8;
+
+/**
+ * What another delivery changes in a transfer that is known. `isProven`: whether the block was compared with the chain,
+ * which knows more than a delivery.
+ */
+export function seenAgain(
+  seen: SeenTransfer,
+  transfer: Transfer,
+  verdict: Verdict,
+  count: number,
+  isProven: (block: number | null) => boolean,
+): SeenTransfer {
+  // What was read from the chain describes the transfer's previous block.
+  const { settled, balances: _, ...known } = seen.transfer;
+  const { blockHash, blockNumber, leftBlocks = [] } = known;
+  if (isProven(blockNumber) && (settled !== 0 || isProven(transfer.blockNumber))) return seen;
+  // A repeat names the block of its first time, which the chain may have left since. So may a twin of such a repeat.
+  const newHash = verdict === 'twin' && transfer.blockHash !== blockHash ? transfer.blockHash : null;
+  const isPlaced = newHash !== null && !leftBlocks.includes(newHash);
+  const isMoved = isPlaced && blockHash !== null;
+  return {
+    ...seen,
+    // What the settled chain has is not raised by a delivery, unless that is of another block.
+    count: isPlaced ? Math.max(1, seen.count, count) : (settled ?? Math.max(seen.count, count)),
+    reorganized: seen.reorganized || isMoved,
+    transfer: isPlaced
+      ? {
+          ...known,
+          blockHash: newHash,
+          blockNumber: isMoved ? transfer.blockNumber : (blockNumber ?? transfer.blockNumber),
+          ...(isMoved && { leftBlocks: [...leftBlocks, blockHash].slice(-MAX_LEFT_BLOCKS) }),
+        }
+      : seen.transfer,
+  };
+}
+
 /** A process that did nothing for this long was suspended: a sender waits for 3 s, a load balancer for less. */
 const MIN_SUSPENDED_MS = 1.5 * SECOND;
 export const CHECK_MS = SECOND / 4;

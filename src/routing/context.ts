@@ -64,7 +64,6 @@ export async function readContext(parsed: ParsedDelivery[], { store, networks }:
   }
   const learned: Learned = { catalog: [], counterparties: [], nativeSymbols: [], heads: [...heads.values()] };
   const found = { watched, signals, learned, knowledge, since: items[0]?.row.receivedAt ?? now };
-  const byNetwork = Map.groupBy(items, ({ network }) => network);
   const lookUps: Promise<void>[] = [];
   for (const [network, routed] of networks) {
     const { nativeSymbol, catalog, prices } = routed;
@@ -75,8 +74,7 @@ export async function readContext(parsed: ParsedDelivery[], { store, networks }:
         learned.nativeSymbols.push({ network, symbol });
       signals.nativeSymbols.set(network, symbol);
     }
-    const some = byNetwork.get(network) ?? [];
-    if (some.length > 0 && (catalog || prices)) lookUps.push(lookUp(network, routed, some, found));
+    if (catalog || prices) lookUps.push(lookUp(network, routed, items, found));
   }
   await Promise.all(lookUps);
   return {
@@ -123,9 +121,11 @@ interface Found {
 async function lookUp(
   network: number,
   { catalog, prices }: RoutedNetwork,
-  items: readonly ParsedDelivery[],
+  all: readonly ParsedDelivery[],
   { watched, signals, learned, knowledge, since }: Found,
 ): Promise<void> {
+  const items = all.filter((item) => item.network === network);
+  if (items.length === 0) return;
   const known = new Map<AddressText, CatalogEntry>();
   for (const entry of knowledge.catalog) if (entry.network === network) known.set(entry.token, entry);
   if (catalog) {

@@ -3,7 +3,7 @@ import { type Due, mayHold, type NewAlert, type Warning } from '../domain/alert.
 import type { Clock } from '../domain/clock.ts';
 import { isCompared } from '../domain/completeness.ts';
 import { parseEvent } from '../domain/event.ts';
-import { judge, type SeenTransfer, type Verdict } from '../domain/identity.ts';
+import { judge, type SeenTransfer, seenAgain, type Verdict } from '../domain/identity.ts';
 import { type InboxRow, isOperatorScope, OTHER_CHAIN } from '../domain/inbox.ts';
 import { matchTransfer } from '../domain/match.ts';
 import { FIRST_NETWORK } from '../domain/network.ts';
@@ -19,12 +19,10 @@ import {
 import { type Counterparty, distinct, outerDigitsOf } from '../domain/scam.ts';
 import { dueOf, isQuiet } from '../domain/schedule.ts';
 import { afterEvent, type Watcher } from '../domain/subscription.ts';
-import { keysOf, type Transfer } from '../domain/transfer.ts';
+import { keysOf } from '../domain/transfer.ts';
 import { type ContextOptions, type ParsedDelivery, type RoutingState, readContext } from './context.ts';
 import { addCounterparty, counterpartyToLearn, lookAlikes, type Marker, tokenWarnings } from './scam.ts';
 
-/** How many earlier blocks of a reorganized transfer are remembered. */
-const MAX_LEFT_BLOCKS = 8;
 const MAX_CHANNELS = 20;
 
 export interface DecideOptions extends ContextOptions {
@@ -198,43 +196,6 @@ function decideEvent(item: ParsedDelivery, state: State): EventDecision | Refusa
   };
   return { row, verdict, transfer, delivery, isEdit: false, ...matches };
 }
-
-/** `isProven`: whether the block was compared with the chain, which knows more than a delivery. */
-function seenAgain(
-  seen: SeenTransfer,
-  transfer: Transfer,
-  verdict: Verdict,
-  count: number,
-  isProven: (block: number | null) => boolean,
-): SeenTransfer {
-  const { blockHash, blockNumber, leftBlocks = [], settled } = seen.transfer;
-  if (isProven(blockNumber) && (settled !== 0 || isProven(transfer.blockNumber))) return seen;
-  // A repeat names the block of its first time, which the chain may have left since. So may a twin of such a repeat.
-  const newHash = verdict === 'twin' && transfer.blockHash !== blockHash ? transfer.blockHash : null;
-  const isPlaced = newHash !== null && !leftBlocks.includes(newHash);
-  const isMoved = isPlaced && blockHash !== null;
-  return {
-    ...seen,
-    // What the settled chain has is not raised by a delivery, unless that is of another block.
-    count: isPlaced ? Math.max(1, seen.count, count) : (settled ?? Math.max(seen.count, count)),
-    reorganized: seen.reorganized || isMoved,
-    transfer: isPlaced
-      ? {
-          ...withoutChainFacts(seen.transfer),
-          blockHash: newHash,
-          blockNumber: isMoved ? transfer.blockNumber : (blockNumber ?? transfer.blockNumber),
-          ...(isMoved && { leftBlocks: [...leftBlocks, blockHash].slice(-MAX_LEFT_BLOCKS) }),
-        }
-      : seen.transfer,
-  };
-}
-
-/** Drops the facts that were read from the chain: they describe the transfer's previous block. */
-const withoutChainFacts = ({
-  settled: _,
-  balances: _balances,
-  ...transfer
-}: SeenTransfer['transfer']): SeenTransfer['transfer'] => transfer;
 
 /** An alert of one channel, of all its subscriptions that match, in the order of `alert.matches`. */
 interface Draft {
