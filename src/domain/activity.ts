@@ -3,7 +3,7 @@ import type { AddressText } from './address.ts';
 import type { Alert } from './alert.ts';
 import { DAY } from './clock.ts';
 import { type HiddenReason, REASONS } from './match.ts';
-import { amountOf, byWorth, isItem, sumOfWorth, type Transfer, worthOf } from './transfer.ts';
+import { amountOf, byWorth, isItem, type Transfer, worthOf } from './transfer.ts';
 
 export interface ActivityQuery {
   guildId: string;
@@ -190,7 +190,8 @@ function add(total: AssetTotal, seen: SeenMovement): void {
   total.movements++;
   total[direction].transfers += count;
   total[direction].value += amountOf(transfer) * BigInt(count);
-  total[direction].worth = sumOfWorth([total[direction].worth, worthOf(transfer, count)]);
+  const [worth, before] = [worthOf(transfer, count), total[direction].worth];
+  total[direction].worth = worth === null || before === null ? null : before + worth;
   total.imitation ||= seen.imitation;
   if (isItem(transfer)) return;
   const smallest = total.largest.at(-1);

@@ -179,9 +179,10 @@ export function worthOf(transfer: Priced, count = 1): bigint | null {
 }
 
 /** null: one of them is not known. */
-export function sumOfWorth(worths: readonly (bigint | null)[]): bigint | null {
+export function sumOfWorth(moved: Iterable<{ transfer: Priced; count: number }>): bigint | null {
   let sum = 0n;
-  for (const worth of worths) {
+  for (const { transfer, count } of moved) {
+    const worth = worthOf(transfer, count);
     if (worth === null) return null;
     sum += worth;
   }

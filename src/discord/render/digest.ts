@@ -293,7 +293,7 @@ function totalOf(alerts: Alert[]) {
     isTrap: isSuspect(example),
     transfers: transferCount(alerts),
     amount: alerts.reduce((sum, { transfer, count }) => sum + amountOf(transfer) * BigInt(count), 0n),
-    worth: sumOfWorth(alerts.map(({ transfer, count }) => worthOf(transfer, count))),
+    worth: sumOfWorth(alerts),
   };
 }
 

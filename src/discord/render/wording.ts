@@ -14,7 +14,6 @@ import {
   rounded,
   sumOfWorth,
   type Transfer,
-  worthOf,
 } from '../../domain/transfer.ts';
 import { type Language, languageOf, type Translate, translator } from '../../languages/index.ts';
 import { writeNumber, writeWorth } from '../../languages/languages.ts';
@@ -136,7 +135,7 @@ export function assetName(transfer: AssetWords, context: RenderContext): string 
 
 /** `≈ $18,400`; an unknown price is shown if a subscription asks for it. */
 export function worthOfAll(alerts: readonly Alert[], { t, language }: RenderContext): string[] {
-  const sum = sumOfWorth(alerts.map(({ transfer, count }) => worthOf(transfer, count)));
+  const sum = sumOfWorth(alerts);
   if (sum !== null) return sum === 0n ? [] : [writeWorth(inDollars(sum), language)];
   for (const { transfer, matches } of alerts) {
     if (transfer.price !== null) continue;
