@@ -14,7 +14,7 @@ import type { AlertStyle } from '../../domain/subscription.ts';
 import { MAX_CONTENT, MAX_DESCRIPTION, MAX_EMBEDS, MAX_FIELDS } from '../command.ts';
 import { transactionEmbed } from './card.ts';
 import { compactLines, headlineAbove, titleOnly } from './compact.ts';
-import { type Alerts, VIEW_STYLES } from './transaction.ts';
+import { type Alerts, asShown, VIEW_STYLES } from './transaction.ts';
 import { remarksOf, warningsOf } from './warnings.ts';
 import { code, fitting, hash, type RenderContext, type RenderSettings, renderContext } from './wording.ts';
 
@@ -57,19 +57,19 @@ export function renderAlerts(
   settings: RenderSettings,
   now: number,
 ): { payload: Message; used: number } {
-  const styles = stylesOf(alerts);
-  const style = styles[0]!;
-  // An alert of another style begins a new message.
-  const other = styles.findIndex((each) => each !== style);
-  const alike = other === -1 ? alerts : alerts.slice(0, other);
-  // A push notification shows a message's beginning, so a transaction that pings begins a message.
-  const runs = runsOf(alike);
-  const pinging = runs.findIndex((run) => mentionsOf(run, now).roles.length > 0);
-  const first = pinging <= 0 ? alike : runs.slice(0, pinging).flat();
+  const { style, alike } = alikeOf(alerts);
+  let first = alike;
+  let { roles } = mentionsOf(alike, now);
+  if (roles.length > 0) {
+    // A push notification shows a message's beginning, so a transaction that pings begins a message.
+    const runs = runsOf(alike);
+    const pinging = runs.findIndex((run) => mentionsOf(run, now).roles.length > 0);
+    if (pinging > 0) [first, roles] = [runs.slice(0, pinging).flat(), []];
+  }
   const context = renderContext(first, settings);
-  const filled = fill(first, style, context, ROOM[style].atFirst, mentionsOf(first, now).roles);
-  const { roles } = mentionsOf(first.slice(0, filled.used), now);
-  return { payload: messageOf(filled, { style, roles }, reference, context), used: filled.used };
+  const filled = fill(first, style, context, ROOM[style].atFirst, roles);
+  const form = { style, roles: mentionsOf(first.slice(0, filled.used), now).roles };
+  return { payload: messageOf(filled, form, reference, context), used: filled.used };
 }
 
 /**
@@ -125,18 +125,23 @@ const isSuspicious = ({ warnings }: Alert): boolean =>
       ((warning.kind === 'look-alike' || warning.kind === 'imitation') && !warning.isRepeat),
   );
 
-/** Suspicious alerts are cards. Unknown and worthless tokens take the style of the rest of their transaction. */
-function stylesOf(alerts: readonly Alert[]): AlertStyle[] {
+/** The alerts of one style that come first: one of another style begins a new message. */
+function alikeOf(alerts: Alert[]): { style: AlertStyle; alike: Alert[] } {
+  // Unknown and worthless tokens take the style of the rest of their transaction.
   const worthy = new Map<string, AlertStyle>();
   const lesser = new Set<Alert>();
   for (const alert of alerts) {
     if (isSuspect(alert) || isWorthless(alert)) lesser.add(alert);
     else worthy.set(transactionOf(alert), alert.style);
   }
-  return alerts.map((alert) => {
-    if (isSuspicious(alert)) return 'full';
-    return lesser.has(alert) ? (worthy.get(transactionOf(alert)) ?? 'compact') : alert.style;
-  });
+  let first: AlertStyle | undefined;
+  for (const [index, alert] of alerts.entries()) {
+    const own = lesser.has(alert) ? (worthy.get(transactionOf(alert)) ?? 'compact') : alert.style;
+    const style = isSuspicious(alert) ? 'full' : own;
+    first ??= style;
+    if (style !== first) return { style: first, alike: alerts.slice(0, index) };
+  }
+  return { style: first!, alike: alerts };
 }
 
 const mentionOf = (roles: readonly string[]): string => roles.map((role) => `<@&${role}>`).join(' ');
@@ -204,8 +209,9 @@ function fill(
   let characters = style === 'full' ? 0 : 1 + mentionOf(roles).length;
   const isWhole = style === 'full' && context.isShort === true;
   let used = 0;
-
-  function add(more: Alerts): boolean {
+  let waiting = runsOf(alerts.slice(0, MAX_OF_ONE_TRANSACTION).map(asShown), isWhole);
+  while (waiting.length > 0) {
+    const more = waiting.shift()!;
     const transaction = shownWith(more[0], isWhole);
     const before = byTransaction.get(transaction);
     const all: Alerts = before ? [...before.alerts, ...more] : more;
@@ -218,19 +224,12 @@ function fill(
       (typeof rendered === 'string' ||
         (rendered.description!.length <= room.description && rendered.fields!.length <= MAX_FIELDS));
     // A single alert is always sent.
-    if (!fits && (used > 0 || more.length > 1)) return false;
-    byTransaction.set(transaction, { alerts: all, rendered, length });
-    characters = sum;
-    used += more.length;
-    return true;
-  }
-
-  // The alert of a transfer that the chain does not have still shows the transfer.
-  const shown = alerts.map((alert) => (alert.count === 0 ? { ...alert, count: 1 } : alert));
-  for (const run of runsOf(shown.slice(0, MAX_OF_ONE_TRANSACTION), isWhole)) {
-    if (add(run)) continue;
-    if (run.length > 1) run.every((alert) => add([alert]));
-    break;
+    if (fits || (used === 0 && more.length === 1)) {
+      byTransaction.set(transaction, { alerts: all, rendered, length });
+      characters = sum;
+      used += more.length;
+    } else if (more.length > 1) waiting = more.map((alert) => [alert]);
+    else break;
   }
   const filled: Filled = { rendered: [], headlines: [], used };
   for (const transaction of byTransaction.values()) {

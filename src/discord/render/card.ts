@@ -47,7 +47,7 @@ const MAX_PARTS = 25;
 
 export function transactionEmbed(all: Alerts, given: RenderContext): APIEmbed {
   const shown = shownOf(all, given);
-  const { alerts, parts, context } = shown;
+  const { alerts, parts, worthless, context } = shown;
   const isLong = parts.length > MAX_PARTS;
   const url = transactionPage(context, alerts[0].transfer.txHash);
   const { title, color } = heading(shown);
@@ -63,7 +63,7 @@ export function transactionEmbed(all: Alerts, given: RenderContext): APIEmbed {
       ...(warnings.length > 0 ? [''] : []),
       ...(fits || parts.length > 1 ? [] : amountsOf(parts[0], context)),
       ...(isLong ? compactLines(alerts, context).slice(1) : bodyOf(shown)),
-      ...worthlessCount(shown),
+      ...(worthless.length > 0 ? [worthlessCount(worthless, context)] : []),
     ].join('\n'),
     fields: isLong ? [transactionField(alerts, context)] : details(shown),
     ...(context.network !== undefined && { author: { name: context.network } }),

@@ -51,15 +51,16 @@ const MINUS = '−';
 /** The sign of the amount, and where it went: these parties unless they are the owner, and a word. */
 const WAYS = {
   incoming: { sign: '+', sides: ['from'], word: null },
-  mint: { sign: '+', sides: ['to'], word: 'alert.minted' },
+  mint: { sign: '+', sides: ['to'], word: null },
   outgoing: { sign: MINUS, sides: ['to'], word: null },
   burn: { sign: MINUS, sides: ['from'], word: 'alert.burned' },
   internal: { sign: '', sides: [], word: 'alert.internalMove' },
   self: { sign: '', sides: [], word: 'alert.selfMove' },
   token: { sign: '', sides: ['from', 'to'], word: null },
 } as const satisfies Record<View, { sign: string; sides: readonly Side[]; word: string | null }>;
+const BETWEEN = ' · ';
 /** Characters of the second line, without the link to the transaction. */
-const MAX_FACTS = 2_000;
+const MAX_FACTS = 2_000 - BETWEEN.length;
 /** More sums never fit into them, and are not written: a stranger can cause thousands. */
 const MAX_SUMS = 200;
 
@@ -71,43 +72,38 @@ type Way = { kind?: Line['kind']; view: View; alerts: readonly Alert[] };
  */
 export function compactLines(all: Alerts, given: RenderContext): string[] {
   const shown = shownOf(all, { ...given, linksTokens: true });
-  const { alerts, context } = shown;
-  if (alerts.every(isWorthless)) return [worthlessLine(shown)];
-  const facts = [...ownFacts(alerts, context), ...factsOf(shown)];
-  // A transaction fits into one message whatever its size.
-  const fit = Math.max(1, fitting(facts, MAX_FACTS, 3).length);
-  const line = [...facts.slice(0, fit), ...andMore(facts.length - fit, context), transactionFact(alerts[0], context)];
-  const remarks = remarksOf(alerts.map(withoutDetails), context);
-  return [
-    context.plainTitles ? headlineOf(alerts, context) : titleOf(shown),
-    `-# ${line.join(' · ')}`,
-    ...worthlessCount(shown),
-    ...(remarks.length > 0 ? [`-# ${remarks.join(' ')}`] : []),
-  ];
+  const { alerts, worthless, context } = shown;
+  if (isWorthless(alerts[0])) return [worthlessLine(shown)];
+  let facts = [...ownFacts(alerts, context), ...factsOf(shown)];
+  if (facts.join(BETWEEN).length > MAX_FACTS) {
+    // A transaction fits into one message whatever its size.
+    const fit = Math.max(1, fitting(facts, MAX_FACTS + BETWEEN.length, BETWEEN.length).length);
+    facts = [...facts.slice(0, fit), ...andMore(facts.length - fit, context)];
+  }
+  facts.push(transactionFact(alerts[0], context));
+  const lines = [context.plainTitles ? headlineOf(alerts, context) : titleOf(shown), `-# ${facts.join(BETWEEN)}`];
+  if (worthless.length > 0) lines.push(worthlessCount(worthless, context));
+  // The title shows the count.
+  const remarks = remarksOf(alerts, context, { isCompact: true });
+  if (remarks.length > 0) lines.push(`-# ${remarks.join(' ')}`);
+  return lines;
 }
 
 function worthlessLine({ alerts, parts, context }: Shown): string {
   const [first] = alerts;
   const isUnchecked = first.warnings.some(({ kind }) => kind === 'unchecked');
-  // One that anybody may have sent for nothing is no part of a swap.
-  const part = parts[0] as Line;
+  const [part] = parts;
   const more = transferCount(alerts) - transferCount(part.alerts);
   const facts = [
+    titleOf(titledAlone(part, context)),
     context.t(isUnchecked ? 'alert.uncheckedToken' : 'alert.uncatalogedToken'),
     ...worthOfAll(part.alerts, context),
     ...(more > 0 ? [context.t('alert.moreUncataloged', counted(more, context))] : []),
     transactionFact(first, context),
     ...chainRemarks(first, context),
   ];
-  return `-# ${VIEW_STYLES[part.view].icon} ${lineTitle(part, context)} · ${facts.join(' · ')}`;
+  return `-# ${facts.join(BETWEEN)}`;
 }
-
-/** A title shows the count, and leaves out whether a contract made the transfer. */
-const withoutDetails = (alert: Alert): Alert => ({
-  ...alert,
-  count: 1,
-  transfer: { ...alert.transfer, internal: false },
-});
 
 /**
  * The title with a link to the transaction, but with no link to an address. Of several parts it names those that nobody
@@ -142,7 +138,7 @@ function headlineOf(all: Alerts, given: RenderContext): string {
   const { icon } = VIEW_STYLES.several;
   // A shortened amount would be wrong.
   const title =
-    words.length > MAX_HEADLINE ? `${icon} ${ownersOf(alerts, context)} · ${countOf(alerts, context)}` : words;
+    words.length > MAX_HEADLINE ? `${icon} ${namesOf(alerts, 'owner', context)} · ${countOf(alerts, context)}` : words;
   return warnedTitle(title, alerts, context);
 }
 
@@ -178,11 +174,11 @@ function ways(part: AlertPart, alerts: readonly Alert[], context: RenderContext)
   if (part.kind === 'swap') return '';
   switch (part.view) {
     case 'outgoing':
-      return ` → ${partiesOf(alerts, 'to', context)}`;
+      return ` → ${namesOf(alerts, 'to', context)}`;
     case 'incoming':
-      return ` ← ${partiesOf(alerts, 'from', context)}`;
+      return ` ← ${namesOf(alerts, 'from', context)}`;
     case 'token':
-      return ` · ${partiesOf(alerts, 'from', context)} → ${partiesOf(alerts, 'to', context)}`;
+      return ` · ${namesOf(alerts, 'from', context)} → ${namesOf(alerts, 'to', context)}`;
     case 'internal':
     case 'self':
     case 'mint':
@@ -197,22 +193,20 @@ function titleOf(shown: Shown): string {
   if (parts.length > 1) {
     const sum = onlySum(shown);
     const words = sum === null ? `· ${countOf(alerts, context)}` : sum.words;
-    return `${VIEW_STYLES[sum?.view ?? 'several'].icon} ${ownersOf(alerts, context)} ${words}`;
+    return `${VIEW_STYLES[sum?.view ?? 'several'].icon} ${namesOf(alerts, 'owner', context)} ${words}`;
   }
-  if (part.kind !== 'swap') return `${VIEW_STYLES[part.view].icon} ${lineTitle(part, context)}`;
-  const words = swapWords(part, context);
-  const wallet = `${VIEW_STYLES.swap.icon} ${partyName(part.wallet, alerts, context, true)}`;
-  if (words === null) return `${wallet} · ${countOf(alerts, context)}`;
-  const gave = signed({ view: 'outgoing', alerts: part.gave }, words.gave);
-  return `${wallet} ${gave} → ${signed({ view: 'incoming', alerts: part.got }, words.got)}`;
-}
-
-function lineTitle(part: Line, context: RenderContext): string {
-  const { alerts } = part;
-  const { from, to } = alerts[0]!.transfer;
-  if (part.view === 'internal')
-    return `${partyName(from, alerts, context, true)} → ${partyName(to, alerts, context, true)} ${partWords(part, context)}`;
-  return `${ownersOf(alerts, context)} ${signed(part, partWords(part, context))}`;
+  if (part.kind === 'swap') {
+    const words = swapWords(part, context);
+    const wallet = `${VIEW_STYLES.swap.icon} ${partyName(part.wallet, alerts, context, true)}`;
+    if (words === null) return `${wallet} · ${countOf(alerts, context)}`;
+    const gave = signed({ view: 'outgoing', alerts: part.gave }, words.gave);
+    return `${wallet} ${gave} → ${signed({ view: 'incoming', alerts: part.got }, words.got)}`;
+  }
+  const { icon } = VIEW_STYLES[part.view];
+  const words = partWords(part, context);
+  if (part.view !== 'internal') return `${icon} ${namesOf(alerts, 'owner', context)} ${signed(part, words)}`;
+  const { from, to } = alerts[0].transfer;
+  return `${icon} ${partyName(from, alerts, context, true)} → ${partyName(to, alerts, context, true)} ${words}`;
 }
 
 /** null unless all transfers go one way, of one watched address and one asset. */
@@ -224,15 +218,10 @@ function onlySum(shown: Shown): { view: View; words: string } | null {
 
 /** Of a move between two watched addresses, the sender. */
 function ownerOf({ matches, transfer: { from, to, token } }: Alert): AddressText | null {
-  for (const way of ['self', 'outgoing', 'incoming', 'token']) {
-    const match = matches.find(({ perspective }) => perspective === way);
-    if (match) return match.address;
-  }
+  for (const way of ['self', 'outgoing', 'incoming', 'token'])
+    for (const { address, perspective } of matches) if (perspective === way) return address;
   return token ?? from ?? to;
 }
-
-const ownersOf = (alerts: readonly Alert[], context: RenderContext): string =>
-  namesOf([...new Set(alerts.map(ownerOf))], alerts, context, true);
 
 /** `+26 HUSD`; a name gets a blank after the sign. Moves of a watched token have no sign. */
 function signed({ view, alerts }: Way, words: string): string {
@@ -256,45 +245,44 @@ function factsOf(shown: Shown): string[] {
 
 /** Where the title has no links, the watched addresses follow below. */
 function ownFacts(alerts: readonly Alert[], context: RenderContext): string[] {
-  if (isLinked(context) && !context.plainTitles) return [];
+  const isLinked = context.explorerUrl !== undefined && !context.unlinked;
+  if (isLinked && !context.plainTitles) return [];
   const facts = new Map<AddressText, string>();
   for (const { matches } of alerts) {
     for (const { address } of matches) {
       if (facts.has(address)) continue;
       const full = `\`${checksumAddress(address)}\``;
-      facts.set(address, isLinked(context) ? partyName(address, alerts, context, true) : full);
+      facts.set(address, isLinked ? partyName(address, alerts, context, true) : full);
     }
   }
   return [...facts.values()];
 }
 
-const isLinked = (context: RenderContext): boolean => context.explorerUrl !== undefined && context.unlinked !== true;
-
 /** The worth, the NFTs of a sweep, and the parties other than the owner. */
 function wayFacts({ kind, view, alerts }: Way, context: RenderContext): string[] {
   const { t } = context;
   const { sides, word } = WAYS[view];
+  const facts = worthOfAll(alerts, context);
+  if (kind === 'sweep') facts.push(idsOf(alerts, context));
+  if (view === 'mint') facts.push(t('alert.minted'));
   const parties: string[] = [];
   for (const side of sides) {
     if (alerts.every((alert) => ownerOf(alert) === alert.transfer[side])) continue;
     // Some languages inflect the zero address after a preposition.
-    const isZero = alerts.every(({ transfer }) => transfer[side] === ZERO_ADDRESS);
+    const isZero = alerts[0]!.transfer[side] === ZERO_ADDRESS && partiesOn(alerts, side).length === 1;
     const zero = side === 'from' ? 'alert.fromZero' : 'alert.toZero';
-    parties.push(isZero ? t(zero) : t(`alert.${side}Party`, { party: partiesOf(alerts, side, context) }));
+    parties.push(isZero ? t(zero) : t(`alert.${side}Party`, { party: namesOf(alerts, side, context) }));
   }
-  const facts = [...(parties.length > 0 ? [parties.join(' ')] : []), ...(word === null ? [] : [t(word)])];
-  return [
-    ...worthOfAll(alerts, context),
-    ...(kind === 'sweep' ? [idsOf(alerts, context)] : []),
-    ...(view === 'mint' ? facts.reverse() : facts),
-  ];
+  if (parties.length > 0) facts.push(parties.join(' '));
+  if (word !== null) facts.push(t(word));
+  return facts;
 }
 
 function legs(part: AlertPart, context: RenderContext): string[] {
   if (part.kind === 'swap') return legsOf(part).flatMap((leg) => legs(leg, context));
   const names =
     part.view === 'internal'
-      ? `${partiesOf(part.alerts, 'from', context)} → ${partiesOf(part.alerts, 'to', context)} `
+      ? `${namesOf(part.alerts, 'from', context)} → ${namesOf(part.alerts, 'to', context)} `
       : '';
   return [`${names}**${signed(part, partWords(part, context))}** ${wayFacts(part, context).join(' ')}`];
 }
@@ -315,18 +303,16 @@ function sums(shown: Shown): string[] {
   });
 }
 
-const partiesOf = (alerts: readonly Alert[], side: Side, context: RenderContext): string =>
-  namesOf(partiesOn(alerts, side), alerts, context);
-
-function namesOf(
-  addresses: readonly (AddressText | null)[],
-  alerts: readonly Alert[],
-  context: RenderContext,
-  own = false,
-): string {
-  const max = own ? MAX_OWNERS : MAX_PARTIES;
-  const names = addresses.slice(0, max).map((address) => partyName(address, alerts, context, own));
-  return [...names, ...andMore(addresses.length - max, context)].join(context.t('reply.comma'));
+/** `owner`: of the watched addresses. */
+function namesOf(alerts: readonly Alert[], whose: Side | 'owner', context: RenderContext): string {
+  const isOwn = whose === 'owner';
+  const max = isOwn ? MAX_OWNERS : MAX_PARTIES;
+  const addresses = new Set<AddressText | null>();
+  for (const alert of alerts) addresses.add(isOwn ? ownerOf(alert) : alert.transfer[whose]);
+  const names: string[] = [];
+  for (const address of [...addresses].slice(0, max)) names.push(partyName(address, alerts, context, isOwn));
+  if (addresses.size > max) names.push(...andMore(addresses.size - max, context));
+  return names.join(context.t('reply.comma'));
 }
 
 /** The label or the shortened address; without an explorer also the full address. `own`: it is a watched one. */
@@ -335,19 +321,18 @@ function partyName(address: AddressText | null, alerts: readonly Alert[], contex
   if (address === ZERO_ADDRESS) return context.t('alert.zeroAddress');
   const full = checksumAddress(address);
   const label = nameOf(address, alerts, context);
-  const like = likeOf(address, alerts);
+  const like = label === null ? likeOf(address, alerts) : null;
   const ends = like
     ? `${full.slice(0, 6)}${differingDigits(address, like).fake.slice(1, -1)}${full.slice(-4)}`
     : `${full.slice(0, 8)}…${full.slice(-6)}`;
   const name = label ?? ends;
   if (context.plainNames) return name;
   // No link: it must not invite a click.
-  if (like && label === null) return `\`${ends}\``;
+  if (like) return `\`${ends}\``;
   const shown = own || label !== null ? `**${name}**` : name;
-  if (isLinked(context)) {
-    const isToken = alerts.some(({ transfer }) => transfer.token === address);
-    return `[${linkText(shown)}](${addressPage(context, address, isToken ? 'token' : 'address')})`;
-  }
+  const isToken = alerts.some(({ transfer }) => transfer.token === address);
+  const url = addressPage(context, address, isToken ? 'token' : 'address');
+  if (url !== null) return `[${linkText(shown)}](${url})`;
   // The title shows the shortened address; the full one follows below.
   if (own) return shown;
   return label === null ? `\`${full}\`` : `${shown} \`${full}\``;

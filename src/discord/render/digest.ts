@@ -17,7 +17,7 @@ import { MAX_DESCRIPTION } from '../command.ts';
 import { cardMessage, MAX_HEADLINES } from './alert.ts';
 import { compactLines, headlineAbove, titleOnly } from './compact.ts';
 import { alertsCsv } from './csv.ts';
-import { type Alerts, VIEW_STYLES } from './transaction.ts';
+import { type Alerts, asShown, VIEW_STYLES } from './transaction.ts';
 import { otherProjectsOf, WARNING_COLOR, warningsOf } from './warnings.ts';
 import {
   assetKey,
@@ -164,9 +164,6 @@ function allFitting(lines: Iterable<string>, room: number): string[] | null {
 }
 
 const isThere = ({ count }: Alert): boolean => count > 0;
-
-/** A transfer that the chain does not have counts as 0 in sums; its own line still shows the amount. */
-const asShown = (alert: Alert): Alert => (isThere(alert) ? alert : { ...alert, count: 1 });
 
 const transactionsOf = (alerts: Alert[]): Alerts[] =>
   [...Map.groupBy(alerts, (alert) => `${transactionOf(alert)} ${isThere(alert)}`).values()] as Alerts[];

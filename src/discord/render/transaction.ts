@@ -28,6 +28,9 @@ export interface Shown {
   context: RenderContext;
 }
 
+/** A transfer that the chain does not have counts as 0 in sums; its own line still shows the amount. */
+export const asShown = (alert: Alert): Alert => (alert.count > 0 ? alert : { ...alert, count: 1 });
+
 export function shownOf(all: Alerts, given: RenderContext): Shown {
   // Any contract can claim that something left, any number of times.
   const rank = (alert: Alert) =>
@@ -35,10 +38,12 @@ export function shownOf(all: Alerts, given: RenderContext): Shown {
     Number(!isForgeable(alert)) * 2 +
     Number(alert.matches.some(({ perspective }) => leaves(perspective)));
   const context = onNetwork(all, given);
-  const worthy = all.filter((alert) => !isWorthless(alert)).sort((a, b) => rank(b) - rank(a));
-  const alerts = (worthy.length > 0 ? worthy : all) as Alerts;
-  const worthless = worthy.length > 0 ? all.filter(isWorthless) : [];
-  return { alerts, parts: partsOf(alerts) as Shown['parts'], worthless, context };
+  const worthy: Alert[] = [];
+  const worthless: Alert[] = [];
+  for (const alert of all) (isWorthless(alert) ? worthless : worthy).push(alert);
+  worthy.sort((a, b) => rank(b) - rank(a));
+  const [alerts, others] = (worthy.length > 0 ? [worthy, worthless] : [worthless, []]) as [Alerts, Alert[]];
+  return { alerts, parts: partsOf(alerts) as Shown['parts'], worthless: others, context };
 }
 
 /** `several`: a transaction with different views. */
@@ -91,8 +96,8 @@ export function sumWords({ alerts, parts, context }: Shown): string | null {
   return amount === null ? null : inTransfers(amount, alerts, context);
 }
 
-export const worthlessCount = ({ worthless, context }: Shown): string[] =>
-  worthless.length > 0 ? [`-# ${context.t('alert.moreUncataloged', counted(transferCount(worthless), context))}`] : [];
+export const worthlessCount = (worthless: readonly Alert[], context: RenderContext): string =>
+  `-# ${context.t('alert.moreUncataloged', counted(transferCount(worthless), context))}`;
 
 export function partWords(part: Line, context: RenderContext): string {
   const [{ transfer, count }] = part.alerts as Alerts;

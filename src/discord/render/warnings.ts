@@ -76,16 +76,35 @@ export function likeOf(address: AddressText, alerts: readonly Alert[]): AddressT
   return null;
 }
 
-export function remarksOf(alerts: readonly Alert[], context: RenderContext): string[] {
+/** Compact ones leave out the count and whether a contract made the transfer. */
+export function remarksOf(alerts: readonly Alert[], context: RenderContext, { isCompact = false } = {}): string[] {
+  const { t } = context;
   const lines = new Set<string>();
-  for (const alert of alerts) for (const line of remarks(alert, context)) lines.add(line);
-  return [...lines, ...balancesOf(alerts, context)];
+  let hasBalances = false;
+  for (const alert of alerts) {
+    const { transfer, count, warnings } = alert;
+    if (warnings.some((warning) => 'isRepeat' in warning)) lines.add(t('alert.repeatedWarning'));
+    if (transfer.kind === 'unknown') {
+      lines.add(t('alert.newTokenType', { type: code(transfer.tokenType, t('alert.tokenTypeNotGiven'), context) }));
+    }
+    if (isDifference(transfer)) {
+      lines.add(t('alert.unexplained', { block: number(transfer.blockNumber ?? 0, context) }));
+    } else if (transfer.internal && !isCompact) lines.add(t('alert.internalTransfer'));
+    if (count > 1 && !isCompact) lines.add(t('alert.equalTransfers', { number: number(count, context) }));
+    if (!transfer.tokenIdExact) lines.add(t('alert.impreciseId'));
+    if (transfer.kind === 'erc20' && transfer.decimals === null) lines.add(t('alert.unknownDecimals'));
+    if (isForgeable(alert)) lines.add(t('alert.forgeable'));
+    else if (warnings.some(({ kind }) => kind === 'uncataloged')) lines.add(t('alert.uncataloged'));
+    if (warnings.some(({ kind }) => kind === 'unchecked')) lines.add(t('alert.unchecked'));
+    for (const line of chainRemarks(alert, context)) lines.add(line);
+    hasBalances ||= transfer.balances !== undefined;
+  }
+  return hasBalances && !context.isShort ? [...lines, ...balancesOf(alerts, context)] : [...lines];
 }
 
 const MAX_BALANCES = 5;
 
 function balancesOf(alerts: readonly Alert[], context: RenderContext): string[] {
-  if (context.isShort) return [];
   const shown: { address: AddressText; transfer: Transfer; value: string; block: number }[] = [];
   for (const { transfer, matches } of alerts) {
     for (const { address, showsBalance } of matches) {
@@ -108,26 +127,6 @@ function balancesOf(alerts: readonly Alert[], context: RenderContext): string[] 
     lines.add(context.t(isOne ? 'alert.balance' : 'alert.balanceOf', { ...words, name }));
   }
   return [...lines].slice(0, MAX_BALANCES);
-}
-
-function remarks(alert: Alert, context: RenderContext): string[] {
-  const { transfer, count, warnings } = alert;
-  const { t } = context;
-  const lines: string[] = [];
-  if (warnings.some((warning) => 'isRepeat' in warning)) lines.push(t('alert.repeatedWarning'));
-  if (transfer.kind === 'unknown') {
-    lines.push(t('alert.newTokenType', { type: code(transfer.tokenType, t('alert.tokenTypeNotGiven'), context) }));
-  }
-  if (isDifference(transfer)) {
-    lines.push(t('alert.unexplained', { block: number(transfer.blockNumber ?? 0, context) }));
-  } else if (transfer.internal) lines.push(t('alert.internalTransfer'));
-  if (count > 1) lines.push(t('alert.equalTransfers', { number: number(count, context) }));
-  if (!transfer.tokenIdExact) lines.push(t('alert.impreciseId'));
-  if (transfer.kind === 'erc20' && transfer.decimals === null) lines.push(t('alert.unknownDecimals'));
-  if (isForgeable(alert)) lines.push(t('alert.forgeable'));
-  else if (warnings.some(({ kind }) => kind === 'uncataloged')) lines.push(t('alert.uncataloged'));
-  if (warnings.some(({ kind }) => kind === 'unchecked')) lines.push(t('alert.unchecked'));
-  return [...lines, ...chainRemarks(alert, context)];
 }
 
 export function chainRemarks({ transfer, warnings, reorganized }: Alert, context: RenderContext): string[] {

@@ -129,7 +129,7 @@ export function assetName(transfer: AssetWords, context: RenderContext): string 
     return isCollection ? asName(name, fallback, undefined, hidden) : asSymbol(name, fallback, hidden);
   }
   const shown = code(name, fallback, context);
-  const url = context.linksTokens && !context.unlinked && token !== null ? addressPage(context, token, 'token') : null;
+  const url = context.linksTokens && token !== null ? addressPage(context, token, 'token') : null;
   return url ? `[${linkText(shown)}](${url})` : shown;
 }
 
@@ -204,12 +204,10 @@ export function nameOf(address: AddressText, alerts: readonly Alert[], context: 
   return null;
 }
 
-export function linked(
-  address: AddressText,
-  page: 'address' | 'token',
-  context: ExplorerRoot & Pick<RenderContext, 'unlinked'>,
-): string {
-  const url = context.unlinked ? null : addressPage(context, address, page);
+type LinkContext = ExplorerRoot & Pick<RenderContext, 'unlinked'>;
+
+export function linked(address: AddressText, page: 'address' | 'token', context: LinkContext): string {
+  const url = addressPage(context, address, page);
   const full = `\`${checksumAddress(address)}\``;
   return url ? `[${full}](${url})` : full;
 }
@@ -222,11 +220,11 @@ export function transactionPage({ explorerUrl }: ExplorerRoot, txHash: string): 
 }
 
 export function addressPage(
-  { explorerUrl }: ExplorerRoot,
+  { explorerUrl, unlinked }: LinkContext,
   address: AddressText,
   page: 'address' | 'token' = 'address',
 ): string | null {
-  return explorerUrl ? `${explorerUrl}/${page}/${checksumAddress(address)}` : null;
+  return explorerUrl && !unlinked ? `${explorerUrl}/${page}/${checksumAddress(address)}` : null;
 }
 
 /** The hash without characters that could be markup. */
