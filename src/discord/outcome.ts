@@ -36,7 +36,7 @@ export const makeRequest: RESTOptions['makeRequest'] = (url, init) =>
  */
 export const readWhole: RESTOptions['makeRequest'] = async (url, init) => {
   const response = await makeRequest(url, init);
-  const { status, statusText, ok } = response;
+  const { status, ok } = response;
   const headers = new Headers(response.headers as unknown as Headers);
   const text = await response.text();
   const json = parse(text);
@@ -61,9 +61,7 @@ export const readWhole: RESTOptions['makeRequest'] = async (url, init) => {
   const isGlobal = status === 429 && json !== undefined && 'global' in json && json.global === true;
   if (isGlobal && wait.retryAfterMs && !headers.has('x-ratelimit-global'))
     throw new Misread({ status: 'rate-limited', global: true, local: false, retryAfterMs: wait.retryAfterMs });
-  const arrayBuffer = async () => new TextEncoder().encode(text).buffer;
-  const read = { text: async () => text, json: async () => json, arrayBuffer };
-  return { status, statusText, headers, ok, body: null, bodyUsed: true, ...read };
+  return new Response(text, { status, headers });
 };
 
 /** The seconds in the body of a limit with its own code, such as for edits of published messages. */

@@ -30,9 +30,9 @@ export function createSender({
     },
   }).setToken(token);
 
-  async function attempt(request: () => Promise<unknown>, isChange = false): Promise<SendOutcome> {
+  async function attempt(request: Promise<unknown>, isChange = false): Promise<SendOutcome> {
     try {
-      const message = (await request()) as { id?: unknown } | undefined;
+      const message = (await request) as { id?: unknown } | undefined;
       return { status: 'sent', messageId: typeof message?.id === 'string' ? message.id : null };
     } catch (error) {
       const outcome = classify(error, isChange);
@@ -44,23 +44,23 @@ export function createSender({
 
   return {
     create: (channelId, payload, nonce, csv = null) =>
-      attempt(() =>
+      attempt(
         rest.post(Routes.channelMessages(channelId), {
           body: { ...payload, nonce, enforce_nonce: true },
           ...(csv === null ? {} : { files: [fileOf(csv)] }),
         }),
       ),
 
-    edit: (channelId, messageId, payload, csv = null) =>
-      attempt(() => {
-        const route = Routes.channelMessage(channelId, messageId);
-        if (csv === null) return rest.patch(route, { body: payload });
-        // Discord keeps only the files, old and new, that are listed.
-        return rest.patch(route, { body: { ...payload, attachments: [{ id: '0' }] }, files: [fileOf(csv)] });
-      }, true),
+    edit(channelId, messageId, payload, csv = null) {
+      const route = Routes.channelMessage(channelId, messageId);
+      if (csv === null) return attempt(rest.patch(route, { body: payload }), true);
+      // Discord keeps only the files, old and new, that are listed.
+      const body = { ...payload, attachments: [{ id: '0' }] };
+      return attempt(rest.patch(route, { body, files: [fileOf(csv)] }), true);
+    },
 
     async isMember(guildId) {
-      const { status } = await attempt(() => rest.get(Routes.guild(guildId)));
+      const { status } = await attempt(rest.get(Routes.guild(guildId)));
       return status === 'sent' ? true : status === 'gone' || status === 'forbidden' ? false : null;
     },
 
@@ -75,23 +75,19 @@ const PAGE_SIZE = 100;
 /** A message that may be beyond these pages is unknown. */
 const MAX_PAGES = 11;
 
-function createMessageSearch(
-  rest: REST,
-  attempt: (request: () => Promise<unknown>) => Promise<SendOutcome>,
-): Sender['find'] {
+function createMessageSearch(rest: REST, attempt: (request: Promise<unknown>) => Promise<SendOutcome>): Sender['find'] {
   return async function find(channelId, reference, since, countRequest) {
     // A message's ID begins with its time; allows a minute for clocks that disagree.
     const after = BigInt(Math.max(0, since - MINUTE - DISCORD_EPOCH)) << 22n;
     let from: string | null = null;
     for (let page = 0; page < MAX_PAGES; page++) {
-      let messages: unknown;
       countRequest();
       const query = new URLSearchParams({ limit: String(PAGE_SIZE), ...(from === null ? {} : { after: from }) });
-      const outcome = await attempt(async () => {
-        messages = await rest.get(Routes.channelMessages(channelId), { query });
-      });
+      const response = rest.get(Routes.channelMessages(channelId), { query });
+      const outcome = await attempt(response);
       if (outcome.status === 'forbidden') return { status: 'unknown' };
       if (outcome.status !== 'sent') return outcome;
+      const messages = await response.catch(() => null);
       if (!Array.isArray(messages)) return { status: 'unknown' };
       const list = messages as { id: string }[];
       const hit = list.find((message) => JSON.stringify(message, withoutQuotes).includes(reference));
