@@ -23,32 +23,52 @@ export interface RequestSlot {
 /** Limits of the whole process and of each guild. Time is elapsed milliseconds, and always an argument. */
 export function createLimits() {
   const breaker = createBreaker();
-  const guilds = createGuildLimits();
-  /** Of the last second; `at` is infinite for those that turns are about to make. */
-  let requests: { at: number }[] = [];
+  /** When the requests of the last second began. */
+  const requests: number[] = [];
+  /** Turns that are about to make their first request. */
+  let reserved = 0;
   let inFlight = 0;
+  /** Only guilds with requests in flight or refusals: one must not use up the process's own limit of refusals. */
+  const guilds = new Map<string, { inFlight: number; refusals: number[] }>();
+
+  function guildOf(guildId: string) {
+    const guild = guilds.get(guildId) ?? { inFlight: 0, refusals: [] };
+    guilds.set(guildId, guild);
+    return guild;
+  }
+
+  /** null: the guild's channels do not wait for one another. */
+  function guildPause(guildId: string, now: number): { probeAt: number; refusals: number } | null {
+    const refusals = inWindow(guilds.get(guildId)?.refusals ?? [], now);
+    if (refusals.length < MAX_REFUSALS_OF_GUILD) return null;
+    const probeAt = refusals.at(-1)! + GUILD_PROBE_MS;
+    return probeAt > now ? { probeAt, refusals: refusals.length } : null;
+  }
 
   return {
     /** A slot for a turn of the guild that starts now, or milliseconds to wait for one. */
     take(guildId: string, now: number): RequestSlot | number {
-      requests = requests.filter(({ at }) => at > now - SECOND);
-      const isFull = requests.length >= PER_SECOND;
-      const fullMs = isFull ? Math.min(...requests.map(({ at }) => at)) + SECOND - now : 0;
-      const wait = breaker.wait(now, inFlight) || fullMs;
+      while (requests.length > 0 && requests[0]! <= now - SECOND) requests.shift();
+      const isFull = requests.length + reserved >= PER_SECOND;
+      const wait = breaker.wait(now, inFlight) || (isFull ? (requests[0] ?? NEVER) + SECOND - now : 0);
       if (wait > 0) return wait;
-      const first = { at: NEVER };
-      requests.push(first);
+      const guild = guildOf(guildId);
+      let isReserved = true;
+      reserved++;
       inFlight++;
-      guilds.begin(guildId);
+      guild.inFlight++;
       return {
         countRequest(at) {
-          if (first.at === NEVER) first.at = at;
-          else requests.push({ at });
+          if (isReserved) reserved--;
+          isReserved = false;
+          requests.push(at);
         },
         release(at) {
-          if (first.at === NEVER) requests = requests.filter((request) => request !== first);
+          if (isReserved) reserved--;
           inFlight--;
-          guilds.end(guildId, at);
+          guild.inFlight--;
+          guild.refusals = inWindow(guild.refusals, at);
+          if (guild.inFlight === 0 && guild.refusals.length === 0) guilds.delete(guildId);
         },
       };
     },
@@ -56,12 +76,22 @@ export function createLimits() {
       if (outcome.status === 'rate-limited' && outcome.local) return;
       breaker.record(outcome, now);
       if (outcome.status === 'forbidden' || (outcome.status === 'rate-limited' && !outcome.global))
-        guilds.recordRefusal(guildId, now);
+        guildOf(guildId).refusals.push(now);
     },
+    /** Milliseconds; infinite until a request in flight has ended. */
+    guildWait(guildId: string, now: number): number {
+      const guild = guilds.get(guildId);
+      if (!guild) return 0;
+      const refused = inWindow(guild.refusals, now).length;
+      const max = refused < MAX_REFUSALS_OF_GUILD ? MAX_IN_FLIGHT_OF_GUILD - refused : 1;
+      return guild.inFlight >= max ? NEVER : (guildPause(guildId, now)?.probeAt ?? now) - now;
+    },
+    guildPause,
     pause: breaker.pause,
-    guildWait: guilds.wait,
-    guildPause: guilds.pause,
-    state: (now: number) => ({ ...breaker.state(now), pausedGuilds: guilds.paused(now) }),
+    state: (now: number) => ({
+      ...breaker.state(now),
+      pausedGuilds: [...guilds.keys()].filter((guildId) => guildPause(guildId, now) !== null).length,
+    }),
   };
 }
 
@@ -74,10 +104,11 @@ function createBreaker() {
   let until = 0;
   let pausesInARow = 0;
 
-  function pauseMs(now: number): number {
+  /** Milliseconds; infinite until the probe in flight has ended. */
+  function wait(now: number, inFlight: number): number {
     refusals = inWindow(refusals, now);
     const tooManyMs = refusals.length >= MAX_REFUSALS ? refusals[0]! + WINDOW_MS - now : 0;
-    return Math.max(0, until - now, tooManyMs);
+    return Math.max(0, until - now, tooManyMs) || (fault !== null && inFlight > 0 ? NEVER : 0);
   }
 
   function open(cause: typeof fault, now: number, retryAfterMs = 0): void {
@@ -88,8 +119,7 @@ function createBreaker() {
   }
 
   return {
-    /** Milliseconds; infinite until the probe in flight has ended. */
-    wait: (now: number, inFlight: number): number => pauseMs(now) || (fault !== null && inFlight > 0 ? NEVER : 0),
+    wait,
     record(outcome: SendOutcome, now: number): void {
       const { status } = outcome;
       if (status === 'unconfirmed') return;
@@ -112,49 +142,9 @@ function createBreaker() {
         invalidRequests: refusals.length,
       };
     },
-    pause: (now: number): Pick<SendingPause, 'reason' | 'until'> | null =>
-      pauseMs(now) === 0 ? null : { reason: fault ?? 'rate', until: now + pauseMs(now) },
-  };
-}
-
-/** One guild must not use up the process's own limit of refusals. */
-function createGuildLimits() {
-  /** Only guilds with requests in flight or refusals. */
-  const guilds = new Map<string, { inFlight: number; refusals: number[] }>();
-  const limitOf = (guildId: string) => guilds.get(guildId) ?? { inFlight: 0, refusals: [] };
-
-  /** null: the guild's channels do not wait for one another. */
-  function pause(guildId: string, now: number): { probeAt: number; refusals: number } | null {
-    const refusals = inWindow(limitOf(guildId).refusals, now);
-    if (refusals.length < MAX_REFUSALS_OF_GUILD) return null;
-    const probeAt = refusals.at(-1)! + GUILD_PROBE_MS;
-    return probeAt > now ? { probeAt, refusals: refusals.length } : null;
-  }
-
-  return {
-    /** Milliseconds; infinite until a request in flight has ended. */
-    wait(guildId: string, now: number): number {
-      const { inFlight, refusals } = limitOf(guildId);
-      const refused = inWindow(refusals, now).length;
-      const max = refused < MAX_REFUSALS_OF_GUILD ? MAX_IN_FLIGHT_OF_GUILD - refused : 1;
-      if (inFlight >= max) return NEVER;
-      return (pause(guildId, now)?.probeAt ?? now) - now;
+    pause(now: number): Pick<SendingPause, 'reason' | 'until'> | null {
+      const ms = wait(now, 0);
+      return ms === 0 ? null : { reason: fault ?? 'rate', until: now + ms };
     },
-    begin(guildId: string): void {
-      const { inFlight, refusals } = limitOf(guildId);
-      guilds.set(guildId, { inFlight: inFlight + 1, refusals });
-    },
-    end(guildId: string, now: number): void {
-      const limit = limitOf(guildId);
-      const [inFlight, refusals] = [limit.inFlight - 1, inWindow(limit.refusals, now)];
-      if (inFlight === 0 && refusals.length === 0) guilds.delete(guildId);
-      else guilds.set(guildId, { inFlight, refusals });
-    },
-    recordRefusal(guildId: string, now: number): void {
-      const { inFlight, refusals } = limitOf(guildId);
-      guilds.set(guildId, { inFlight, refusals: [...inWindow(refusals, now), now] });
-    },
-    pause,
-    paused: (now: number): number => [...guilds.keys()].filter((guildId) => pause(guildId, now) !== null).length,
   };
 }
