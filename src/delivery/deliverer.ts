@@ -33,7 +33,8 @@ export function startDeliverer(options: DelivererOptions) {
   const limits = createLimits();
   const membership = createMembership(options);
   const send = createSend(options);
-  const inFlight = new Set<Promise<void>>();
+  /** The turn of each channel that has one. */
+  const inFlight = new Map<string, Promise<void>>();
   let isClosing = false;
   let cancelTimer = () => {};
   let cancelRescan = () => {};
@@ -43,32 +44,31 @@ export function startDeliverer(options: DelivererOptions) {
     if (isClosing) return;
     for (;;) {
       const now = clock.elapsed();
-      const next = schedule.next(now, (guildId) => limits.guildWait(guildId, now));
+      const next = schedule.next(now, limits.guildWait);
       const slot = typeof next === 'number' ? next : limits.take(next.guildId, now);
       if (typeof slot === 'number') {
         if (slot < NEVER) cancelTimer = clock.after(slot, run);
         return;
       }
-      begin(next as Channel, slot);
+      const channel = next as Channel;
+      schedule.begin(channel.id);
+      inFlight.set(channel.id, serve(channel, slot));
     }
   }
 
-  function begin(channel: Channel, slot: RequestSlot): void {
+  async function serve(channel: Channel, slot: RequestSlot): Promise<void> {
     const { id } = channel;
-    schedule.begin(id);
-    const work: Promise<void> = takeTurn(channel, slot)
-      .catch((error: unknown) => {
-        schedule.postpone(id, clock.elapsed() + STORE_PAUSE_MS, 'retry');
-        if (!isClosing) log.error({ err: error, channel: id }, 'sending paused');
-        return 0;
-      })
-      .then((wakeAt) => {
-        slot.release(clock.elapsed());
-        schedule.end(id, wakeAt);
-        inFlight.delete(work);
-        run();
-      });
-    inFlight.add(work);
+    let wakeAt = 0;
+    try {
+      wakeAt = await takeTurn(channel, slot);
+    } catch (error) {
+      schedule.postpone(id, clock.elapsed() + STORE_PAUSE_MS, 'retry');
+      if (!isClosing) log.error({ err: error, channel: id }, 'sending paused');
+    }
+    slot.release(clock.elapsed());
+    schedule.end(id, wakeAt);
+    inFlight.delete(id);
+    run();
   }
 
   /** Returns when the channel's next turn is due; 0: at once, unless it has to wait. */
@@ -261,14 +261,14 @@ export function startDeliverer(options: DelivererOptions) {
       return pauses.map((pause) => ({ ...pause, until: pause.until + toWall }));
     },
     async idle(): Promise<void> {
-      while (inFlight.size > 0) await Promise.allSettled(inFlight);
+      while (inFlight.size > 0) await Promise.allSettled(inFlight.values());
     },
     /** Lets what is in flight finish, for five seconds at most; the rest is frozen in the store. */
     async close(): Promise<void> {
       isClosing = true;
       cancelTimer();
       cancelRescan();
-      await inTime(Promise.allSettled(inFlight), CLOSE_TIMEOUT_MS, clock);
+      await inTime(Promise.allSettled(inFlight.values()), CLOSE_TIMEOUT_MS, clock);
     },
   };
 }

@@ -83,8 +83,12 @@ const NOTHING = { do: 'nothing' } as const;
 
 export function decide(outcome: SendOutcome, attempt: Attempt, situation: Situation): Steps {
   switch (outcome.status) {
-    case 'sent':
-      return afterSent(outcome, attempt, situation);
+    case 'sent': {
+      const { messageId } = outcome;
+      const channel = { do: 'open', wasBlocked: situation.head.state !== 'ready' } as const;
+      if (attempt.kind !== 'edit') return { batch: { do: 'mark-sent', messageId }, channel };
+      return { batch: messageId === null ? { do: 'mark-edit-failed' } : { do: 'mark-edited' }, channel };
+    }
     case 'rate-limited':
       return afterRateLimit(outcome, attempt);
     case 'unconfirmed':
@@ -105,12 +109,6 @@ export function decide(outcome: SendOutcome, attempt: Attempt, situation: Situat
 }
 
 const notSent = ({ unconfirmed }: Attempt): BatchStep => (unconfirmed ? NOTHING : { do: 'mark-not-sent' });
-
-function afterSent({ messageId }: OutcomeOf<'sent'>, { kind }: Attempt, { head }: Situation): Steps {
-  const channel = { do: 'open', wasBlocked: head.state !== 'ready' } as const;
-  if (kind !== 'edit') return { batch: { do: 'mark-sent', messageId }, channel };
-  return { batch: messageId === null ? { do: 'mark-edit-failed' } : { do: 'mark-edited' }, channel };
-}
 
 function afterRateLimit({ retryAfterMs, global }: OutcomeOf<'rate-limited'>, attempt: Attempt): Steps {
   const { kind, isUpdate, unconfirmed } = attempt;

@@ -43,33 +43,32 @@ export function createSchedule() {
     return (guildTurns.get(a.guildId) ?? 0) < (guildTurns.get(b.guildId) ?? 0);
   }
 
-  function wake(target: AlertTarget, wakeAt: number): Entry {
+  function add(target: AlertTarget, now: number, delayMs = GATHER_MS): void {
     // A new channel takes its turn after those that wait.
     const channel = channels.get(target.channelId) ?? newChannel(target, turns);
     channels.set(channel.id, channel);
-    channel.wakeAt = Math.min(channel.wakeAt, wakeAt);
-    return channel;
+    channel.wakeAt = Math.min(channel.wakeAt, now + delayMs);
   }
 
   return {
-    add: (target: AlertTarget, now: number): void => void wake(target, now + GATHER_MS),
+    add,
     /** Adds a channel with stored alerts, maybe of another process. `retryAt` null: the channel is not blocked. */
     addFound(target: AlertTarget, wakeAt: number, retryAt: number | null): void {
-      const isNew = !channels.has(target.channelId);
-      const channel = wake(target, wakeAt);
-      if (retryAt === null || channel.busy) return;
-      if (isNew) set(channel.id, { blocked: true, retryAt });
+      const known = channels.get(target.channelId);
+      add(target, wakeAt, 0);
+      if (retryAt === null || known?.busy) return;
+      if (!known) set(target.channelId, { blocked: true, retryAt });
       // The operator put a dead letter back there.
-      else if (channel.blocked) channel.retryAt = Math.min(channel.retryAt, retryAt);
+      else if (known.blocked) known.retryAt = Math.min(known.retryAt, retryAt);
     },
     /** The next channel, or for how many milliseconds nothing is due. */
-    next(now: number, guildWait: (guildId: string) => number): Channel | number {
+    next(now: number, guildWait: (guildId: string, now: number) => number): Channel | number {
       let first: Entry | null = null;
       let waitMs = NEVER;
       for (const channel of channels.values()) {
         if (channel.busy) continue;
         const { guildId, retryAt, wakeAt } = channel;
-        const wait = Math.max(guildWait(guildId), Math.max(retryAt, wakeAt) - now);
+        const wait = Math.max(guildWait(guildId, now), Math.max(retryAt, wakeAt) - now);
         if (wait > 0) waitMs = Math.min(waitMs, wait);
         else if (first === null || precedes(channel, first)) first = channel;
       }
