@@ -6,7 +6,7 @@ import type { ChannelHead, Shard } from '../domain/guild.ts';
 import type { GuildPause, Outbox, SendingPause } from '../domain/sender.ts';
 import { createLimits, type RequestSlot } from './limits.ts';
 import { createMembership, type MembershipOptions } from './membership.ts';
-import { type BatchStep, type ChannelStep, decide, narrowed, type Situation } from './outcome.ts';
+import { type BatchStep, type ChannelStep, decide, NO_SEARCH, narrowed, type Situation } from './outcome.ts';
 import { type Channel, createSchedule, GATHER_MS, NEVER } from './schedule.ts';
 import { createSend, type SendOptions, type Sent } from './send.ts';
 
@@ -81,12 +81,12 @@ export function startDeliverer(options: DelivererOptions) {
     if (claimed === null) return NEVER;
     const { head, next } = claimed;
     if (next.status === 'nothing') {
-      schedule.setCollecting(id, next.isCollecting);
+      schedule.update(id, { waitsFor: next.isCollecting ? 'burst' : 'retry' });
       const due = next.until === null ? NEVER : clock.elapsed() + Math.max(0, next.until - now);
       return next.edit ? Math.min(due, channel.editsDueAt) : due;
     }
     if (head.state !== 'ready' && !channel.blocked) {
-      schedule.block(id, clock.elapsed() + blockedFor(head));
+      schedule.update(id, { blocked: true, retryAt: clock.elapsed() + blockedFor(head) });
       return 0;
     }
     const result = await send(channel, next, () => slot.countRequest(clock.elapsed()));
@@ -99,7 +99,7 @@ export function startDeliverer(options: DelivererOptions) {
         const search = narrowed(channel.search, alerts.length);
         const reason = `It cannot be rendered: ${error.message}`;
         if (!search) await outbox.deadLetterUnrendered(alerts[0]!.id, reason, clock.now());
-        schedule.setSearch(id, search);
+        schedule.update(id, { search: search ?? NO_SEARCH });
         break;
       }
       case 'not-edited': {
@@ -144,7 +144,7 @@ export function startDeliverer(options: DelivererOptions) {
         // If the process is killed now, the message is only repeated with its nonce. In the other order, a blocked
         // channel would have nothing to send, and its next alert would wait for hours.
         if (step.wasBlocked) await membership.setReady(id);
-        schedule.open(id);
+        schedule.update(id, { blocked: false, retryAt: 0, search: NO_SEARCH });
         // What opened one channel may have opened the others.
         if (step.wasBlocked) schedule.retryBlocked(guildId);
         break;
@@ -152,10 +152,10 @@ export function startDeliverer(options: DelivererOptions) {
         schedule.postpone(id, elapsed + step.waitMs, step.reason);
         break;
       case 'postpone-edits':
-        schedule.postponeEdits(id, elapsed + step.waitMs);
+        schedule.update(id, { editsDueAt: elapsed + step.waitMs });
         break;
       case 'search':
-        schedule.setSearch(id, step.search);
+        schedule.update(id, { search: step.search ?? NO_SEARCH });
         break;
       case 'block':
         await block(id, guildId, step);
@@ -191,7 +191,7 @@ export function startDeliverer(options: DelivererOptions) {
     if (expired !== null) await outbox.expire(id, expired, `${head.reason} for too long`, clock.now());
     const notified = await membership.setBlocked(id, guildId, step);
     // After it is stored: if that fails, the channel is tried again soon, and its state and notice are stored then.
-    schedule.block(id, clock.elapsed() + waitMs);
+    schedule.update(id, { blocked: true, retryAt: clock.elapsed() + waitMs });
     if (notified !== null) schedule.add({ channelId: notified, guildId }, clock.elapsed());
   }
 

@@ -1,16 +1,13 @@
 import type { AlertTarget } from '../domain/alert.ts';
 import type { SendingPause } from '../domain/sender.ts';
-import { NO_SEARCH, type Search } from './outcome.ts';
+import { NO_SEARCH } from './outcome.ts';
 
 /** A channel's first new alert waits for others of its transaction: a swap then needs one message and no edit. */
 export const GATHER_MS = 500;
 export const NEVER = Number.POSITIVE_INFINITY;
 
 /** Times are elapsed milliseconds. */
-const newChannel = ({ channelId, guildId }: AlertTarget, lastTurn: number) => ({
-  id: channelId,
-  guildId,
-  lastTurn,
+const NEW_CHANNEL = {
   busy: false,
   /** Something may be due then; of a busy channel, only what is new. */
   wakeAt: NEVER,
@@ -22,9 +19,9 @@ const newChannel = ({ channelId, guildId }: AlertTarget, lastTurn: number) => ({
   editsDueAt: 0,
   blocked: false,
   search: NO_SEARCH,
-});
+};
 
-type Entry = ReturnType<typeof newChannel>;
+type Entry = typeof NEW_CHANNEL & { id: string; guildId: string; lastTurn: number };
 /** Only the schedule changes it. */
 export type Channel = Readonly<Entry>;
 
@@ -35,7 +32,6 @@ export function createSchedule() {
   const guildTurns = new Map<string, number>();
   let turns = 0;
 
-  const set = (id: string, changed: Partial<Entry>): void => void Object.assign(channels.get(id)!, changed);
   const ofGuild = (guildId: string): Entry[] => [...channels.values()].filter((channel) => channel.guildId === guildId);
 
   function precedes(a: Entry, b: Entry): boolean {
@@ -43,21 +39,29 @@ export function createSchedule() {
     return (guildTurns.get(a.guildId) ?? 0) < (guildTurns.get(b.guildId) ?? 0);
   }
 
-  function add(target: AlertTarget, now: number, delayMs = GATHER_MS): void {
+  function add({ channelId: id, guildId }: AlertTarget, now: number, delayMs = GATHER_MS): void {
     // A new channel takes its turn after those that wait.
-    const channel = channels.get(target.channelId) ?? newChannel(target, turns);
-    channels.set(channel.id, channel);
+    const channel = channels.get(id) ?? { ...NEW_CHANNEL, id, guildId, lastTurn: turns };
+    channels.set(id, channel);
     channel.wakeAt = Math.min(channel.wakeAt, now + delayMs);
+  }
+
+  function update(
+    id: string,
+    changes: Partial<Pick<Channel, 'retryAt' | 'waitsFor' | 'editsDueAt' | 'blocked' | 'search'>>,
+  ): void {
+    Object.assign(channels.get(id)!, changes);
   }
 
   return {
     add,
+    update,
     /** Adds a channel with stored alerts, maybe of another process. `retryAt` null: the channel is not blocked. */
     addFound(target: AlertTarget, wakeAt: number, retryAt: number | null): void {
       const known = channels.get(target.channelId);
       add(target, wakeAt, 0);
       if (retryAt === null || known?.busy) return;
-      if (!known) set(target.channelId, { blocked: true, retryAt });
+      if (!known) update(target.channelId, { blocked: true, retryAt });
       // The operator put a dead letter back there.
       else if (known.blocked) known.retryAt = Math.min(known.retryAt, retryAt);
     },
@@ -76,8 +80,9 @@ export function createSchedule() {
     },
     begin(id: string): void {
       turns++;
-      guildTurns.set(channels.get(id)!.guildId, turns);
-      set(id, { lastTurn: turns, busy: true, wakeAt: NEVER });
+      const channel = channels.get(id)!;
+      guildTurns.set(channel.guildId, turns);
+      Object.assign(channel, { lastTurn: turns, busy: true, wakeAt: NEVER });
     },
     /** `wakeAt`: when something is due as far as the turn knows. */
     end(id: string, wakeAt: number): void {
@@ -86,14 +91,9 @@ export function createSchedule() {
       if (channel.wakeAt === NEVER) channel.wakeAt = wakeAt;
       if (channel.wakeAt === NEVER) channels.delete(id);
     },
-    open: (id: string): void => set(id, { retryAt: 0, blocked: false, search: NO_SEARCH }),
-    setSearch: (id: string, search: Search | null): void => set(id, { search: search ?? NO_SEARCH }),
-    postpone(id: string, until: number, waitsFor: 'rate' | 'retry'): void {
-      if (until > channels.get(id)!.retryAt) set(id, { retryAt: until, waitsFor });
+    postpone(id: string, retryAt: number, waitsFor: 'rate' | 'retry'): void {
+      if (retryAt > channels.get(id)!.retryAt) update(id, { retryAt, waitsFor });
     },
-    setCollecting: (id: string, isCollecting: boolean): void => set(id, { waitsFor: isCollecting ? 'burst' : 'retry' }),
-    postponeEdits: (id: string, editsDueAt: number): void => set(id, { editsDueAt }),
-    block: (id: string, retryAt: number): void => set(id, { blocked: true, retryAt }),
     retryBlocked(guildId: string): void {
       for (const channel of ofGuild(guildId)) if (channel.blocked) channel.retryAt = 0;
     },

@@ -23,11 +23,11 @@ it('passes over the channels of a server that has to wait', () => {
 });
 
 it('tries all blocked channels of a server once one of them is open', () => {
-  const { add, begin, end, block, retryBlocked, next } = createSchedule();
+  const { add, begin, end, update, retryBlocked, next } = createSchedule();
   for (const channelId of ['1', '2']) {
     add({ channelId, guildId: 'guild' }, 0);
     begin(channelId);
-    block(channelId, 10_000);
+    update(channelId, { blocked: true, retryAt: 10_000 });
     end(channelId, 0);
   }
   expect(next(GATHER_MS, () => 0)).toBe(10_000 - GATHER_MS);
@@ -82,12 +82,12 @@ describe('a channel', () => {
   });
 
   it('is tried again when its guild changes if it is blocked, but not if it is rate-limited', () => {
-    const { block, postpone, end, probe, next, channel } = serving();
+    const { update, postpone, end, probe, next, channel } = serving();
     postpone('1', NOW + 10, 'rate');
     end('1', 0);
     probe('guild', undefined, NOW);
     expect(next()).toBe(10);
-    block('1', NOW + 20);
+    update('1', { blocked: true, retryAt: NOW + 20 });
     probe('another guild', undefined, NOW);
     expect(next()).toBe(20);
     probe('guild', undefined, NOW);
@@ -95,8 +95,8 @@ describe('a channel', () => {
   });
 
   it('is tried earlier while it is blocked only when the store says so, not whenever it is found again', () => {
-    const { block, end, addFound, next, channel } = serving();
-    block('1', NOW + 20);
+    const { update, end, addFound, next, channel } = serving();
+    update('1', { blocked: true, retryAt: NOW + 20 });
     // The store was read before the channel was blocked.
     addFound(first, NOW, NOW);
     end('1', 0);
@@ -109,35 +109,22 @@ describe('a channel', () => {
   });
 
   it('is named as waiting, with the reason and until when, unless it is blocked or due', () => {
-    const { postpone, setCollecting, block, open, end, add, pauses } = serving();
+    const { postpone, update, end, add, pauses } = serving();
     const waits = (now = NOW) => pauses('guild', now).map(({ reason, until }) => [reason, until]);
     end('1', NOW + 30);
     expect(waits()).toEqual([]);
-    setCollecting('1', true);
+    update('1', { waitsFor: 'burst' });
     expect(waits()).toEqual([['burst', NOW + 30]]);
     postpone('1', NOW + 10, 'rate');
     expect(pauses('guild', NOW)).toEqual([{ channelId: '1', reason: 'rate', until: NOW + 10 }]);
     expect([waits(NOW + 10), pauses('another guild', NOW)]).toEqual([[], []]);
-    setCollecting('1', false);
+    update('1', { waitsFor: 'retry' });
     expect(waits()).toEqual([['retry', NOW + 10]]);
-    block('1', NOW + 20);
+    update('1', { blocked: true, retryAt: NOW + 20 });
     expect(waits()).toEqual([]);
-    open('1');
+    update('1', { blocked: false, retryAt: 0 });
     add(first, NOW);
     expect(waits()).toEqual([]);
-  });
-
-  it('remembers until when its edits wait and how its message is searched for, and forgets the search once it is open', () => {
-    const { channel, postponeEdits, setSearch, open } = serving();
-    const search = { limit: 5, plain: true };
-    postponeEdits('1', NOW + 10);
-    setSearch('1', search);
-    expect(channel).toMatchObject({ editsDueAt: NOW + 10, search });
-    open('1');
-    expect(channel).not.toMatchObject({ search });
-    setSearch('1', search);
-    setSearch('1', null);
-    expect(channel).not.toMatchObject({ search });
   });
 
   it('found blocked at the start waits as the store says', () => {
@@ -147,14 +134,14 @@ describe('a channel', () => {
   });
 
   it('blocked with others is tried as the one whose permissions changed, or else as the next one due', () => {
-    const { add, block, probe, next } = createSchedule();
+    const { add, update, probe, next } = createSchedule();
     for (const [channelId, retryAt] of [
       ['1', 70],
       ['2', 60],
       ['3', 80],
     ] as const) {
       add({ channelId, guildId: 'guild' }, NOW - GATHER_MS);
-      block(channelId, NOW + retryAt);
+      update(channelId, { blocked: true, retryAt: NOW + retryAt });
     }
     probe('guild', undefined, NOW + 50);
     expect(next(NOW, () => 0)).toBe(50);
