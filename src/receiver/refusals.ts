@@ -30,14 +30,6 @@ const STATUS = {
 export type RefusalReason = keyof typeof STATUS;
 export const REFUSAL_REASONS = Object.keys(STATUS) as RefusalReason[];
 
-/** One line a minute for each reason and URL, with what came since the last: strangers must not fill the disk. */
-const WARNINGS = {
-  connections: 'too many connections: closing new ones',
-  unlisted: 'delivery from an address that is not in RECEIVER_SOURCES',
-  'no-sender': 'delivery without a sender’s address behind the trusted proxy',
-  unreadable: 'delivery with an X-Forwarded-For that is not a list of IP addresses',
-  signature: 'delivery rejected: its signature is missing, wrong or too old',
-};
 const MAX_SOURCES = 10;
 
 export interface Refusal {
@@ -60,15 +52,29 @@ export function createRefusals(options: {
   const signatures = new Map<number, { fault: SignatureFault; at: number; count: number }>();
   const unlogged = new Map<string, { at: number; count: number; sources: Set<string> }>();
 
-  function warn(reason: keyof typeof WARNINGS, { scope, source, fault }: Omit<Refusal, 'reason'>): void {
+  /** One line a minute for each reason and URL, with what came since the last: strangers must not fill the disk. */
+  function warn(reason: 'connections' | 'signature' | RefusedSource['reason'], refusal: Omit<Refusal, 'reason'>) {
+    const { scope, source, fault } = refusal;
     const key = `${reason} ${scope}`;
-    const { at, count, sources } = unlogged.get(key) ?? { at: Number.NEGATIVE_INFINITY, count: 0, sources: new Set() };
-    if (source?.source && sources.size < MAX_SOURCES) sources.add(source.source);
-    unlogged.set(key, { at, count: count + 1, sources });
-    if (elapsed() - at < MINUTE) return;
-    const named = sources.size > 0 ? [...sources] : undefined;
-    log.warn({ scope, fault, count: count + 1, sources: named }, WARNINGS[reason]);
+    const since = unlogged.get(key) ?? { at: Number.NEGATIVE_INFINITY, count: 0, sources: new Set() };
+    unlogged.set(key, since);
+    since.count++;
+    if (source?.source && since.sources.size < MAX_SOURCES) since.sources.add(source.source);
+    if (elapsed() - since.at < MINUTE) return;
     unlogged.set(key, { at: elapsed(), count: 0, sources: new Set() });
+    const line = { scope, fault, count: since.count, ...(source?.source && { sources: [...since.sources] }) };
+    switch (reason) {
+      case 'connections':
+        return log.warn(line, 'too many connections: closing new ones');
+      case 'unlisted':
+        return log.warn(line, 'delivery from an address that is not in RECEIVER_SOURCES');
+      case 'no-sender':
+        return log.warn(line, 'delivery without a sender’s address behind the trusted proxy');
+      case 'unreadable':
+        return log.warn(line, 'delivery with an X-Forwarded-For that is not a list of IP addresses');
+      case 'signature':
+        return log.warn(line, 'delivery rejected: its signature is missing, wrong or too old');
+    }
   }
 
   return {
