@@ -34,11 +34,11 @@ export function openLog(level: string): Logger {
     failed = false;
   });
   output.on('drop', () => {
-    lost++;
-  });
-  output.on('drain', () => {
-    if (lost > 0) log.warn({ lines: lost }, 'dropped log lines: standard output was blocked');
-    lost = 0;
+    if (lost++ > 0) return;
+    output.once('drain', () => {
+      log.warn({ lines: lost }, 'dropped log lines: standard output was blocked');
+      lost = 0;
+    });
   });
   process.prependListener('exit', () => {
     until = performance.now() + FLUSH_TIMEOUT_MS;
