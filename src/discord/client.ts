@@ -12,7 +12,7 @@ import {
 import type { Logger } from 'pino';
 import type { Shard } from '../domain/guild.ts';
 import { reasonOf } from '../errors.ts';
-import { makeRequest } from './outcome.ts';
+import { makeRequest } from './sender.ts';
 
 export interface Membership {
   /** Permissions may have changed: in this channel, or in any if none is named. */

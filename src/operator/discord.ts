@@ -1,7 +1,7 @@
 import { REST } from 'discord.js';
 import { commands, commandsFor } from '../../commands/index.ts';
-import { makeRequest } from '../discord/outcome.ts';
 import { registerCommands } from '../discord/register.ts';
+import { makeRequest } from '../discord/sender.ts';
 import { reasonOf } from '../errors.ts';
 
 interface DiscordAccess {

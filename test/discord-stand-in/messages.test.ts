@@ -1,7 +1,7 @@
 import { AttachmentBuilder, ChannelType, type TextChannel } from 'discord.js';
 import { expect, it } from 'vitest';
 import { createManualClock, type Discord, seed } from '../../sandbox/discord/index.ts';
-import { makeRequest } from '../../src/discord/outcome.ts';
+import { makeRequest } from '../../src/discord/sender.ts';
 import { call, logIn, refusal, standIn } from './bot.ts';
 
 const { harbor, orchid } = seed;
