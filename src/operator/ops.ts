@@ -103,7 +103,9 @@ export async function respondWhileWaiting(
   for (const endpoint of endpoints) {
     const server = createServer(({ url }, response) => {
       const isAlive = endpoint.port === OPS_PORT && url === '/healthz';
-      const text = isAlive ? { ok: true } : { ok: false, error: 'Waiting for the database.' };
+      const role: Role = ROLES.includes('work') ? 'standby' : 'receiving';
+      const parts = { database: { ready: false, detail: 'waiting for the database' } };
+      const text = isAlive ? { ok: true } : { ok: false, role, parts };
       response.writeHead(isAlive ? 200 : 503, { 'content-type': 'application/json', connection: 'close' });
       response.end(JSON.stringify(text));
     });

@@ -1,10 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Discord, seed } from '../../sandbox/discord/index.ts';
+import { createManualClock, type Discord, seed } from '../../sandbox/discord/index.ts';
+import { freePorts } from '../../sandbox/ports.ts';
 import { systemClock } from '../../src/domain/clock.ts';
+import { respondWhileWaiting } from '../../src/operator/ops.ts';
 import { backUp } from '../../src/store/sqlite/backup.ts';
 import { backupFolder } from '../../src/store/sqlite/files.ts';
+import { configOf } from '../app.ts';
 import { blockChannels } from '../commands/stored.ts';
 import { payment } from '../pipeline/harness.ts';
 import { until } from '../until.ts';
@@ -30,6 +33,30 @@ it('keeps identity and order of deliveries when the clock is set back by a minut
       await store.history.transfers({ guildId: seed.harbor.id, txHash: String(txHash), ownScopes: [0] }, Date.now(), 9)
     ).first.map(({ count }) => count);
   expect([await countOf(once.txHash), await countOf(twice.txHash)]).toEqual([[1], [2]]);
+});
+
+it.each([
+  ['work', 'standby'],
+  ['receive', 'receiving'],
+])('names the role %s and what the process waits for while there is no database', async (roles, role) => {
+  const [PORT, OPS_PORT] = (await freePorts(2)) as [number, number];
+  const config = configOf({ token: 'x', apiUrl: 'http://127.0.0.1:9' }, 'x', {
+    ROLES: roles,
+    DATABASE_URL: 'postgres://127.0.0.1/x',
+  });
+  const ready = Promise.withResolvers<void>();
+  const clock = createManualClock();
+  const waiting = respondWhileWaiting({ ...config, PORT, OPS_PORT }, ready.promise, clock);
+  clock.advance(1_000);
+  const look = (path: string) => fetch(`http://127.0.0.1:${OPS_PORT}${path}`).catch(() => null);
+  await until('it responds', async () => (await look('/healthz'))?.status === 200);
+  const response = (await look('/readyz'))!;
+  expect([response.status, await response.json()]).toEqual([
+    503,
+    { ok: false, role, parts: { database: { ready: false, detail: 'waiting for the database' } } },
+  ]);
+  ready.resolve();
+  await waiting;
 });
 
 describe('the operator’s pages', () => {
