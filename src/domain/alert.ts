@@ -167,10 +167,7 @@ export function isWorthless(alert: GroupedAlert): boolean {
   return isUncataloged && !isKnown(alert) && !isForgeable(alert) && !isSuspect(alert);
 }
 
-export function isKnown({ matches }: Pick<GroupedAlert, 'matches'>): boolean {
-  for (const match of matches) if (match.isKnown) return true;
-  return false;
-}
+export const isKnown = ({ matches }: Pick<GroupedAlert, 'matches'>): boolean => matches.some((match) => match.isKnown);
 
 /** Any contract can claim that a watched wallet sent its token. */
 export function isForgeable({ transfer, matches }: GroupedAlert): boolean {

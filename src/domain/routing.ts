@@ -132,9 +132,7 @@ export function latenessOf(passedAt: readonly number[], at: number): number | nu
 
 /** One sample a minute. One absurd block must not count as progress, so the middle of the latest three does. */
 export function isNextHead(latest: readonly Head[], { block, at }: Head): boolean {
-  const [last] = latest;
-  if (!last) return true;
-  if (at < last.at + MINUTE) return false;
-  const blocks = latest.map((head) => head.block).sort((a, b) => a - b);
-  return block > blocks[(blocks.length - 1) >> 1]!;
+  if (latest[0] && at < latest[0].at + MINUTE) return false;
+  const middle = latest.map((head) => head.block).sort((a, b) => a - b)[(latest.length - 1) >> 1];
+  return middle === undefined || block > middle;
 }

@@ -1,7 +1,7 @@
 import { Temporal } from 'temporal-polyfill';
 import type { DeliverySchedule, Due } from './alert.ts';
 
-const AT_ONCE: Due = { hold: null, dueAt: 0 };
+export const AT_ONCE: Due = { hold: null, dueAt: 0 };
 
 /** The earliest of the times at which the subscriptions of one channel post. An unknown time zone counts as UTC. */
 export function dueOf(schedules: DeliverySchedule[], timezone: string | null, now: number): Due {

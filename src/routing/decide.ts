@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { type Due, mayHold, type NewAlert, type Warning } from '../domain/alert.ts';
+import { mayHold, type NewAlert, type Warning } from '../domain/alert.ts';
 import type { Clock } from '../domain/clock.ts';
 import { isCompared } from '../domain/completeness.ts';
 import { parseEvent } from '../domain/event.ts';
@@ -17,7 +17,7 @@ import {
   type WatchedTransfer,
 } from '../domain/routing.ts';
 import { type Counterparty, distinct, outerDigitsOf } from '../domain/scam.ts';
-import { dueOf, isQuiet } from '../domain/schedule.ts';
+import { AT_ONCE, dueOf, isQuiet } from '../domain/schedule.ts';
 import { afterEvent, type Watcher } from '../domain/subscription.ts';
 import { keysOf } from '../domain/transfer.ts';
 import { type ContextOptions, type ParsedDelivery, type RoutingState, readContext } from './context.ts';
@@ -87,7 +87,7 @@ export async function decide(items: readonly ParsedRow[], options: DecideOptions
     try {
       decision = 'event' in item ? decideEvent(item, state) : item;
     } catch (error) {
-      decision = failed(item.row, error);
+      decision = { row: item.row, reason: reasonOf(error), error };
     }
     decided.push(decision);
     if ('reason' in decision) continue;
@@ -102,15 +102,11 @@ export async function decide(items: readonly ParsedRow[], options: DecideOptions
   return { decided, result: resultOf(decided, state.stats, learned, now) };
 }
 
-const failed = (row: InboxRow, error: unknown): Refusal => ({
-  row,
-  reason: `Routing failed: ${(error as Error).message}`,
-  error,
-});
+const reasonOf = (error: unknown): string => `Routing failed: ${(error as Error).message}`;
 
 /** For a delivery that cannot be looked up or stored even alone. */
 export function refuse(row: InboxRow, error: unknown, now: number): Decided {
-  const decided = [failed(row, error)];
+  const decided = [{ row, reason: reasonOf(error), error }];
   const learned = { catalog: [], counterparties: [], nativeSymbols: [], heads: [] };
   return { decided, result: resultOf(decided, new Map(), learned, now) };
 }
@@ -204,8 +200,6 @@ interface Draft {
   /** Each subscription holds it for a digest or for the end of its quiet hours. */
   isHeld: boolean;
 }
-
-const AT_ONCE: Due = { hold: null, dueAt: 0 };
 
 /** One alert per channel in which a subscription matches, and one recorded decision per subscription. */
 function decideMatches({ watchers, passedAt }: WatchedTransfer, item: ParsedDelivery, state: State): Matches {

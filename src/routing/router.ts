@@ -148,15 +148,6 @@ export function limitQuarantine(
   let measuredAt = Number.NEGATIVE_INFINITY;
   let isFull = new Set<number>();
 
-  async function shrink(scope: number, keep: typeof KEPT): Promise<number> {
-    let givenUp = 0;
-    for (;;) {
-      const step = await quarantine.giveUp(scope, keep);
-      if (step === 0) return givenUp;
-      givenUp += step;
-    }
-  }
-
   async function measure(): Promise<void> {
     measuredAt = clock.elapsed();
     try {
@@ -167,7 +158,12 @@ export function limitQuarantine(
         // Another one takes the place of each that gives up its bytes, so a full quarantine stays at the limit.
         if (rows < keep.rows && bytes < keep.bytes) continue;
         full.add(scope);
-        const givenUp = await shrink(scope, keep);
+        let givenUp = 0;
+        for (;;) {
+          const step = await quarantine.giveUp(scope, keep);
+          if (step === 0) break;
+          givenUp += step;
+        }
         if (!isFull.has(scope))
           log.error(
             { ...size, givenUp },

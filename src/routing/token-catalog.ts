@@ -50,14 +50,6 @@ export function createTokenCatalog({
     learned.push(entry);
   }
 
-  function endPauses(now: number): void {
-    // The map is ordered by time, because each pause has the same length.
-    for (const [token, until] of pausedUntil) {
-      if (until > now) return;
-      pausedUntil.delete(token);
-    }
-  }
-
   /** The first of these tokens, the urgent ones before others, each scope's in turn and within its budgets. */
   function chosen(tokens: readonly (readonly [AddressText, WantedToken])[], now: number): AddressText[] {
     const byScope = [...Map.groupBy(tokens, ([, { scope }]) => scope).values()].map((some) =>
@@ -78,9 +70,6 @@ export function createTokenCatalog({
     return picked;
   }
 
-  /** How long the deliveries of a commit may wait, of which the first arrived at `since`: 1.5 s less what it has waited. */
-  const patience = (since: number): number => DEADLINE_MS - Math.max(0, waited.until - Math.max(waited.from, since));
-
   return {
     /**
      * Returns late responses to earlier calls, too. Deliveries that arrived at `since` wait 1.5 s at most, over all
@@ -92,7 +81,11 @@ export function createTokenCatalog({
       since: number,
     ): Promise<Found[]> {
       const now = clock.now();
-      endPauses(now);
+      // The map is ordered by time, because each pause has the same length.
+      for (const [token, until] of pausedUntil) {
+        if (until > now) break;
+        pausedUntil.delete(token);
+      }
       const isWanted = (token: AddressText) =>
         !pausedUntil.has(token) && (known.get(token)?.checkedAt ?? Number.NEGATIVE_INFINITY) < now - FRESH_MS;
       const all = now < allPausedUntil ? [] : [...tokens].filter(([token]) => isWanted(token));
@@ -102,7 +95,8 @@ export function createTokenCatalog({
         for (const token of wanted) pausedUntil.set(token, now + PAUSE_MS);
         let responses = 0;
         const asked = wanted.map((token) => learnOne(token).then(() => responses++));
-        const wait = patience(since);
+        // 1.5 s less what the first delivery has waited.
+        const wait = DEADLINE_MS - Math.max(0, waited.until - Math.max(waited.from, since));
         if (wait > 0) {
           await inTime(Promise.all(asked), wait, clock);
           waited = { from: now <= waited.until + GAP_MS ? waited.from : now, until: clock.now() };
