@@ -63,8 +63,8 @@ export function renderAlerts(
   if (roles.length > 0) {
     // A push notification shows a message's beginning, so a transaction that pings begins a message.
     const runs = runsOf(alike);
-    const pinging = runs.findIndex((run) => mentionsOf(run, now).roles.length > 0);
-    if (pinging > 0) [first, roles] = [runs.slice(0, pinging).flat(), []];
+    const pinging = runs.findIndex((run) => mentionsOf(run.alerts, now).roles.length > 0);
+    if (pinging > 0) [first, roles] = [runs.slice(0, pinging).flatMap((run) => run.alerts), []];
   }
   const context = renderContext(first, settings);
   const filled = fill(first, style, context, ROOM[style].atFirst, roles);
@@ -211,12 +211,11 @@ function fill(
   let used = 0;
   let waiting = runsOf(alerts.slice(0, MAX_OF_ONE_TRANSACTION).map(asShown), isWhole);
   while (waiting.length > 0) {
-    const more = waiting.shift()!;
-    const transaction = shownWith(more[0], isWhole);
+    const { transaction, alerts: more } = waiting.shift()!;
     const before = byTransaction.get(transaction);
     const all: Alerts = before ? [...before.alerts, ...more] : more;
     const rendered = renderOne(all, style, plain);
-    const length = lengthOf(rendered);
+    const length = typeof rendered === 'string' ? rendered.length : lengthOf(rendered);
     const sum = characters + length - (before?.length ?? 0);
     const fits =
       (before !== undefined || byTransaction.size < room.transactions) &&
@@ -228,7 +227,7 @@ function fill(
       byTransaction.set(transaction, { alerts: all, rendered, length });
       characters = sum;
       used += more.length;
-    } else if (more.length > 1) waiting = more.map((alert) => [alert]);
+    } else if (more.length > 1) waiting = more.map((alert) => ({ transaction, alerts: [alert] }));
     else break;
   }
   const filled: Filled = { rendered: [], headlines: [], used };
@@ -249,16 +248,21 @@ function renderOne(alerts: Alerts, style: AlertStyle, context: RenderContext): R
   return compactLines(alerts, context).join('\n');
 }
 
-/** Equal for alerts that are shown together. Transfers that the chain does not have are apart, unless `isWhole` is set. */
-const shownWith = (alert: Alert, isWhole: boolean): string =>
-  isWhole ? transactionOf(alert) : `${transactionOf(alert)} ${alert.transfer.settled === 0}`;
+interface Run {
+  /** Equal for alerts that are shown together. */
+  transaction: string;
+  alerts: Alerts;
+}
 
-function runsOf(alerts: readonly Alert[], isWhole = false): Alerts[] {
-  const runs: Alerts[] = [];
+/** Transfers that the chain does not have are shown apart, unless `isWhole` is set. */
+function runsOf(alerts: readonly Alert[], isWhole = false): Run[] {
+  const runs: Run[] = [];
   for (const alert of alerts) {
+    const isGone = alert.transfer.settled === 0;
+    const transaction = isWhole ? transactionOf(alert) : `${transactionOf(alert)} ${isGone}`;
     const run = runs.at(-1);
-    if (run && shownWith(run[0], isWhole) === shownWith(alert, isWhole)) run.push(alert);
-    else runs.push([alert]);
+    if (run?.transaction === transaction) run.alerts.push(alert);
+    else runs.push({ transaction, alerts: [alert] });
   }
   return runs;
 }
@@ -304,9 +308,7 @@ const buttonRow = (
   components: [detailsButton(reference, context)],
 });
 
-function lengthOf(rendered: Rendered): number {
-  if (typeof rendered === 'string') return rendered.length;
-  const { author, title, description, footer, fields = [] } = rendered;
+function lengthOf({ author, title, description, footer, fields = [] }: APIEmbed): number {
   const texts = [author?.name, title, description, footer?.text, ...fields.flatMap(({ name, value }) => [name, value])];
   return texts.reduce((sum, text) => sum + (text?.length ?? 0), 0);
 }
