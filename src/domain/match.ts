@@ -1,6 +1,6 @@
 import type { Asset } from './address.ts';
 import { isLure } from './scam.ts';
-import { asksFor, isMuted, leaves, type Perspective, type Watcher } from './subscription.ts';
+import { isMuted, leaves, type Perspective, type Watcher } from './subscription.ts';
 import { isLessThan, isWorthLess, isZero, mergedKind, otherSides, type Transfer, worthOf } from './transfer.ts';
 
 export type Match =
@@ -66,7 +66,8 @@ export function matchTransfer(
   // A token whose contract is not known is on no list.
   const asset: Asset | null = token ?? (transfer.kind === 'native' ? 'native' : null);
   const minimum = (asset && filters.minimums[asset]) ?? subscription.minimum;
-  const isAskedFor = asksFor(subscription, transfer);
+  const named: (Asset | null)[] = [subscription.address, subscription.token, ...filters.tokens];
+  const isAskedFor = token !== null && (named.includes(token) || filters.minimums[token] !== undefined);
   // If no explorer can tell, a contract that the guild has named counts as known.
   const isKnown = token === null ? asset === 'native' : isAskedFor || (context.cataloged ?? context.isNamed);
   const isOfValue = isKnown && !isZero(transfer);

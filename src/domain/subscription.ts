@@ -1,6 +1,5 @@
 import type { AddressText, Asset } from './address.ts';
 import { HOUR } from './clock.ts';
-import type { Transfer } from './transfer.ts';
 
 export type DirectionFilter = 'any' | 'incoming' | 'outgoing';
 /** `nft` covers ERC-721 and ERC-1155. */
@@ -124,18 +123,6 @@ export type Watcher = Pick<
   | 'mentionMinimum'
   | 'mentionMinimumUsd'
 >;
-
-/** Whether the subscription names the transfer's token. */
-export function asksFor({ address, token, filters }: Watcher, transfer: Transfer): boolean {
-  const contract = transfer.token;
-  return (
-    contract !== null &&
-    (address === contract ||
-      token === contract ||
-      filters.tokens.includes(contract) ||
-      filters.minimums[contract] !== undefined)
-  );
-}
 
 export const DEFAULT_CHOICES: Choices = {
   label: null,

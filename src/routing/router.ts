@@ -53,7 +53,7 @@ export function startRouter(options: RouterOptions) {
       isWanted = false;
       try {
         await yieldToReceiver();
-        let items = await nextItems();
+        let items = (await store.inbox.next(MAX_ROUTED.limit, MAX_ROUTED.bytes)).map(parseRow);
         if (isUnconfirmed) void outbox.rescan();
         isUnconfirmed = false;
         while (items.length > 0 && !isClosing) {
@@ -80,8 +80,6 @@ export function startRouter(options: RouterOptions) {
     while (receiver.isBusy() && !isClosing && performance.now() < until) await sleep(BUSY_CHECK_MS);
   }
 
-  const nextItems = async () => (await store.inbox.next(MAX_ROUTED.limit, MAX_ROUTED.bytes)).map(parseRow);
-
   /** Routes deliveries in one commit; if that fails because of one of them, each on its own. Returns the next ones. */
   async function route(items: ParsedRow[]): Promise<ParsedRow[]> {
     try {
@@ -89,7 +87,8 @@ export function startRouter(options: RouterOptions) {
     } catch (error) {
       if (isDatabaseFault(error)) throw error;
       for (const item of items) await routeAlone(item);
-      return nextItems();
+      isWanted = true;
+      return [];
     }
   }
 
