@@ -16,8 +16,9 @@ export interface ParsedDelivery {
   /** This bot found it on the chain. */
   isFound: boolean;
   event: TransferEvent;
-  /** As the context says: the transfer's key may be that of another form of it. */
+  /** The context may know the transfer in another form, by whose key it is then. */
   keys: { transfer: string; delivery: string };
+  /** From the context. */
   network: number;
 }
 

@@ -1,4 +1,3 @@
-import type { Logger } from 'pino';
 import { mayHold, type NewAlert, type Warning } from '../domain/alert.ts';
 import type { Clock } from '../domain/clock.ts';
 import { isCompared } from '../domain/completeness.ts';
@@ -22,8 +21,6 @@ import { afterEvent, type Watcher } from '../domain/subscription.ts';
 import { keysOf } from '../domain/transfer.ts';
 import { type ContextOptions, type ParsedDelivery, type RoutingState, readContext } from './context.ts';
 import { addCounterparty, counterpartyToLearn, lookAlikes, type Marker, tokenWarnings } from './scam.ts';
-
-const MAX_CHANNELS = 20;
 
 export interface DecideOptions extends ContextOptions {
   markRepeat: Marker;
@@ -103,58 +100,6 @@ export async function decide(items: readonly ParsedRow[], options: DecideOptions
 }
 
 const reasonOf = (error: unknown): string => `Routing failed: ${(error as Error).message}`;
-
-/** For a delivery that cannot be looked up or stored even alone. */
-export function refuse(row: InboxRow, error: unknown, now: number): Decided {
-  const decided = [{ row, reason: reasonOf(error), error }];
-  const learned = { catalog: [], counterparties: [], nativeSymbols: [], heads: [] };
-  return { decided, result: resultOf(decided, new Map(), learned, now) };
-}
-
-/** What is decided later about a transfer, a delivery or a subscription replaces what was decided before. */
-function resultOf(
-  decided: Decided['decided'],
-  stats: ReadonlyMap<number, SubscriptionStats>,
-  learned: Learned,
-  now: number,
-): RoutingResult {
-  const result = { done: [] as number[], alerts: [] as NewAlert[], decisions: [] as Decision[] };
-  const quarantined: RoutingResult['quarantined'] = [];
-  const transfers = new Map<string, SeenTransfer>();
-  const deliveries = new Map<string, StoredDelivery>();
-  const moved = new Map<number, SubscriptionStats>();
-  const [concerned, changed] = [new Set<number>(), new Set<string>()];
-  for (const decision of decided) {
-    const { id } = decision.row;
-    if ('reason' in decision) {
-      quarantined.push({ id, reason: decision.reason });
-      continue;
-    }
-    const { transfer, delivery, alerts, decisions, counterparties } = decision;
-    result.done.push(id);
-    result.alerts.push(...alerts);
-    result.decisions.push(...decisions);
-    learned.counterparties.push(...counterparties);
-    transfers.set(transfer.key, transfer);
-    deliveries.set(delivery.key, delivery);
-    if (decision.isEdit) changed.add(transfer.key);
-    for (const { subscription } of decisions) {
-      concerned.add(subscription);
-      if (!decision.isDust) moved.set(subscription, stats.get(subscription)!);
-    }
-  }
-  return {
-    ...result,
-    quarantined,
-    transfers: [...transfers.values()],
-    deliveries: [...deliveries.values()],
-    concerned: [...concerned],
-    stats: [...moved.values()],
-    changed: [...changed],
-    learned,
-    now,
-  };
-}
 
 function decideEvent(item: ParsedDelivery, state: State): EventDecision | Refusal {
   const { row, event, keys, network } = item;
@@ -294,30 +239,54 @@ function deliveryWarnings(passedAt: number[], { row, event, network }: ParsedDel
   return warnings;
 }
 
-/** `inbox` is the number by which the log line of the message names the delivery again. */
-export function logDecision(log: Logger, decision: EventDecision | Refusal, now: number): void {
-  const { row } = decision;
-  if ('reason' in decision) {
-    const { reason, error } = decision;
-    if (error === undefined) log.warn({ inbox: row.id, reason }, 'delivery quarantined');
-    else log.error({ err: error, inbox: row.id }, 'routing failed: delivery quarantined');
-    return;
+/** What is decided later about a transfer, a delivery or a subscription replaces what was decided before. */
+function resultOf(
+  decided: Decided['decided'],
+  stats: ReadonlyMap<number, SubscriptionStats>,
+  learned: Learned,
+  now: number,
+): RoutingResult {
+  const result = { done: [] as number[], alerts: [] as NewAlert[], decisions: [] as Decision[] };
+  const quarantined: RoutingResult['quarantined'] = [];
+  const transfers = new Map<string, SeenTransfer>();
+  const deliveries = new Map<string, StoredDelivery>();
+  const moved = new Map<number, SubscriptionStats>();
+  const [concerned, changed] = [new Set<number>(), new Set<string>()];
+  for (const decision of decided) {
+    const { id } = decision.row;
+    if ('reason' in decision) {
+      quarantined.push({ id, reason: decision.reason });
+      continue;
+    }
+    const { transfer, delivery, alerts, decisions, counterparties } = decision;
+    result.done.push(id);
+    result.alerts.push(...alerts);
+    result.decisions.push(...decisions);
+    learned.counterparties.push(...counterparties);
+    transfers.set(transfer.key, transfer);
+    deliveries.set(delivery.key, delivery);
+    if (decision.isEdit) changed.add(transfer.key);
+    for (const { subscription } of decisions) {
+      concerned.add(subscription);
+      if (!decision.isDust) moved.set(subscription, stats.get(subscription)!);
+    }
   }
-  const { alerts, decisions, transfer, verdict, isEdit } = decision;
-  const level = alerts.length > 0 || isEdit ? 'info' : 'debug';
-  if (!log.isLevelEnabled(level)) return;
-  const hidden: Record<string, number> = {};
-  for (const { outcome } of decisions) if (outcome !== 'matched') hidden[outcome] = (hidden[outcome] ?? 0) + 1;
-  const line = {
-    inbox: row.id,
-    scope: row.scope,
-    tx: transfer.transfer.txHash,
-    verdict,
-    ...(transfer.count > 1 && { count: transfer.count }),
-    alerts: alerts.length,
-    channels: alerts.slice(0, MAX_CHANNELS).map(({ channelId }) => channelId),
-    hidden,
-    ms: now - row.receivedAt,
+  return {
+    ...result,
+    quarantined,
+    transfers: [...transfers.values()],
+    deliveries: [...deliveries.values()],
+    concerned: [...concerned],
+    stats: [...moved.values()],
+    changed: [...changed],
+    learned,
+    now,
   };
-  log[level](line, 'routed');
+}
+
+/** For a delivery that cannot be looked up or stored even alone. */
+export function refuse(row: InboxRow, error: unknown, now: number): Decided {
+  const decided = [{ row, reason: reasonOf(error), error }];
+  const learned = { catalog: [], counterparties: [], nativeSymbols: [], heads: [] };
+  return { decided, result: resultOf(decided, new Map(), learned, now) };
 }

@@ -7,7 +7,7 @@ import type { Outbox } from '../domain/sender.ts';
 import { MIB } from '../domain/units.ts';
 import { isDatabaseFault } from '../errors.ts';
 import type { Store } from '../store/store.ts';
-import { type Decided, type DecideOptions, decide, logDecision, type ParsedRow, parseRow, refuse } from './decide.ts';
+import { type Decided, type DecideOptions, decide, type ParsedRow, parseRow, refuse } from './decide.ts';
 import { createRepeatMarker } from './scam.ts';
 
 /** Per commit, unless one body has more: more would cost less disk time but block the event loop for longer. */
@@ -132,6 +132,36 @@ export function startRouter(options: RouterOptions) {
       await running;
     },
   };
+}
+
+const MAX_CHANNELS = 20;
+
+/** `inbox` is the number by which the log line of the message names the delivery again. */
+function logDecision(log: Logger, decision: Decided['decided'][number], now: number): void {
+  const { row } = decision;
+  if ('reason' in decision) {
+    const { reason, error } = decision;
+    if (error === undefined) log.warn({ inbox: row.id, reason }, 'delivery quarantined');
+    else log.error({ err: error, inbox: row.id }, 'routing failed: delivery quarantined');
+    return;
+  }
+  const { alerts, decisions, transfer, verdict, isEdit } = decision;
+  const level = alerts.length > 0 || isEdit ? 'info' : 'debug';
+  if (!log.isLevelEnabled(level)) return;
+  const hidden: Record<string, number> = {};
+  for (const { outcome } of decisions) if (outcome !== 'matched') hidden[outcome] = (hidden[outcome] ?? 0) + 1;
+  const line = {
+    inbox: row.id,
+    scope: row.scope,
+    tx: transfer.transfer.txHash,
+    verdict,
+    ...(transfer.count > 1 && { count: transfer.count }),
+    alerts: alerts.length,
+    channels: alerts.slice(0, MAX_CHANNELS).map(({ channelId }) => channelId),
+    hidden,
+    ms: now - row.receivedAt,
+  };
+  log[level](line, 'routed');
 }
 
 /** How much of what the operator's URL received keeps its bytes: unreadable bodies must not fill the disk. */
