@@ -3,6 +3,7 @@ import { type CheckProgress, isSameMovement } from '../../domain/completeness.ts
 import type { SeenDelivery, SeenTransfer } from '../../domain/identity.ts';
 import { isOperatorScope, networkOfOperator } from '../../domain/inbox.ts';
 import {
+  HEADS_MS,
   type RoutingContext,
   type RoutingQuery,
   type RoutingResult,
@@ -13,52 +14,29 @@ import {
 import { distinct, type ObservedTransfer } from '../../domain/scam.ts';
 import { DEFAULT_FILTERS, type Filters, type Watcher } from '../../domain/subscription.ts';
 import { StoreError } from '../../errors.ts';
-import {
-  insertAll,
-  isIn,
-  type Part,
-  part,
-  type QueriesOf,
-  raw,
-  read,
-  rows,
-  type Sql,
-  unsynced,
-  update,
-} from '../sql.ts';
+import { insertAll, isIn, part, type QueriesOf, raw, read, rows, type Sql, unsynced, update } from '../sql.ts';
 import type { Routing } from '../store.ts';
 import { requestChanges } from './edits.ts';
 import { nextRows } from './inbox.ts';
 import { META_KEYS } from './meta.ts';
-import { keepLearned, passedAt, readKnowledge } from './tokens.ts';
+import { keepLearned, readKnowledge } from './tokens.ts';
 
 export const routing: QueriesOf<Routing> = {
   context: read(async (sql, queries, now): Promise<RoutingContext> => {
-    const seen = await seenTransfers(sql, queries);
-    const { aliases, found } = await otherForms(sql, queries, new Set(seen.keys()));
-    const transfers = new Map([...seen, ...found]);
+    const { transfers, aliases, deliveries } = await readSeen(sql, queries);
     const scopeRows = await readScopes(sql, queries);
     const isKnown = (key: string) => transfers.has(key) || aliases.has(key);
-    const { watched, covered, observed } = await watchedTransfers(sql, queries, isKnown, scopeRows);
+    const { observed, ...watched } = await readWatched(sql, queries, isKnown, scopeRows, now);
     const nativeSymbols = new Map<number, string>();
     const compared = new Map<number, CheckProgress>();
     const scopes: RoutingContext['scopes'] = [];
-    for (const { nativeSymbol, compared: progress, ...scope } of scopeRows) {
+    for (const { nativeSymbol, compared: progress, head: _, ...scope } of scopeRows) {
       scopes.push(scope);
       if (nativeSymbol !== null) nativeSymbols.set(scope.network, nativeSymbol);
       if (progress !== null) compared.set(scope.network, progress);
     }
-    return {
-      covered,
-      transfers: [...transfers.values()],
-      aliases,
-      deliveries: await seenDeliveries(sql, transfers, queries, aliases),
-      watched,
-      ...(await factsOfWatchers(sql, watched, now)),
-      knowledge: { ...(await readKnowledge(sql, observed, now)), nativeSymbols },
-      scopes,
-      compared,
-    };
+    const knowledge = { ...(await readKnowledge(sql, observed, now)), nativeSymbols };
+    return { transfers: [...transfers.values()], aliases, deliveries, ...watched, knowledge, scopes, compared };
   }),
 
   commit: unsynced(async (sql, result, next = null) => ({
@@ -72,29 +50,46 @@ type StoredTransfer = SeenTransfer & { id: number };
 const SEEN = raw(`t.id, t.key, t.scope, t.network, t.seen_at, t.count, t.reorganized AS reorganized_flag,
   t.worthless AS is_worthless_flag, t.data AS transfer_json`);
 
-async function seenTransfers(sql: Sql, queries: readonly RoutingQuery[]): Promise<Map<string, StoredTransfer>> {
+async function readSeen(sql: Sql, queries: readonly RoutingQuery[]) {
+  const keys = new Map<string, object>();
+  let isAnyFound: unknown = false;
+  for (const { transferKey: key, transfer, isFound } of queries) {
+    keys.set(key, { key, txHash: transfer.txHash });
+    isAnyFound ||= isFound;
+  }
+  const transfers = new Map<string, StoredTransfer>();
+  for (const transfer of await sql.all<StoredTransfer>`
+    SELECT ${SEEN} FROM ${rows(keys.values(), 'q (key text, tx_hash text)')} CROSS JOIN transfers t
+    WHERE substr(t.tx_hash, 3, 8) = substr(q.tx_hash, 3, 8) AND t.key = q.key`)
+    transfers.set(transfer.key, transfer);
+  isAnyFound ||= await sql.value`SELECT 1 FROM transfers WHERE mined_at IS NOT NULL LIMIT 1`;
+  const aliases = isAnyFound ? await addOtherForms(sql, queries, transfers) : new Map<string, string>();
   const asked = new Map<string, object>();
-  for (const { transferKey: key, transfer } of queries) asked.set(key, { key, txHash: transfer.txHash });
-  const found = await sql.all<StoredTransfer>`
-    SELECT ${SEEN} FROM ${rows(asked.values(), 'q (key text, tx_hash text)')} CROSS JOIN transfers t
-    WHERE substr(t.tx_hash, 3, 8) = substr(q.tx_hash, 3, 8) AND t.key = q.key`;
-  const seen = new Map<string, StoredTransfer>();
-  for (const transfer of found) seen.set(transfer.key, transfer);
-  return seen;
+  for (const { deliveryKey: key, transferKey: own } of queries) {
+    const transferKey = aliases.get(own) ?? own;
+    const transferId = transfers.get(transferKey)?.id;
+    if (transferId !== undefined) asked.set(key, { transferId, key, transferKey });
+  }
+  const deliveries: SeenDelivery[] = await sql.all`
+    SELECT d.key, q.transfer_key, d.count, d.received, d.seen_at, d.run, d.window_ms, d.in_window,
+      coalesce(d.ids, '[]') AS ids_json, coalesce(d.places, '[]') AS places_json
+    FROM ${rows(asked.values(), 'q (transfer_id bigint, key text, transfer_key text)')} CROSS JOIN deliveries d
+    WHERE d.transfer_id = q.transfer_id AND d.key = q.key`;
+  return { transfers, aliases, deliveries };
 }
 
 /**
- * What was found on the chain is written as this bot writes it, and services write NFTs in several ways. `aliases`: the
- * stored transfer's key by the query's.
+ * What was found on the chain is written as this bot writes it, and services write NFTs in several ways. Returns the
+ * stored transfer's key by the query's, and adds the transfer.
  */
-async function otherForms(sql: Sql, queries: readonly RoutingQuery[], known: ReadonlySet<string>) {
+async function addOtherForms(
+  sql: Sql,
+  queries: readonly RoutingQuery[],
+  transfers: Map<string, StoredTransfer>,
+): Promise<Map<string, string>> {
+  const known = new Set(transfers.keys());
   const aliases = new Map<string, string>();
-  const found = new Map<string, StoredTransfer>();
   const asked = queries.filter(({ transferKey }) => !known.has(transferKey));
-  const isAny = asked.some(({ isFound }) => isFound)
-    ? true
-    : await sql.value`SELECT 1 FROM transfers WHERE mined_at IS NOT NULL LIMIT 1`;
-  if (asked.length === 0 || !isAny) return { aliases, found };
   const rowsOf = asked.flatMap(({ scope, transfer: { txHash, kind, blockNumber }, isFound }) => [
     { txHash, scope, isFound: isFound ?? false },
     ...(kind === 'native' ? [{ txHash: `block${blockNumber}`, scope, isFound: false }] : []),
@@ -112,32 +107,17 @@ async function otherForms(sql: Sql, queries: readonly RoutingQuery[], known: Rea
     );
     if (!same) continue;
     aliases.set(transferKey, same.key);
-    found.set(same.key, same);
+    transfers.set(same.key, same);
   }
-  return { aliases, found };
+  return aliases;
 }
 
-async function seenDeliveries(
-  sql: Sql,
-  transfers: ReadonlyMap<string, { id: number }>,
-  queries: readonly RoutingQuery[],
-  aliases: ReadonlyMap<string, string>,
-): Promise<SeenDelivery[]> {
-  const asked = new Map<string, object>();
-  for (const { deliveryKey: key, transferKey: own } of queries) {
-    const transferKey = aliases.get(own) ?? own;
-    const transferId = transfers.get(transferKey)?.id;
-    if (transferId !== undefined) asked.set(key, { transferId, key, transferKey });
-  }
-  if (asked.size === 0) return [];
-  return sql.all`
-    SELECT d.key, q.transfer_key, d.count, d.received, d.seen_at, d.run, d.window_ms, d.in_window,
-      coalesce(d.ids, '[]') AS ids_json, coalesce(d.places, '[]') AS places_json
-    FROM ${rows(asked.values(), 'q (transfer_id bigint, key text, transfer_key text)')} CROSS JOIN deliveries d
-    WHERE d.transfer_id = q.transfer_id AND d.key = q.key`;
-}
-
-type Scope = RoutingContext['scopes'][number] & { nativeSymbol: string | null; compared: CheckProgress | null };
+/** `head`: the highest block of its samples. */
+type Scope = RoutingContext['scopes'][number] & {
+  nativeSymbol: string | null;
+  compared: CheckProgress | null;
+  head: number | null;
+};
 
 /** A project that is gone has no network, and nobody watches in its scope. */
 function readScopes(sql: Sql, queries: readonly RoutingQuery[]): Promise<Scope[]> {
@@ -145,7 +125,7 @@ function readScopes(sql: Sql, queries: readonly RoutingQuery[]): Promise<Scope[]
   for (const { scope } of queries)
     asked.set(scope, { scope, network: isOperatorScope(scope) ? networkOfOperator(scope) : null });
   return sql.all`
-    SELECT scope, network, project_id,
+    SELECT scope, network, project_id, (SELECT max(block) FROM heads WHERE heads.scope = scopes.scope) AS head,
       (SELECT value FROM meta WHERE key = CAST(${META_KEYS.nativeSymbol} AS TEXT) || network) AS native_symbol,
       (SELECT value FROM meta WHERE key = CAST(${META_KEYS.checked} AS TEXT) || network) AS compared_json
     FROM (
@@ -154,61 +134,103 @@ function readScopes(sql: Sql, queries: readonly RoutingQuery[]): Promise<Scope[]
     WHERE network IS NOT NULL`;
 }
 
+type Watched = Pick<RoutingContext, 'watched' | 'covered' | 'mutes' | 'timezones' | 'stats'>;
+
 /** Of the queries whose transfers are new and which somebody watches. */
-async function watchedTransfers(
+async function readWatched(
   sql: Sql,
   queries: readonly RoutingQuery[],
   isKnown: (transferKey: string) => boolean,
   scopes: readonly Scope[],
-): Promise<Pick<RoutingContext, 'watched' | 'covered'> & { observed: ObservedTransfer[] }> {
+  now: number,
+): Promise<Watched & { observed: ObservedTransfer[] }> {
   const networks = new Map<number, number>();
-  for (const { scope, network } of scopes) networks.set(scope, network);
+  const heads = new Map<number, number>();
+  for (const { scope, network, head } of scopes) {
+    networks.set(scope, network);
+    heads.set(scope, head ?? -1);
+  }
   const fresh = queries.filter(({ transferKey }) => !isKnown(transferKey));
-  const counted = await sql.all<{ address: string; scope: number; n: number }>`
-    SELECT address, q.scope, count(*) AS n ${watching(fresh, networks)} GROUP BY address, q.scope`;
-  const counts = new Map<string, number>();
-  for (const { address, scope, n } of counted) counts.set(`${scope} ${address}`, n);
+  const watchers = await watchersOf(sql, fresh, networks);
   const taken = watchedQueries(queries, isKnown, (query) => {
     let subscriptions = 0;
-    for (const address of watchableAddresses(query)) subscriptions += counts.get(`${query.scope} ${address}`) ?? 0;
+    for (const address of watchableAddresses(query))
+      subscriptions += watchers.get(`${query.scope} ${address}`)?.length ?? Infinity;
     return subscriptions;
   });
-  const found = await sql.all<WatcherRow & { scope: number }>`
-    SELECT ${WATCHER_COLUMNS}, q.scope ${watching(taken.watched, networks)} ORDER BY id`;
-  const byAddress = new Map<string, Watcher[]>();
-  for (const { scope, ...watcher } of withFilters(found)) {
-    const key = `${scope} ${watcher.address}`;
-    const watchers = byAddress.get(key) ?? [];
-    watchers.push(watcher);
-    byAddress.set(key, watchers);
-  }
-  const passed = await passedAt(sql, taken.watched);
   const watched: WatchedTransfer[] = [];
   const observed: ObservedTransfer[] = [];
-  for (const [index, query] of taken.watched.entries()) {
-    const { transferKey, scope, transfer } = query;
-    const watchers = watchableAddresses(query).flatMap((address) => byAddress.get(`${scope} ${address}`) ?? []);
-    watched.push({ transferKey, watchers, passedAt: passed[index]! });
-    observed.push({ network: networks.get(scope)!, transfer, watchers });
+  const [subscriptions, guilds, holding] = [new Set<number>(), new Set<string>(), new Set<string>()];
+  for (const query of taken.watched) {
+    const { transferKey, scope, at, transfer } = query;
+    const concerned: Watcher[] = [];
+    for (const address of watchableAddresses(query))
+      for (const watcher of watchers.get(`${scope} ${address}`)!) {
+        concerned.push(watcher);
+        subscriptions.add(watcher.id);
+        guilds.add(watcher.guildId);
+        if (mayHold(watcher)) holding.add(watcher.guildId);
+      }
+    const block = transfer.blockNumber;
+    // Nearly every event is at the head.
+    const passedAt =
+      block === null || block >= heads.get(scope)!
+        ? []
+        : await sql.list<number>`
+          SELECT at FROM heads WHERE scope = ${scope} AND block > ${block} AND at > ${at - HEADS_MS}
+          ORDER BY block LIMIT 2`;
+    watched.push({ transferKey, watchers: concerned, passedAt });
+    observed.push({ network: networks.get(scope)!, transfer, watchers: concerned });
   }
-  return { watched, covered: taken.covered, observed };
+  return {
+    watched,
+    covered: taken.covered,
+    observed,
+    mutes: await sql.all`
+      SELECT guild_id, token FROM token_mutes WHERE guild_id ${isIn(guilds)} AND until > ${now}`,
+    timezones: await sql.all`SELECT guild_id, timezone FROM guilds WHERE guild_id ${isIn(holding)}`,
+    stats: await sql.all`
+      SELECT subscription_id AS subscription, events, last_event_at, gap_ms FROM activity_stats
+      WHERE subscription_id ${isIn(subscriptions)}`,
+  };
 }
 
-/** A guild gets the events of its own project's scope on that network, or else of the operator's. */
-function watching(queries: readonly RoutingQuery[], networks: ReadonlyMap<number, number>): Part {
-  const asked = new Map<string, object>();
-  for (const query of queries) {
-    const { scope } = query;
-    const network = networks.get(scope);
-    if (network === undefined) continue;
-    for (const address of watchableAddresses(query))
-      asked.set(`${scope} ${address}`, { scope, network, asked: address });
-  }
-  return part`FROM ${rows(asked.values(), 'q (scope bigint, network bigint, asked text)')} CROSS JOIN subscriptions
-     LEFT JOIN (SELECT guild_id AS owner, network AS place, id AS own_scope FROM projects) own
-       ON own.owner = subscriptions.guild_id AND own.place = q.network
-   WHERE subscriptions.address = q.asked AND coalesce(subscriptions.network, -1) IN (-1, q.network)
-     AND coalesce(own.own_scope, -q.network) = q.scope`;
+/** More are read only for a single transfer. */
+const MAX_WATCHERS = 5_000;
+
+/**
+ * By scope and address, with a space between them; addresses that only later queries name may be missing. A guild gets
+ * the events of its own project's scope on that network, or else of the operator's.
+ */
+async function watchersOf(
+  sql: Sql,
+  queries: readonly RoutingQuery[],
+  networks: ReadonlyMap<number, number>,
+  most = MAX_WATCHERS,
+): Promise<Map<string, Watcher[]>> {
+  const asked = new Map<string, { place: number; scope: number; network: number | null; asked: string }>();
+  const watchers = new Map<string, Watcher[]>();
+  for (const [place, query] of queries.entries())
+    for (const address of watchableAddresses(query)) {
+      const key = `${query.scope} ${address}`;
+      if (asked.has(key)) continue;
+      asked.set(key, { place, scope: query.scope, network: networks.get(query.scope) ?? null, asked: address });
+      watchers.set(key, []);
+    }
+  const found = await sql.all<WatcherRow & { scope: number; place: number }>`
+    SELECT ${WATCHER_COLUMNS}, q.scope, q.place
+    FROM ${rows(asked.values(), 'q (place bigint, scope bigint, network bigint, asked text)')} CROSS JOIN subscriptions
+      LEFT JOIN (SELECT guild_id AS owner, network AS own_network, id AS own_scope FROM projects) own
+        ON own.owner = subscriptions.guild_id AND own.own_network = q.network
+    WHERE subscriptions.address = q.asked AND coalesce(subscriptions.network, -1) IN (-1, q.network)
+      AND coalesce(own.own_scope, -q.network) = q.scope
+    ORDER BY q.place, id LIMIT ${most + 1}`;
+  const end = found.length > most ? found.at(-1)!.place : Infinity;
+  if (end === 0) return watchersOf(sql, queries.slice(0, 1), networks, Number.MAX_SAFE_INTEGER - 1);
+  for (const { scope, place: _, ...watcher } of withFilters(found))
+    watchers.get(`${scope} ${watcher.address}`)!.push(watcher);
+  for (const [key, { place }] of asked) if (place >= end) watchers.delete(key);
+  return watchers;
 }
 
 export const WATCHER_COLUMNS = part`id, guild_id, channel_id, address, direction, kind, minimum, minimum_usd, token,
@@ -229,28 +251,6 @@ export function withFilters<Row extends { filters: string }>(
     parsed.push({ ...row, filters });
   }
   return parsed;
-}
-
-async function factsOfWatchers(
-  sql: Sql,
-  watched: readonly WatchedTransfer[],
-  now: number,
-): Promise<Pick<RoutingContext, 'mutes' | 'timezones' | 'stats'>> {
-  const [subscriptions, guilds, holding] = [new Set<number>(), new Set<string>(), new Set<string>()];
-  for (const { watchers } of watched)
-    for (const watcher of watchers) {
-      subscriptions.add(watcher.id);
-      guilds.add(watcher.guildId);
-      if (mayHold(watcher)) holding.add(watcher.guildId);
-    }
-  return {
-    mutes: await sql.all`
-      SELECT guild_id, token FROM token_mutes WHERE guild_id ${isIn(guilds)} AND until > ${now}`,
-    timezones: await sql.all`SELECT guild_id, timezone FROM guilds WHERE guild_id ${isIn(holding)}`,
-    stats: await sql.all`
-      SELECT subscription_id AS subscription, events, last_event_at, gap_ms FROM activity_stats
-      WHERE subscription_id ${isIn(subscriptions)}`,
-  };
 }
 
 async function storeRouted(sql: Sql, result: RoutingResult): Promise<AlertTarget[]> {

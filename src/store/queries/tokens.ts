@@ -1,8 +1,7 @@
-import { HEADS_MS, type Head, isNextHead, type Learned, type RoutingQuery } from '../../domain/routing.ts';
+import { HEADS_MS, type Head, isNextHead, type Learned } from '../../domain/routing.ts';
 import {
   COUNTERPARTY_MS,
   COUNTERPARTY_REFRESH_MS,
-  type GuildParty,
   knowledgeQuery,
   MAX_ALIKE,
   type ObservedTransfer,
@@ -44,6 +43,14 @@ export async function readKnowledge(
   now: number,
 ): Promise<Omit<TokenKnowledge, 'nativeSymbols'>> {
   const { tokens, skeletons, parties, guildParties } = knowledgeQuery(observed);
+  const near = part`FROM ${rows(guildParties, 'p (guild_id text, outer_digits text)')} CROSS JOIN`;
+  const alike = part`n.guild_id = p.guild_id AND substr(n.address, 39) = substr(p.outer_digits, 5)
+    AND n.address BETWEEN '0x' || substr(p.outer_digits, 1, 4) AND '0x' || substr(p.outer_digits, 1, 4) || 'g'`;
+  // Of servers with 50,000 subscriptions Postgres would rather read all: a quarter of a second for each commit.
+  const watched = {
+    postgres: part`LATERAL (SELECT * FROM subscriptions n WHERE ${alike} OFFSET 0)`,
+    sqlite: raw('subscriptions'),
+  };
   return {
     catalog: await sql.all`
       SELECT c.network, c.token, cataloged AS cataloged_flag, symbol, name, checked_at
@@ -56,63 +63,18 @@ export async function readKnowledge(
         FROM ${rows(skeletons, 'r (network bigint, skeleton text)')} CROSS JOIN catalog c
         WHERE c.network = r.network AND c.skeleton = r.skeleton AND c.cataloged = 1) AS alike
       WHERE n <= ${MAX_ALIKE}`,
-    named: await namedLike(sql, guildParties),
+    // A guild's label comes before a subscription to the same address.
+    named: await sql.all`
+      SELECT guild_id, address, max(label) AS label FROM (
+        SELECT p.guild_id, n.address, n.name AS label ${near} labels n WHERE ${alike}
+        UNION ALL SELECT p.guild_id, n.address, NULL ${near} ${watched} n WHERE ${alike}) AS named
+      GROUP BY guild_id, address ORDER BY max(label) IS NULL, address`,
     counterparties: await sql.all`
       SELECT c.guild_id, c.address, c.counterparty, c.seen_at, c.paid AS is_paid_flag
       FROM ${rows(parties, 'p (guild_id text, address text, outer_digits text)')} CROSS JOIN counterparties c
       WHERE c.guild_id = p.guild_id AND c.address = p.address AND c.outer_digits = p.outer_digits
         AND c.seen_at > ${now - COUNTERPARTY_MS}`,
   };
-}
-
-/** Addresses that a guild labeled or watches and that begin and end like one of the parties. */
-async function namedLike(sql: Sql, parties: readonly GuildParty[]): Promise<TokenKnowledge['named']> {
-  const asked: object[] = [];
-  for (const { guildId, outerDigits } of parties) {
-    const lowest = `0x${outerDigits.slice(0, 4)}`;
-    asked.push({ guildId, lowest, highest: `${lowest}g`, last: outerDigits.slice(4) });
-  }
-  const alike = part`n.guild_id = p.guild_id AND n.address BETWEEN p.lowest AND p.highest AND substr(n.address, 39) = p.last`;
-  const named = new Map<string, TokenKnowledge['named'][number]>();
-  for (const [table, label] of [
-    ['labels', 'n.name'],
-    ['subscriptions', 'NULL'],
-  ] as const) {
-    // Of servers with 50,000 subscriptions Postgres would rather read all: a quarter of a second for each commit.
-    const postgres = part`LATERAL (SELECT * FROM ${raw(table)} n WHERE ${alike} OFFSET 0)`;
-    const found = await sql.all<TokenKnowledge['named'][number]>`
-      SELECT DISTINCT p.guild_id, n.address, ${raw(label)} AS label
-      FROM ${rows(asked, 'p (guild_id text, lowest text, highest text, last text)')}
-        CROSS JOIN ${{ postgres, sqlite: raw(table) }} AS n
-      WHERE ${alike}`;
-    // A guild's label comes before a subscription to the same address.
-    for (const address of found) {
-      const key = `${address.guildId} ${address.address}`;
-      if (!named.has(key)) named.set(key, address);
-    }
-  }
-  return [...named.values()];
-}
-
-/** When the first two samples of each transfer's scope were taken beyond its block; in the order given. */
-export async function passedAt(sql: Sql, queries: readonly RoutingQuery[]): Promise<number[][]> {
-  const highest = new Map<number, number>();
-  const times: number[][] = [];
-  for (const { scope, at, transfer } of queries) {
-    const head =
-      highest.get(scope) ?? (await sql.value<number>`SELECT max(block) FROM heads WHERE scope = ${scope}`) ?? -1;
-    highest.set(scope, head);
-    const block = transfer.blockNumber;
-    // Nearly every event is at the head.
-    const later =
-      block === null || block >= head
-        ? []
-        : await sql.list<number>`
-          SELECT at FROM heads WHERE scope = ${scope} AND block > ${block} AND at > ${at - HEADS_MS}
-          ORDER BY block LIMIT 2`;
-    times.push(later);
-  }
-  return times;
 }
 
 export async function keepLearned(sql: Sql, learned: Learned): Promise<void> {
