@@ -3,15 +3,8 @@ import type { IpRanges } from '../config/values.ts';
 import type { Config } from '../config.ts';
 import { type Clock, createBuckets, DAY, SECOND } from '../domain/clock.ts';
 import type { Run } from '../domain/identity.ts';
-import {
-  type InboxUsage,
-  isOperatorScope,
-  type NewDelivery,
-  type QuotaLimits,
-  type QuotaReason,
-  type RefusedSource,
-  type ScopeQuota,
-} from '../domain/inbox.ts';
+import type { InboxUsage, NewDelivery, QuotaLimits, QuotaReason, RefusedSource, ScopeQuota } from '../domain/inbox.ts';
+import { isOperatorScope } from '../domain/inbox.ts';
 import { MIB } from '../domain/units.ts';
 import type { StorageFault } from './disk.ts';
 import type { ScopeOf } from './path-tokens.ts';
