@@ -13,7 +13,6 @@ import { makePathToken } from './receiver/path-tokens.ts';
 import { probeReceiver, watchReachability } from './receiver/reachability.ts';
 import { REFUSAL_REASONS } from './receiver/refusals.ts';
 import { startReceiver } from './receiver/server.ts';
-import { createSignatureCheck } from './receiver/signature.ts';
 import { SCHEMA_VERSION } from './store/schema.ts';
 import type { Store } from './store/store.ts';
 import { openInterfaces } from './upstream/interfaces.ts';
@@ -132,15 +131,16 @@ async function startReceiving(
   inbox: Inbox,
   { limits = readLimits(), headers }: Pick<AppOverrides, 'limits' | 'headers'>,
 ): Promise<Receiving> {
-  const interfacesOf = (scope: number) => interfaces.onNetwork(tokens.networkOf(scope));
   const receiver = await startReceiver({
     config,
     store,
     file,
     inbox,
     scopeOf: tokens.scopeOf,
-    sourcesOf: (scope) => interfacesOf(scope).network.RECEIVER_SOURCES,
-    checkSignature: createSignatureCheck((scope) => interfacesOf(scope).projects.signingSecrets(scope), clock.now),
+    sendersOf(scope) {
+      const { network, projects } = interfaces.onNetwork(tokens.networkOf(scope));
+      return { sources: network.RECEIVER_SOURCES, secrets: projects.signingSecrets(scope) };
+    },
     limits: quotaLimits(config),
     maxConnections: maxConnections(limits),
     ...(headers && { headers }),

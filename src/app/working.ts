@@ -30,7 +30,7 @@ export async function startWorking(parts: Parts, overrides: AppOverrides) {
   const settings = renderSettings(networks, log);
   const { sender, deliverer } = startSending(parts, settings, uptime, overrides);
   const { balances, statement } = watchWallets(parts, settings, deliverer);
-  const router = startRouting(parts, deliverer, () => balances?.wake());
+  const router = startRouting(parts, deliverer, balances);
   stack.defer(router.close);
   const checkers = startCheckers(parts, router, deliverer, overrides);
   const given = createCommandServices(parts, settings, deliverer, checkers, statement);
@@ -120,7 +120,7 @@ function watchWallets({ store, interfaces, clock, log, stack }: Base, settings: 
 function startRouting(
   { store, interfaces: { all, prices }, receiving, metrics, clock, log }: Parts,
   outbox: Outbox,
-  onRouted: () => void,
+  balances: { wake(): void } | null,
 ) {
   return startRouter({
     store,
@@ -142,7 +142,7 @@ function startRouting(
     outbox,
     count(events) {
       metrics.routed.inc(events);
-      onRouted();
+      balances?.wake();
     },
   });
 }

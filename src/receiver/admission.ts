@@ -40,10 +40,13 @@ export interface Ticket extends Omit<NewDelivery, 'body'> {
   bytes: number | null;
 }
 
+/** Who may send to a URL: from where, and signed with which secrets (null: without a signature). */
+export type SendersOf = (scope: number) => { sources: IpRanges; secrets: readonly string[] | null };
+
 interface AdmissionOptions {
   config: Pick<Config, 'networks' | 'RECEIVER_SOURCE_CHECK' | 'TRUSTED_PROXIES'>;
   scopeOf: ScopeOf;
-  sourcesOf(scope: number): IpRanges;
+  sendersOf: SendersOf;
   run: Pick<Run, 'stamp'>;
   quotas: Pick<Quotas, 'admit'>;
   refusals: Pick<Refusals, 'record'>;
@@ -55,8 +58,9 @@ export type Admission = ReturnType<typeof createAdmission>;
 
 /** The one place that admits or refuses requests before their bodies are read. */
 export function createAdmission(options: AdmissionOptions) {
-  const { config, scopeOf, sourcesOf, run, quotas, refusals, storage } = options;
+  const { config, scopeOf, sendersOf, run, quotas, refusals, storage } = options;
   const { now, elapsed } = options.clock;
+  const listed = [config.TRUSTED_PROXIES, ...config.networks.map(({ RECEIVER_SOURCES: sources }) => sources)];
   /** In the order of arrival. */
   const open = new Set<Ticket>();
   const bytesOf = new Map<number, number>();
@@ -107,7 +111,8 @@ export function createAdmission(options: AdmissionOptions) {
       const scope = scopeOf(token);
       if (scope === null) return { reason: 'token', scope };
       if (!METHODS.has(method)) return { reason: 'method', scope };
-      const source = config.RECEIVER_SOURCE_CHECK === 'off' ? null : refusedSource(ip, sourcesOf(scope), config);
+      const source =
+        config.RECEIVER_SOURCE_CHECK === 'off' ? null : refusedSource(ip, sendersOf(scope).sources, config);
       if (source) {
         const refusal: Refusal = { reason: 'source', scope, source };
         if (config.RECEIVER_SOURCE_CHECK === 'enforce') return refusal;
@@ -118,11 +123,9 @@ export function createAdmission(options: AdmissionOptions) {
     admitTo,
     /** Whether a peer's deliveries would all be refused: it is neither a source nor a proxy that forwards those of others. */
     isStranger(address: string | undefined): boolean {
-      const { RECEIVER_SOURCE_CHECK, networks, TRUSTED_PROXIES } = config;
       const ip = plainIp(address);
-      const isKnown =
-        ip !== null && (TRUSTED_PROXIES.has(ip) || networks.some(({ RECEIVER_SOURCES: sources }) => sources.has(ip)));
-      return RECEIVER_SOURCE_CHECK === 'enforce' && !isKnown;
+      for (const ranges of listed) if (ip !== null && ranges.has(ip)) return false;
+      return config.RECEIVER_SOURCE_CHECK === 'enforce';
     },
     /** The body is in memory until `release`. */
     complete(ticket: Ticket, size: number): void {

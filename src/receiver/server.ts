@@ -2,7 +2,6 @@ import { METHODS } from 'node:http';
 import type { Server } from 'node:net';
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import type { IpRanges } from '../config/values.ts';
 import type { Config } from '../config.ts';
 import { type Clock, repeat, SECOND } from '../domain/clock.ts';
 import { startRun } from '../domain/identity.ts';
@@ -11,12 +10,12 @@ import { MIB } from '../domain/units.ts';
 import { HEADERS, listen, NO_SCHEMAS } from '../listen.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Store } from '../store/store.ts';
-import { type Admission, createAdmission, createQuotas, plainIp, type Ticket } from './admission.ts';
+import { type Admission, createAdmission, createQuotas, plainIp, type SendersOf, type Ticket } from './admission.ts';
 import { createStorageFault, type StorageFault, watchDisk } from './disk.ts';
 import { createIntake, type Intake } from './intake.ts';
 import type { ScopeOf } from './path-tokens.ts';
 import { createRefusals, type Refusal, type Refusals } from './refusals.ts';
-import type { CheckSignature } from './signature.ts';
+import { checkSignature } from './signature.ts';
 
 const DEADLINE_MS = 2 * SECOND;
 const SHUTDOWN_GRACE_MS = 2 * SECOND;
@@ -35,8 +34,7 @@ export interface ReceiverOptions {
   file: string | null;
   inbox: Inbox;
   scopeOf: ScopeOf;
-  sourcesOf(scope: number): IpRanges;
-  checkSignature: CheckSignature;
+  sendersOf: SendersOf;
   limits: QuotaLimits;
   maxConnections: number;
   /** Tests shorten these. */
@@ -103,7 +101,7 @@ interface Parts {
 
 /** Writes 200 once the bytes are on disk; does not interpret the body. */
 function createServer(options: ReceiverOptions, { admission, intake, refusals, storage }: Parts) {
-  const { config, checkSignature, maxConnections, log } = options;
+  const { config, sendersOf, clock, maxConnections, log } = options;
   const app = fastify({
     ...NO_SCHEMAS,
     logger: false,
@@ -144,7 +142,7 @@ function createServer(options: ReceiverOptions, { admission, intake, refusals, s
       if ('reason' in admitted) return void refuse(reply, admitted);
       request.ticket = admitted;
       request.headers['content-type'] = 'application/octet-stream';
-      const cancelDeadline = options.clock.after(DEADLINE_MS, () => {
+      const cancelDeadline = clock.after(DEADLINE_MS, () => {
         if (reply.sent) return;
         if (admitted.bytes !== null) storage.slow();
         refuse(reply.header('connection', 'close'), { reason: 'late', scope: admitted.scope });
@@ -159,7 +157,7 @@ function createServer(options: ReceiverOptions, { admission, intake, refusals, s
       const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
       const ticket = request.ticket!;
       const { scope } = ticket;
-      const signature = checkSignature(scope, request.headers, body);
+      const signature = checkSignature(sendersOf(scope).secrets, request.headers, body, clock.now());
       if (signature.status === 'refused')
         return void refuse(reply, { reason: 'signature', scope, fault: signature.fault });
       if (signature.status === 'verified') ticket.identity = signature.identity;

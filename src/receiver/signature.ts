@@ -14,38 +14,34 @@ export type SignatureCheck =
   | { status: 'verified'; identity: DeliveryIdentity }
   | { status: 'refused'; fault: SignatureFault };
 
-export type CheckSignature = (scope: number, headers: IncomingHttpHeaders, body: Uint8Array) => SignatureCheck;
-
-/** Standard Webhooks, over the unchanged bytes. `secretsOf` null: deliveries need no signature. */
-export function createSignatureCheck(
-  secretsOf: (scope: number) => readonly string[] | null,
-  now: () => number,
-): CheckSignature {
-  return (scope, headers, body) => {
-    const secrets = secretsOf(scope);
-    if (secrets === null) return { status: 'unsigned' };
-    // Svix and others write the standard's headers with their own prefix.
-    const [id, timestamp, signatures] = ['id', 'timestamp', 'signature'].map(
-      (name) => textOf(headers, `webhook-${name}`) ?? textOf(headers, `svix-${name}`),
+/** Standard Webhooks, over the unchanged bytes. `secrets` null: the delivery needs no signature. */
+export function checkSignature(
+  secrets: readonly string[] | null,
+  headers: IncomingHttpHeaders,
+  body: Uint8Array,
+  now: number,
+): SignatureCheck {
+  if (secrets === null) return { status: 'unsigned' };
+  // Svix and others write the standard's headers with their own prefix.
+  const [id, timestamp, signatures] = ['id', 'timestamp', 'signature'].map(
+    (name) => textOf(headers, `webhook-${name}`) ?? textOf(headers, `svix-${name}`),
+  );
+  if (!id || !timestamp || !signatures || !/^\d{1,12}$/.test(timestamp)) return { status: 'refused', fault: 'missing' };
+  const given = signatures.split(' ').flatMap(bytesOf);
+  const isRight = secrets
+    .map((secret) => signatureOf(secret, { id, timestamp, body }))
+    .some((expected) =>
+      given.some((signature) => signature.length === expected.length && timingSafeEqual(signature, expected)),
     );
-    if (!id || !timestamp || !signatures || !/^\d{1,12}$/.test(timestamp))
-      return { status: 'refused', fault: 'missing' };
-    const given = signatures.split(' ').flatMap(bytesOf);
-    const isRight = secrets
-      .map((secret) => signatureOf(secret, { id, timestamp, body }))
-      .some((expected) =>
-        given.some((signature) => signature.length === expected.length && timingSafeEqual(signature, expected)),
-      );
-    if (!isRight) return { status: 'refused', fault: 'wrong' };
-    // Checked last: only the sender itself learns that its clock is wrong.
-    if (Math.abs(now() - Number(timestamp) * 1000) > TOLERANCE_MS) return { status: 'refused', fault: 'stale' };
-    const identity = {
-      id,
-      chainId: textOf(headers, 'ledgerbell-chain-id'),
-      place: textOf(headers, 'ledgerbell-place'),
-    };
-    return { status: 'verified', identity };
+  if (!isRight) return { status: 'refused', fault: 'wrong' };
+  // Checked last: only the sender itself learns that its clock is wrong.
+  if (Math.abs(now - Number(timestamp) * 1000) > TOLERANCE_MS) return { status: 'refused', fault: 'stale' };
+  const identity = {
+    id,
+    chainId: textOf(headers, 'ledgerbell-chain-id'),
+    place: textOf(headers, 'ledgerbell-place'),
   };
+  return { status: 'verified', identity };
 }
 
 function textOf(headers: IncomingHttpHeaders, name: string): string | null {

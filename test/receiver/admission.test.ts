@@ -16,7 +16,7 @@ function open() {
   const config = configOf({ token: 'x', apiUrl: 'http://127.0.0.1:9/api' }, 'x.sqlite', {});
   const admission = createAdmission({
     config,
-    sourcesOf: () => config.networks[0]!.RECEIVER_SOURCES,
+    sendersOf: () => ({ sources: config.networks[0]!.RECEIVER_SOURCES, secrets: null }),
     scopeOf: () => OPERATOR,
     run: { stamp: () => (state.wasSuspended ? null : { run: 'a run', runMs: state.time }) },
     quotas: { admit: () => null },
