@@ -52,7 +52,7 @@ const KEEP_TIME: Record<string, string> = {
   'src/operator/deadletters.ts': 'is a command of its own, without the bot’s clock',
   'src/log.ts': 'measures at the end of the process, where no timer runs any longer',
   'src/routing/router.ts': 'lets the receiver go first for as long as the machine is really busy',
-  'src/store/sqlite/sql.ts': 'measures how long the disk takes, in a thread that functions do not reach',
+  'src/store/sqlite/database.ts': 'measures how long the disk takes, in a thread that functions do not reach',
   'src/store/sqlite/open.ts': 'measures how long the disk takes',
   'src/store/sqlite/worker.ts': 'looks at the file in a thread that functions do not reach',
   'src/store/postgres/connection.ts': 'measures how long the server takes',

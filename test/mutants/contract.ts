@@ -1,7 +1,7 @@
 import { describe } from 'vitest';
 import { StoreError } from '../../src/errors.ts';
 import { portOver, runCall } from '../../src/store/queries/index.ts';
-import { transactions } from '../../src/store/sqlite/sql.ts';
+import { transactions } from '../../src/store/sqlite/database.ts';
 import { storeContract } from '../store/contract/index.ts';
 import { openHere } from '../store/sqlite/opened.ts';
 

@@ -1,6 +1,19 @@
 import { hash } from 'node:crypto';
 import { type InboxRow, type Quarantined, storedBytes, takenInTurn } from '../../domain/inbox.ts';
-import { insertAll, isIn, part, type QueriesOf, raw, read, receive, report, type Sql, update, write } from '../sql.ts';
+import {
+  insertAll,
+  isIn,
+  part,
+  type QueriesOf,
+  raw,
+  read,
+  receive,
+  report,
+  rows,
+  type Sql,
+  update,
+  write,
+} from '../sql.ts';
 import type { Inbox, Quarantine } from '../store.ts';
 
 export const inbox: QueriesOf<Inbox> = {
@@ -12,8 +25,8 @@ export const inbox: QueriesOf<Inbox> = {
         ON CONFLICT (scope) DO UPDATE SET day = excluded.day,
           bytes = CASE WHEN scope_usage.day = excluded.day THEN scope_usage.bytes ELSE 0 END + excluded.bytes`;
     }
-    const rows = await insertAll<{ id: number }>(sql, 'inbox', deliveries, { rest: 'RETURNING id' });
-    return rows.map(({ id }) => id).toSorted((a, b) => a - b);
+    const stored = await insertAll<{ id: number }>(sql, 'inbox', deliveries, { rest: 'RETURNING id' });
+    return stored.map(({ id }) => id).toSorted((a, b) => a - b);
   }),
 
   next: read(nextRows),
@@ -37,14 +50,14 @@ export async function nextRows(sql: Sql, limit: number, bytes = Number.MAX_SAFE_
       await sql.all`SELECT id, length(body) AS size FROM inbox WHERE scope = ${scope} ORDER BY id LIMIT ${limit}`,
     );
   }
-  const ids = takenInTurn(waiting, limit, bytes).map(({ id }) => id);
-  if (ids.length === 0) return [];
+  const taken = takenInTurn(waiting, limit, bytes);
+  if (taken.length === 0) return [];
   const found = await sql.all<Omit<InboxRow, 'body'> & { body: Buffer }>`
     SELECT id, scope, received_at, run, run_ms, identity AS identity_json, body FROM inbox
-    WHERE id ${isIn(ids)}`;
+    WHERE id IN (SELECT id FROM ${rows(taken, 't (id bigint)')})`;
   const byId = new Map<number, InboxRow>();
   for (const row of found) byId.set(row.id, { ...row, body: row.body.toString() });
-  return ids.map((id) => byId.get(id)!);
+  return taken.map(({ id }) => byId.get(id)!);
 }
 
 /** Scopes up to `last`, by a few look-ups in an index instead of reading all rows of a flood. */

@@ -1,4 +1,4 @@
-import { type AlertTarget, mayHold } from '../../domain/alert.ts';
+import { mayHold } from '../../domain/alert.ts';
 import { type CheckProgress, isSameMovement } from '../../domain/completeness.ts';
 import type { SeenDelivery, SeenTransfer } from '../../domain/identity.ts';
 import { isOperatorScope, networkOfOperator } from '../../domain/inbox.ts';
@@ -39,10 +39,7 @@ export const routing: QueriesOf<Routing> = {
     return { transfers: [...transfers.values()], aliases, deliveries, ...watched, knowledge, scopes, compared };
   }),
 
-  commit: unsynced(async (sql, result, next = null) => ({
-    edited: await storeRouted(sql, result),
-    next: next ? await nextRows(sql, next.limit, next.bytes) : [],
-  })),
+  commit: unsynced(commit),
 };
 
 type StoredTransfer = SeenTransfer & { id: number };
@@ -150,8 +147,7 @@ async function readWatched(
     networks.set(scope, network);
     heads.set(scope, head ?? -1);
   }
-  const fresh = queries.filter(({ transferKey }) => !isKnown(transferKey));
-  const watchers = await watchersOf(sql, fresh, networks);
+  const watchers = await watchersOf(sql, queries, isKnown, networks);
   const taken = watchedQueries(queries, isKnown, (query) => {
     let subscriptions = 0;
     for (const address of watchableAddresses(query))
@@ -205,18 +201,21 @@ const MAX_WATCHERS = 5_000;
 async function watchersOf(
   sql: Sql,
   queries: readonly RoutingQuery[],
+  isKnown: (transferKey: string) => boolean,
   networks: ReadonlyMap<number, number>,
   most = MAX_WATCHERS,
 ): Promise<Map<string, Watcher[]>> {
   const asked = new Map<string, { place: number; scope: number; network: number | null; asked: string }>();
   const watchers = new Map<string, Watcher[]>();
-  for (const [place, query] of queries.entries())
+  for (const [place, query] of queries.entries()) {
+    if (isKnown(query.transferKey)) continue;
     for (const address of watchableAddresses(query)) {
       const key = `${query.scope} ${address}`;
       if (asked.has(key)) continue;
       asked.set(key, { place, scope: query.scope, network: networks.get(query.scope) ?? null, asked: address });
       watchers.set(key, []);
     }
+  }
   const found = await sql.all<WatcherRow & { scope: number; place: number }>`
     SELECT ${WATCHER_COLUMNS}, q.scope, q.place
     FROM ${rows(asked.values(), 'q (place bigint, scope bigint, network bigint, asked text)')} CROSS JOIN subscriptions
@@ -226,7 +225,7 @@ async function watchersOf(
       AND coalesce(own.own_scope, -q.network) = q.scope
     ORDER BY q.place, id LIMIT ${most + 1}`;
   const end = found.length > most ? found.at(-1)!.place : Infinity;
-  if (end === 0) return watchersOf(sql, queries.slice(0, 1), networks, Number.MAX_SAFE_INTEGER - 1);
+  if (end === 0) return watchersOf(sql, queries.slice(0, 1), isKnown, networks, Number.MAX_SAFE_INTEGER - 1);
   for (const { scope, place: _, ...watcher } of withFilters(found))
     watchers.get(`${scope} ${watcher.address}`)!.push(watcher);
   for (const [key, { place }] of asked) if (place >= end) watchers.delete(key);
@@ -253,11 +252,22 @@ export function withFilters<Row extends { filters: string }>(
   return parsed;
 }
 
-async function storeRouted(sql: Sql, result: RoutingResult): Promise<AlertTarget[]> {
-  await takeFromInbox(sql, result);
+async function commit(sql: Sql, result: RoutingResult, next: { limit: number; bytes: number } | null = null) {
+  const { done, quarantined, now: createdAt } = result;
+  if (quarantined.length > 0) {
+    await sql.run`
+      INSERT INTO quarantine (scope, received_at, run, run_ms, identity, reason, bytes, body)
+      SELECT scope, received_at, run, run_ms, identity, q.reason, length(body), body
+      FROM ${rows(quarantined, 'q (id bigint, reason text)')} CROSS JOIN inbox WHERE inbox.id = q.id ORDER BY inbox.id`;
+  }
+  const taken = [...done, ...quarantined.map(({ id }) => id)];
+  // A delivery that is gone was erased with its server, or an earlier commit whose response was lost has stored all
+  // this: what was decided since counts it twice.
+  if ((await sql.run`DELETE FROM inbox WHERE id ${isIn(taken)}`) < taken.length) {
+    throw new StoreError('Deliveries have left the inbox since they were read; it is read again.', 'LEDGERBELL_ROUTED');
+  }
   const removed = await putStats(sql, result);
   const routed = removed.size === 0 ? result : withoutRemoved(result, removed);
-  const { now: createdAt } = routed;
   const ids = await putTransfers(sql, routed.transfers);
 
   const deliveries: object[] = [];
@@ -282,24 +292,10 @@ async function storeRouted(sql: Sql, result: RoutingResult): Promise<AlertTarget
 
   await keepLearned(sql, routed.learned);
   const changed = routed.changed.map((key) => ids.get(key)!);
-  return changed.length === 0 ? [] : requestChanges(sql, changed, createdAt);
-}
-
-/**
- * A delivery that is gone was erased with its server, or an earlier commit whose response was lost has stored all this:
- * what was decided since counts it twice.
- */
-async function takeFromInbox(sql: Sql, { done, quarantined }: RoutingResult): Promise<void> {
-  if (quarantined.length > 0) {
-    await sql.run`
-      INSERT INTO quarantine (scope, received_at, run, run_ms, identity, reason, bytes, body)
-      SELECT scope, received_at, run, run_ms, identity, q.reason, length(body), body
-      FROM ${rows(quarantined, 'q (id bigint, reason text)')} CROSS JOIN inbox WHERE inbox.id = q.id ORDER BY inbox.id`;
-  }
-  const ids = [...done, ...quarantined.map(({ id }) => id)];
-  if ((await sql.run`DELETE FROM inbox WHERE id ${isIn(ids)}`) < ids.length) {
-    throw new StoreError('Deliveries have left the inbox since they were read; it is read again.', 'LEDGERBELL_ROUTED');
-  }
+  return {
+    edited: changed.length === 0 ? [] : await requestChanges(sql, changed, createdAt),
+    next: next ? await nextRows(sql, next.limit, next.bytes) : [],
+  };
 }
 
 /** An event ends a silence. Returns the subscriptions that were removed since the router read them. */
@@ -338,7 +334,7 @@ async function putTransfers(sql: Sql, transfers: readonly SeenTransfer[]): Promi
   // Rows may have been deleted since the router read them.
   const found = await sql.all<StoredRow>`
     SELECT id, key, count, reorganized AS reorganized_flag, data FROM transfers
-    WHERE id ${isIn(transfers.flatMap(({ id }) => id ?? []))}`;
+    WHERE id IN (SELECT id FROM ${rows(transfers, 't (id bigint)')})`;
   const before = new Map<string, StoredRow>();
   for (const row of found) before.set(row.key, row);
   const ids = new Map<string, number>();

@@ -6,9 +6,8 @@ import { type Call, portOver, runCall } from '../queries/index.ts';
 import { SCHEMA_VERSION, schemaFault } from '../schema.ts';
 import type { Mode } from '../sql.ts';
 import type { Store } from '../store.ts';
-import { disposable, openDatabase, setCheckpoints, takeLock, versionOf } from './database.ts';
+import { disposable, openDatabase, setCheckpoints, takeLock, transactions, versionOf } from './database.ts';
 import { isDamage } from './files.ts';
-import { transactions } from './sql.ts';
 
 /** What the operator's commands open, in their own thread. */
 

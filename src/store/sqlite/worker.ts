@@ -3,9 +3,8 @@ import { statSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { type Call, runCall } from '../queries/index.ts';
 import type { Mode } from '../sql.ts';
-import { openDatabase, openReader, setCheckpoints } from './database.ts';
+import { openDatabase, openReader, setCheckpoints, transactions } from './database.ts';
 import { REPLACED, realFile } from './files.ts';
-import { transactions } from './sql.ts';
 
 /** The only writer, or the reader of reports: the event loop never waits for a disk, nor a delivery for a report. */
 

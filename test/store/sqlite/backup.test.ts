@@ -56,8 +56,7 @@ const moduleUrl = (path: string): string => JSON.stringify(resolve('src/store', 
 /** Another process that holds the database as the bot does and commits without a pause; each line it prints is a body. */
 async function startWriter() {
   const script = `
-    const { openDatabase } = await import(${moduleUrl('sqlite/database.ts')});
-    const { transactions } = await import(${moduleUrl('sqlite/sql.ts')});
+    const { openDatabase, transactions } = await import(${moduleUrl('sqlite/database.ts')});
     const { inbox } = await import(${moduleUrl('queries/inbox.ts')});
     const open = openDatabase(${JSON.stringify(file)});
     // Both ends of the database stay reachable, or its lock would go with the garbage.

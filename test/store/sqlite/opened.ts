@@ -2,8 +2,7 @@ import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
 import { portOver, runCall } from '../../../src/store/queries/index.ts';
-import { openDatabase } from '../../../src/store/sqlite/database.ts';
-import { transactions } from '../../../src/store/sqlite/sql.ts';
+import { openDatabase, transactions } from '../../../src/store/sqlite/database.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { temporaryFolder } from '../../folder.ts';
 
