@@ -4,7 +4,9 @@ import type { SeenDelivery } from '../../../src/domain/identity.ts';
 import type { StoredDelivery } from '../../../src/domain/routing.ts';
 import type { Store } from '../../../src/store/store.ts';
 import {
+  ADA,
   ALICE,
+  address,
   CHANNEL,
   contextOf,
   decision,
@@ -25,6 +27,8 @@ import {
   saveProject,
   storedTransfer,
   subscribe,
+  TREASURY,
+  transfer,
   USDC,
 } from './given.ts';
 import type { StoreTest } from './index.ts';
@@ -133,6 +137,21 @@ export function routingContract(it: StoreTest): void {
       await subscribe(store, { guildId: OTHER_GUILD, channelId: '9' });
       const { counterparties } = (await contextOf(store, 2)).knowledge;
       expect(counterparties.map(({ guildId }) => guildId)).toEqual([GUILD]);
+    });
+
+    it('returns every watcher of a first transfer, and no transfer after too many', async ({ store }) => {
+      const added = Array.from({ length: 5_001 }, (_, n) => ({ address: TREASURY, channelId: `1${n}`, change: {} }));
+      const file = { guildId: GUILD, userId: ADA, added, changed: [], labels: [], at: NOW };
+      await store.subscriptions.importAll(file, { subscriptions: 9_999, labels: 0 });
+      const { address: to } = await subscribe(store, { guildId: OTHER_GUILD, address: address(9) });
+      const [many, one] = [queryOf(1), queryOf(2, { transfer: transfer(2, { to }) })];
+      for (const [queries, watchers] of [
+        [[one, many, one], 1],
+        [[many, one], 5_001],
+      ] as const) {
+        const { covered, watched } = await store.routing.context([...queries], NOW);
+        expect([covered, ...watched.map((found) => found.watchers.length)]).toEqual([1, watchers]);
+      }
     });
 
     it('stores an alert that another subscription still matches', async ({ store }) => {
