@@ -142,7 +142,7 @@ function fieldOf(column: string) {
 export const nameOf = (column: string): string =>
   column.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 
-/** By field. */
+/** The name of each column, by its field. */
 const COLUMNS = new Map(TABLES.flatMap(({ types }) => [...types.keys()].map((column) => [nameOf(column), column])));
 
 /** The condition that what precedes it is among some values: `id ${isIn(ids)}`. */

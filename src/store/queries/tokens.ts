@@ -43,14 +43,14 @@ export async function readKnowledge(
   now: number,
 ): Promise<Omit<TokenKnowledge, 'nativeSymbols'>> {
   const { tokens, skeletons, parties, guildParties } = knowledgeQuery(observed);
-  const near = part`FROM ${rows(guildParties, 'p (guild_id text, outer_digits text)')} CROSS JOIN`;
   const alike = part`n.guild_id = p.guild_id AND substr(n.address, 39) = substr(p.outer_digits, 5)
     AND n.address BETWEEN '0x' || substr(p.outer_digits, 1, 4) AND '0x' || substr(p.outer_digits, 1, 4) || 'g'`;
   // Of servers with 50,000 subscriptions Postgres would rather read all: a quarter of a second for each commit.
-  const watched = {
-    postgres: part`LATERAL (SELECT * FROM subscriptions n WHERE ${alike} OFFSET 0)`,
-    sqlite: raw('subscriptions'),
-  };
+  const near = (table: string) =>
+    part`FROM ${rows(guildParties, 'p (guild_id text, outer_digits text)')} CROSS JOIN ${{
+      postgres: part`LATERAL (SELECT * FROM ${raw(table)} n WHERE ${alike} OFFSET 0)`,
+      sqlite: raw(table),
+    }} n WHERE ${alike}`;
   return {
     catalog: await sql.all`
       SELECT c.network, c.token, cataloged AS cataloged_flag, symbol, name, checked_at
@@ -66,8 +66,8 @@ export async function readKnowledge(
     // A guild's label comes before a subscription to the same address.
     named: await sql.all`
       SELECT guild_id, address, max(label) AS label FROM (
-        SELECT p.guild_id, n.address, n.name AS label ${near} labels n WHERE ${alike}
-        UNION ALL SELECT p.guild_id, n.address, NULL ${near} ${watched} n WHERE ${alike}) AS named
+        SELECT p.guild_id, n.address, n.name AS label ${near('labels')}
+        UNION ALL SELECT p.guild_id, n.address, NULL ${near('subscriptions')}) AS named
       GROUP BY guild_id, address ORDER BY max(label) IS NULL, address`,
     counterparties: await sql.all`
       SELECT c.guild_id, c.address, c.counterparty, c.seen_at, c.paid AS is_paid_flag
