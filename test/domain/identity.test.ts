@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { judge, type Receipt, type SeenDelivery, type Verdict } from '../../src/domain/identity.ts';
+import { judge, type Receipt, type SeenDelivery, seenAgain, type Verdict } from '../../src/domain/identity.ts';
+import { transfer } from '../store/contract/given.ts';
 
 const KEYS = { delivery: 'd', transfer: 't' };
 
@@ -117,4 +118,13 @@ describe('signed deliveries', () => {
     const { delivery } = judge(undefined, false, KEYS, { ...receipt([0]), identity });
     expect([...delivery.ids, ...delivery.places].filter((name) => name.length >= 80)).toEqual([]);
   });
+});
+
+it('forgets what was read from the chain about a block that the chain has left', () => {
+  const before = { ...transfer(1), settled: 0, balances: { block: 1, of: {} } };
+  const seen = { id: 1, key: 't', scope: 0, network: 0, seenAt: 0, count: 0, reorganized: false, isWorthless: false };
+  const moved = { ...transfer(1), blockHash: '0xnew', blockNumber: 9 };
+  const after = seenAgain({ ...seen, transfer: before }, moved, 'twin', 1, () => false);
+  const leftBlocks = [before.blockHash];
+  expect(after).toEqual({ ...seen, count: 1, reorganized: true, transfer: { ...moved, leftBlocks } });
 });

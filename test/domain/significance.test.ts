@@ -8,12 +8,12 @@ const at = (digit: string) => `0x${digit.repeat(40)}` as const;
 const [WALLET, ALICE, GENUINE] = [at('1'), at('2'), at('3')];
 const [UNKNOWN, NAMED, WORTHLESS] = [at('4'), at('5'), at('6')];
 /** GENUINE is cataloged, WORTHLESS is not; the catalog does not know the others, and the guild has named one of them. */
-function matched(moved: Transfer, change: Partial<Watcher>, filters: Partial<Filters>): Match {
+function matched(moved: Transfer, change: Partial<Watcher>, filters: Partial<Filters>, isSenderWatched = false): Match {
   const { token } = moved;
   const cataloged = token === GENUINE ? true : token === WORTHLESS ? false : null;
   const isNamed = token === NAMED || token === WORTHLESS;
   const context = { now: 0, cataloged, isNamed, mutes: new Set<string>() };
-  return matchTransfer(watcher(change, { zero: true, ...filters }), moved, context);
+  return matchTransfer(watcher(change, { zero: true, ...filters }), moved, context, isSenderWatched);
 }
 const watcher = (change: Partial<Watcher> = {}, filters: Partial<Filters> = {}): Watcher => ({
   ...DEFAULT_CHOICES,
@@ -63,4 +63,9 @@ it.each<[string, Transfer, Partial<Watcher>, Partial<Filters>, boolean]>([
   ['a token that the subscription names', transfer(UNKNOWN), {}, { tokens: [UNKNOWN] }, true],
 ])('decides about a ping for %s', (_, moved, change, filters, expected) => {
   expect(matched(moved, change, filters)).toMatchObject({ isSignificant: false, mayMention: expected });
+});
+
+it('judges that it matters when a known asset comes in from another watched address', () => {
+  expect(matched(transfer(GENUINE), {}, {}, true)).toMatchObject({ isSignificant: true, passesHolds: false });
+  expect(matched(transfer(UNKNOWN), {}, {}, true)).toMatchObject({ isSignificant: false });
 });
