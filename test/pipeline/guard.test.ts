@@ -321,6 +321,14 @@ describe('the explorer', () => {
   });
 });
 
+it('counts no uncataloged token as an event of its address', async () => {
+  const lastEventAt = async () => (await pipeline.store.subscriptions.list(HARBOR))[0]!.lastEventAt;
+  await send({ tokenAddress: FAKE });
+  expect(await lastEventAt()).toBeNull();
+  await send({ tokenAddress: USDC });
+  expect(await lastEventAt()).not.toBeNull();
+});
+
 it('keeps nothing of a server’s own project that is erased while the explorer is asked, and alerts the other servers', async () => {
   const own = await ownProject(HARBOR);
   await pipeline.watch(TREASURY, ORCHID_ALERTS, { guildId: ORCHID });
