@@ -52,10 +52,10 @@ export function createRefusals(options: {
   const signatures = new Map<number, { fault: SignatureFault; at: number; count: number }>();
   const unlogged = new Map<string, { at: number; count: number; sources: Set<string> }>();
 
-  /** One line a minute for each reason and URL, with what came since the last: strangers must not fill the disk. */
+  /** One line a minute for each fault and URL, with what came since the last: strangers must not fill the disk. */
   function warn(reason: 'connections' | 'signature' | RefusedSource['reason'], refusal: Omit<Refusal, 'reason'>) {
     const { scope, source, fault } = refusal;
-    const key = `${reason} ${scope}`;
+    const key = `${fault ?? reason} ${scope}`;
     const since = unlogged.get(key) ?? { at: Number.NEGATIVE_INFINITY, count: 0, sources: new Set() };
     unlogged.set(key, since);
     since.count++;
