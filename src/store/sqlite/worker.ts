@@ -15,9 +15,6 @@ export type Post =
   | { result: unknown; syncMs: number }
   | { error: { message: string; code?: string | undefined }; syncMs: number };
 
-/** One after another. */
-export type Request = { call: Call; mode: Mode } | 'close';
-
 const port = parentPort!;
 const post: (message: Post) => void = port.postMessage.bind(port);
 const { file, isReader } = workerData as { file: string; isReader: boolean };
@@ -27,15 +24,15 @@ const { db, close } = isReader
   : openDatabase(file, (details, message) => post({ details, message }));
 const connection = transactions(db);
 
-/** The database file, its log and the log's index, and which file each was at first (null: none). */
 const real = realFile(file);
+/** The database file, its log and the log's index, and which file each was at first (null: none). */
 const opened = new Map([file, real, `${real}-wal`, `${real}-shm`].map((path) => [path, identityOf(path)]));
 
 const LOOK_MS = 2_000;
 if (!isReader) setInterval(look, LOOK_MS).unref();
 post({ ready: true });
 
-for await (const [message] of on(port, 'message') as AsyncIterable<[Request]>) {
+for await (const [message] of on(port, 'message') as AsyncIterable<[{ call: Call; mode: Mode } | 'close']>) {
   if (message === 'close') break;
   try {
     const result = await connection.run(message.mode, runCall, message.call);
