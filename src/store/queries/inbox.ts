@@ -1,19 +1,6 @@
 import { hash } from 'node:crypto';
 import { type InboxRow, type Quarantined, storedBytes, takenInTurn } from '../../domain/inbox.ts';
-import {
-  insertAll,
-  isIn,
-  part,
-  type QueriesOf,
-  raw,
-  read,
-  receive,
-  report,
-  rows,
-  type Sql,
-  update,
-  write,
-} from '../sql.ts';
+import { insertAll, isIn, part, type QueriesOf, raw, read, receive, report, type Sql, update, write } from '../sql.ts';
 import type { Inbox, Quarantine } from '../store.ts';
 
 export const inbox: QueriesOf<Inbox> = {
@@ -50,14 +37,14 @@ export async function nextRows(sql: Sql, limit: number, bytes = Number.MAX_SAFE_
       await sql.all`SELECT id, length(body) AS size FROM inbox WHERE scope = ${scope} ORDER BY id LIMIT ${limit}`,
     );
   }
-  const taken = takenInTurn(waiting, limit, bytes);
-  if (taken.length === 0) return [];
+  const ids = takenInTurn(waiting, limit, bytes).map(({ id }) => id);
+  if (ids.length === 0) return [];
   const found = await sql.all<Omit<InboxRow, 'body'> & { body: Buffer }>`
     SELECT id, scope, received_at, run, run_ms, identity AS identity_json, body FROM inbox
-    WHERE id IN (SELECT id FROM ${rows(taken, 't (id bigint)')})`;
+    WHERE id ${isIn(ids)}`;
   const byId = new Map<number, InboxRow>();
   for (const row of found) byId.set(row.id, { ...row, body: row.body.toString() });
-  return taken.map(({ id }) => byId.get(id)!);
+  return ids.map((id) => byId.get(id)!);
 }
 
 /** Scopes up to `last`, by a few look-ups in an index instead of reading all rows of a flood. */

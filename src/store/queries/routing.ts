@@ -334,7 +334,7 @@ async function putTransfers(sql: Sql, transfers: readonly SeenTransfer[]): Promi
   // Rows may have been deleted since the router read them.
   const found = await sql.all<StoredRow>`
     SELECT id, key, count, reorganized AS reorganized_flag, data FROM transfers
-    WHERE id IN (SELECT id FROM ${rows(transfers, 't (id bigint)')})`;
+    WHERE id ${isIn(transfers.flatMap(({ id }) => id ?? []))}`;
   const before = new Map<string, StoredRow>();
   for (const row of found) before.set(row.key, row);
   const ids = new Map<string, number>();
