@@ -36,7 +36,7 @@ const BUSY_MS = 25;
 export interface Ticket extends Omit<NewDelivery, 'body'> {
   /** On the monotonic clock. */
   arrivedMs: number;
-  /** Of its body; null until the body is complete. */
+  /** Of its body in memory; null until the body is complete. */
   bytes: number | null;
 }
 
@@ -98,13 +98,6 @@ export function createAdmission(options: AdmissionOptions) {
     return ticket;
   }
 
-  function hold(scope: number, change: number): void {
-    const held = (bytesOf.get(scope) ?? 0) + change;
-    bytes += change;
-    if (held === 0) bytesOf.delete(scope);
-    else bytesOf.set(scope, held);
-  }
-
   return {
     /** `ip`: of the peer, or what its trusted proxy forwarded. */
     admit(token: string, method: string, ip: string | undefined): Ticket | Refusal {
@@ -127,12 +120,15 @@ export function createAdmission(options: AdmissionOptions) {
       for (const ranges of listed) if (ip !== null && ranges.has(ip)) return false;
       return config.RECEIVER_SOURCE_CHECK === 'enforce';
     },
-    /** The body is in memory until `release`. */
-    complete(ticket: Ticket, size: number): void {
+    /** A complete body is in memory until it is stored or refused: `size` is 0 then. */
+    hold(ticket: Ticket, size: number): void {
+      const change = size - (ticket.bytes ?? 0);
+      const ofScope = (bytesOf.get(ticket.scope) ?? 0) + change;
       ticket.bytes = size;
-      hold(ticket.scope, size);
+      bytes += change;
+      if (ofScope === 0) bytesOf.delete(ticket.scope);
+      else bytesOf.set(ticket.scope, ofScope);
     },
-    release: ({ scope, bytes: size }: Ticket): void => hold(scope, -(size ?? 0)),
     close: (ticket: Ticket): void => void open.delete(ticket),
     stop(): void {
       isClosing = true;

@@ -21,7 +21,7 @@ interface WaitingBody {
 interface IntakeOptions {
   store: { inbox: Pick<Store['inbox'], 'append'> };
   inbox: Inbox;
-  admission: Pick<Admission, 'complete' | 'release'>;
+  admission: Pick<Admission, 'hold'>;
   disk: Pick<Disk, 'wasFull'>;
   quotas: Pick<Quotas, 'stored'>;
   storage: StorageFault;
@@ -48,7 +48,7 @@ export function createIntake(options: IntakeOptions) {
   }
 
   function refuse({ ticket, answer }: WaitingBody, reason: RefusalReason): void {
-    admission.release(ticket);
+    admission.hold(ticket, 0);
     answer(reason);
   }
 
@@ -68,7 +68,7 @@ export function createIntake(options: IntakeOptions) {
     try {
       const ids = await store.inbox.append(deliveries);
       storage.stored();
-      for (const { ticket } of group) admission.release(ticket);
+      for (const { ticket } of group) admission.hold(ticket, 0);
       log.debug({ inbox: ids, ms: Math.round(elapsed() - began) }, 'deliveries stored');
       return group;
     } catch (error) {
@@ -90,7 +90,7 @@ export function createIntake(options: IntakeOptions) {
 
   return {
     store(ticket: Ticket, body: Buffer, answer: WaitingBody['answer']): void {
-      admission.complete(ticket, body.length);
+      admission.hold(ticket, body.length);
       queue.push({ ticket, body, answer });
       if (isRunning) return;
       isRunning = true;

@@ -51,18 +51,18 @@ it('counts the receiver as busy while 64 requests are open, and for 25 ms after 
 describe('the verdict', () => {
   it('refuses every URL while more than 64 MiB wait in memory', () => {
     const { admission, verdict, ticket } = open();
-    for (let n = 0; n < 64; n++) admission.complete(ticket(OPERATOR), MIB);
+    for (let n = 0; n < 64; n++) admission.hold(ticket(OPERATOR), MIB);
     expect(verdict(OTHER)).toBeNull();
     const last = ticket(OPERATOR);
-    admission.complete(last, 1);
+    admission.hold(last, 1);
     expect(verdict(OTHER)).toBe('overload');
-    admission.release(last);
+    admission.hold(last, 0);
     expect(verdict(OTHER)).toBeNull();
   });
 
   it('counts complete requests as slow once they have waited for the disk for a second', () => {
     const { admission, state, verdict, ticket } = open();
-    for (let n = 0; n < 128; n++) admission.complete(ticket(OPERATOR), 1);
+    for (let n = 0; n < 128; n++) admission.hold(ticket(OPERATOR), 1);
     state.time = 999;
     expect(verdict(OTHER)).toBeNull();
     state.time = 1_000;
