@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { expect, it } from 'vitest';
 import type { Store } from '../../../src/store/store.ts';
-import { CHANNEL, contextOf, GUILD, NOW, post, send, TREASURY, txHash } from '../contract/given.ts';
+import { CHANNEL, contextOf, GUILD, NOW, post, send, TAKE, TREASURY, txHash } from '../contract/given.ts';
 import { openHere, storeOver } from './opened.ts';
 
 async function plansOf(calls: (store: Store) => Promise<unknown>): Promise<{ text: string; steps: string[] }[]> {
@@ -27,7 +27,7 @@ async function plansOf(calls: (store: Store) => Promise<unknown>): Promise<{ tex
 it('finds the transfers of transactions by their hashes, not among all of a network, a scope or a channel', async () => {
   const plans = await plansOf(async (store) => {
     await contextOf(store, 9, { isFound: true });
-    await store.outbox.claim(CHANNEL, { limit: 10, withoutCompanions: false, mayEdit: true }, NOW);
+    await store.outbox.claim(CHANNEL, TAKE, NOW);
     await store.chainChecks.stored(0, { after: 0, upTo: 9 }, [], [txHash(1)]);
   });
   const ofTransfers = plans.filter(({ text }) => text.includes('.tx_hash = '));
@@ -35,7 +35,7 @@ it('finds the transfers of transactions by their hashes, not among all of a netw
   for (const { steps } of ofTransfers) expect(steps).toContain('SEARCH t USING INDEX transfers_key (<expr>=?)');
 });
 
-it('reads what a transaction, a message or a block names, not all that a guild or a network has', async () => {
+it('reads what a transaction, a message or a block names, not all that a guild, a channel or a network has', async () => {
   const plans = await plansOf(async ({ history, chainChecks, metrics, outbox }) => {
     await history.transfers({ guildId: GUILD, txHash: txHash(1), channelId: CHANNEL }, NOW, 9);
     const query = { guildId: GUILD, address: TREASURY, since: 0, until: NOW, channelIds: [CHANNEL] };
@@ -46,8 +46,9 @@ it('reads what a transaction, a message or a block names, not all that a guild o
     await chainChecks.missedIn(0);
     await metrics.guild(GUILD);
     await outbox.unfreeze(1);
+    await outbox.claim(CHANNEL, TAKE, NOW);
   });
   const all =
-    /(alerts|decisions)_guild(?! \(guild_id=\? AND)|transfers_(block|scope)|SCAN (subscriptions|alerts|transfers)$/;
+    /(alerts|decisions)_guild(?! \(guild_id=\? AND)|transfers_(block|scope)|SCAN (subscriptions|alerts|transfers)$|batches USING INDEX batches_channel/;
   expect(plans.filter(({ steps }) => steps.some((step) => all.test(step)))).toEqual([]);
 });
