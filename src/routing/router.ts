@@ -37,7 +37,7 @@ export function startRouter(options: RouterOptions) {
   /** A commit failed, but it may be stored. */
   let isUnconfirmed = false;
   let tookMs = 0;
-  /** Stored alerts whose transaction the next commit goes on with: its look-ups may outlast the gathering. */
+  /** Stored alerts whose transaction continues in the next commit, whose look-ups may outlast the gathering. */
   let unfinished: AlertTarget[] = [];
   let isClosing = false;
   let cancelRetry = (): void => undefined;

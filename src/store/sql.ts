@@ -51,7 +51,7 @@ function textOf(engine: Engine, [texts, ...between]: Statement, values: unknown[
       text += textOf(engine, statement, values);
     } else {
       values.push(Array.isArray(piece) ? piece : storable(piece));
-      // With a mere `?`, SQLite plans many statements anew for each value, which takes longer than running them.
+      // With a plain `?`, SQLite plans many statements again for each value, which takes longer than running them.
       text += engine === 'sqlite' ? '+?' : `$${values.length}`;
     }
     text += texts[index + 1]!;

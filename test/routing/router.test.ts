@@ -2,13 +2,14 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createManualClock } from '../../sandbox/discord/index.ts';
 import type { RoutingResult } from '../../src/domain/routing.ts';
+import { MIB } from '../../src/domain/units.ts';
 import { StoreError } from '../../src/errors.ts';
 import { startRouter } from '../../src/routing/router.ts';
 import type { Store } from '../../src/store/store.ts';
 import { testLog } from '../app.ts';
 import { newDelivery } from '../new-delivery.ts';
-import { payment, TREASURY } from '../pipeline/harness.ts';
-import { NOW, subscribe } from '../store/contract/given.ts';
+import { ALICE, payment, TREASURY } from '../pipeline/harness.ts';
+import { NOW, subscribe, txHash } from '../store/contract/given.ts';
 import { takeStore } from '../store/sqlite/reused.ts';
 import { until } from '../until.ts';
 
@@ -95,6 +96,17 @@ describe('the router', () => {
     router.wake();
     await until('both are routed', () => reported.length === 3);
     expect(reported).toEqual(['stored', channelId, channelId]);
+  });
+
+  it('wakes the alerts of a transaction once its next deliveries are stored, not later', async () => {
+    const { store, router, reported } = await start();
+    const { channelId } = await subscribe(store, { address: TREASURY });
+    // Each is too large for a commit with another one.
+    const parts = [TREASURY, ALICE, ALICE].map((to) => payment({ to, txHash: txHash(1), more: 'x'.repeat(MIB) }));
+    await store.inbox.append(parts.map((part) => newDelivery(JSON.stringify(part))));
+    router.wake();
+    await until('all are routed', () => reported.length === 4);
+    expect(reported).toEqual(['stored', 'stored', channelId, 'stored']);
   });
 
   it('routes fewer events per commit when thousands of subscriptions match, and alerts every one', async () => {
