@@ -109,10 +109,10 @@ export function startRouter(options: RouterOptions) {
     if (result.quarantined.length > 0) quarantine.added();
 
     const items = next.map(parseRow);
-    const hashes = new Set<string>();
-    for (const item of items) if ('event' in item) hashes.add(item.event.transfer.txHash);
-    const goesOn = new Set<string>();
-    for (const { key, transfer } of result.transfers) if (hashes.has(transfer.txHash)) goesOn.add(key);
+    const [hashes, goesOn] = [new Set<string>(), new Set<string>()];
+    for (const item of items) if ('event' in item) hashes.add(`${item.row.scope} ${item.event.transfer.txHash}`);
+    for (const { key, scope, transfer } of result.transfers)
+      if (hashes.has(`${scope} ${transfer.txHash}`)) goesOn.add(key);
     const ready = [...unfinished, ...edited];
     unfinished = [];
     for (const alert of result.alerts) (goesOn.has(alert.transferKey) ? unfinished : ready).push(alert);

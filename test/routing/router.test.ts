@@ -98,15 +98,18 @@ describe('the router', () => {
     expect(reported).toEqual(['stored', channelId, channelId]);
   });
 
-  it('wakes the alerts of a transaction once its next deliveries are stored, not later', async () => {
+  it.each([
+    ['once its next deliveries are stored, not later', [0, 0, 0], ['stored', 'stored', '1001', 'stored']],
+    ['at once if its next deliveries are another server’s', [0, 1, 1], ['stored', '1001', 'stored']],
+  ])('wakes the alerts of a transaction %s', async (_when, scopes, order) => {
     const { store, router, reported } = await start();
-    const { channelId } = await subscribe(store, { address: TREASURY });
-    // Each is too large for a commit with another one.
+    await subscribe(store, { address: TREASURY });
+    // Each is too large for a commit with another one of its scope.
     const parts = [TREASURY, ALICE, ALICE].map((to) => payment({ to, txHash: txHash(1), more: 'x'.repeat(MIB) }));
-    await store.inbox.append(parts.map((part) => newDelivery(JSON.stringify(part))));
+    await store.inbox.append(parts.map((part, n) => newDelivery(JSON.stringify(part), { scope: scopes[n]! })));
     router.wake();
-    await until('all are routed', () => reported.length === 4);
-    expect(reported).toEqual(['stored', 'stored', channelId, 'stored']);
+    await until('all are routed', () => reported.length === order.length);
+    expect(reported).toEqual(order);
   });
 
   it('routes fewer events per commit when thousands of subscriptions match, and alerts every one', async () => {
