@@ -46,59 +46,44 @@ export type Receipt = Pick<NewDelivery, 'receivedAt' | 'run' | 'runMs' | 'identi
 /** Longer names are stored as their hash. */
 const MAX_NAME_LENGTH = 60;
 
-/** A signed body is identified by its ID and place, each place being a transfer; others by when they arrived. */
+/**
+ * A signed body is identified by its ID and place, each place being a transfer; others by when they arrived. Each
+ * transfer is delivered once at most within ten seconds, so that never counts too many. It counts too few when equal
+ * transfers arrive further apart, or at different processes.
+ */
 export function judge(
   known: SeenDelivery | undefined,
   transferKnown: boolean,
   keys: { delivery: string; transfer: string },
-  receipt: Receipt,
+  { receivedAt, run, runMs, identity }: Receipt,
 ): { verdict: Verdict; delivery: SeenDelivery } {
-  const judged = judgeByTime(known, transferKnown, keys, receipt);
-  const { identity } = receipt;
-  if (identity === null) return judged;
-  const id = shortName(identity.id);
-  const place = identity.place === null ? null : shortName(`${identity.chainId ?? ''} ${identity.place}`);
-  const { ids, places } = judged.delivery;
-  const isSameBody = ids.includes(id);
-  const isKnown = isSameBody || (place !== null && places.includes(place));
-  const delivery = isSameBody
-    ? judged.delivery
-    : { ...judged.delivery, ids: [...ids, id], places: isKnown || place === null ? places : [...places, place] };
-  if (!known) return { verdict: judged.verdict, delivery };
-  if (!isKnown && place === null) return { verdict: judged.verdict, delivery };
-  // A body from before deliveries were signed may be any of the named ones.
-  const count = isKnown ? known.count : Math.max(known.count, delivery.places.length);
-  return {
-    verdict: count > known.count ? 'second' : 'repeat',
-    delivery: { ...delivery, count, run: known.run, windowMs: known.windowMs, inWindow: known.inWindow },
-  };
-}
-
-const shortName = (name: string): string => (name.length > MAX_NAME_LENGTH ? hash('sha256', name) : name);
-
-/**
- * Each transfer is delivered once at most within ten seconds, so this never counts too many. It counts too few when
- * equal transfers arrive further apart, or at different processes.
- */
-function judgeByTime(
-  known: SeenDelivery | undefined,
-  transferKnown: boolean,
-  keys: { delivery: string; transfer: string },
-  { receivedAt, run, runMs }: Receipt,
-): { verdict: Verdict; delivery: SeenDelivery } {
+  const id = identity && shortName(identity.id);
+  const place = identity && identity.place !== null ? shortName(`${identity.chainId ?? ''} ${identity.place}`) : null;
   const first = { run, windowMs: runMs, inWindow: 1 };
   if (!known) {
     const { delivery: key, transfer: transferKey } = keys;
-    const delivery = { key, transferKey, count: 1, received: 1, seenAt: receivedAt, ...first, ids: [], places: [] };
+    const names = { ids: id === null ? [] : [id], places: place === null ? [] : [place] };
+    const delivery = { key, transferKey, count: 1, received: 1, seenAt: receivedAt, ...first, ...names };
     return { verdict: transferKnown ? 'twin' : 'new', delivery };
+  }
+  const delivery = { ...known, received: known.received + 1 };
+  const isSameBody = id !== null && known.ids.includes(id);
+  if (id !== null && !isSameBody) delivery.ids = [...known.ids, id];
+  if (isSameBody || (place !== null && known.places.includes(place))) return { verdict: 'repeat', delivery };
+  if (place !== null) {
+    const places = [...known.places, place];
+    // A body from before deliveries were signed may be any of the named ones.
+    const count = Math.max(known.count, places.length);
+    return { verdict: count > known.count ? 'second' : 'repeat', delivery: { ...delivery, places, count } };
   }
   // Bodies are stored when they are complete, so one that arrived a little earlier may come later.
   const isInWindow = run === known.run && Math.abs(runMs - known.windowMs) < WINDOW_MS;
   const window = isInWindow ? { inWindow: known.inWindow + 1 } : first;
-  const delivery = { ...known, received: known.received + 1, ...window };
-  if (delivery.inWindow <= known.count) return { verdict: 'repeat', delivery };
-  return { verdict: 'second', delivery: { ...delivery, count: delivery.inWindow } };
+  const count = Math.max(known.count, window.inWindow);
+  return { verdict: count > known.count ? 'second' : 'repeat', delivery: { ...delivery, ...window, count } };
 }
+
+const shortName = (name: string): string => (name.length > MAX_NAME_LENGTH ? hash('sha256', name) : name);
 
 /** How many earlier blocks of a reorganized transfer are remembered. */
 const MAX_LEFT_BLOCKS = 8;
