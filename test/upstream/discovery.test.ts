@@ -236,3 +236,11 @@ describe('rows', () => {
 it('returns the web page of a category', () => {
   expect(client().directoryUrl('apis', 'a b')).toBe(`${upstream.url}/toolbox/apis?search=a%20b`);
 });
+
+it('keeps the thousand queries that were shown last', () => {
+  const { keep, kept } = client();
+  const keys = Array.from({ length: 1_000 }, (_, n) => keep({ ...QUERY, search: `${n}` }));
+  expect(keep({ ...QUERY, search: '0' })).toBe(keys[0]);
+  keep(QUERY);
+  expect(keys.slice(0, 3).map((key) => kept(key)?.search)).toEqual(['0', undefined, '2']);
+});
