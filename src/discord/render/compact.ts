@@ -74,7 +74,16 @@ export function compactLines(all: Alerts, given: RenderContext): string[] {
   const shown = shownOf(all, { ...given, linksTokens: true });
   const { alerts, worthless, context } = shown;
   if (isWorthless(alerts[0])) return [worthlessLine(shown)];
-  let facts = [...ownFacts(alerts, context), ...factsOf(shown)];
+  let facts: string[] = [];
+  const isLinked = context.explorerUrl !== undefined && !context.unlinked;
+  if (!isLinked || context.plainTitles) {
+    // Where the title has no links, the watched addresses follow below.
+    const own = new Set<AddressText>();
+    for (const { matches } of alerts) for (const { address } of matches) own.add(address);
+    for (const address of own)
+      facts.push(isLinked ? partyName(address, alerts, context, true) : `\`${checksumAddress(address)}\``);
+  }
+  facts.push(...factsOf(shown));
   if (facts.join(BETWEEN).length > MAX_FACTS) {
     // A transaction fits into one message whatever its size.
     const fit = Math.max(1, fitting(facts, MAX_FACTS + BETWEEN.length, BETWEEN.length).length);
@@ -241,21 +250,6 @@ function factsOf(shown: Shown): string[] {
   const worth = worthOfAll(part.gave, context);
   if (other === ZERO_ADDRESS) return [...worth, context.t('alert.withZero')];
   return [...worth, context.t('alert.withParty', { party: partyName(other, alerts, context) })];
-}
-
-/** Where the title has no links, the watched addresses follow below. */
-function ownFacts(alerts: readonly Alert[], context: RenderContext): string[] {
-  const isLinked = context.explorerUrl !== undefined && !context.unlinked;
-  if (isLinked && !context.plainTitles) return [];
-  const facts = new Map<AddressText, string>();
-  for (const { matches } of alerts) {
-    for (const { address } of matches) {
-      if (facts.has(address)) continue;
-      const full = `\`${checksumAddress(address)}\``;
-      facts.set(address, isLinked ? partyName(address, alerts, context, true) : full);
-    }
-  }
-  return [...facts.values()];
 }
 
 /** The worth, the NFTs of a sweep, and the parties other than the owner. */
