@@ -49,7 +49,7 @@ async function listedIn(channelId: string) {
 const withRoomFor =
   (most: number): NonNullable<NonNullable<PipelineOptions['renderers']>['renderDigest']> =>
   (alerts, reference, reason, now) =>
-    renderDigest(alerts.slice(0, most), reference, { explorerUrl: undefined, nativeSymbol: undefined }, reason, now);
+    renderDigest({ explorerUrl: undefined, nativeSymbol: undefined }, alerts.slice(0, most), reference, reason, now);
 
 describe('a backlog', () => {
   it('posts a backlog of more than 50 alerts as one digest that counts each once and lists all in its file', async () => {

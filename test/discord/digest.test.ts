@@ -14,7 +14,7 @@ const summed = (alerts: Alert[]): Alert[] =>
   unknown([...alerts, alertOf({ token: BOB, tokenSymbol: 'FILL' }, { count: 11 })]);
 
 const render = (alerts: Alert[], reason?: DigestReason, now?: number | null, settings: RenderSettings = SETTINGS) =>
-  renderDigest(alerts, 'ABCDEFGHIJ', settings, reason, now);
+  renderDigest(settings, alerts, 'ABCDEFGHIJ', reason, now);
 const embedOf = async (...given: Parameters<typeof render>) => (await render(...given)).payload.embeds![0]!;
 
 /** The pattern's matches in each digest. */

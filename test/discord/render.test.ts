@@ -24,7 +24,7 @@ import {
 } from './alerts.ts';
 
 const HASH = `0x${'a'.repeat(64)}`;
-const render = (...alerts: Alert[]) => renderAlerts(alerts, 'ABCDEFGHIJ', SETTINGS, 0);
+const render = (...alerts: Alert[]) => renderAlerts(SETTINGS, alerts, 'ABCDEFGHIJ', 0);
 const embedsOf = (...alerts: Alert[]) => render(...alerts).payload.embeds!;
 const times = (text: string, part: string) => text.split(part).length - 1;
 
@@ -98,10 +98,10 @@ describe('several transfers of one transaction', () => {
 
 it('keeps all alerts of a message that is rendered again with longer names, and drops links instead', () => {
   const alerts = Array.from({ length: 30 }, () => alertOf({}));
-  const { used, payload } = renderAlerts(alerts, 'ABCDEFGHIJ', SETTINGS, 0);
+  const { used, payload } = renderAlerts(SETTINGS, alerts, 'ABCDEFGHIJ', 0);
   const labels = { [ALICE]: 'A'.repeat(60), [TREASURY]: 'T'.repeat(60), [USDC]: 'U'.repeat(60) };
   const renamed = alerts.slice(0, used).map((alert) => ({ ...alert, labels, reorganized: true }));
-  const again = renderAgain(renamed, 'ABCDEFGHIJ', SETTINGS, JSON.stringify(payload));
+  const again = renderAgain(SETTINGS, renamed, 'ABCDEFGHIJ', JSON.stringify(payload));
   expect([again.used, again.payload.embeds!.length]).toEqual([used, payload.embeds!.length]);
   expect(again.payload.embeds![0]!.description).toContain(labels[ALICE]);
   expect(again.payload.embeds!.map(({ url }) => url)).toEqual(payload.embeds!.map(({ url }) => url));
@@ -371,9 +371,9 @@ it.each<[Partial<Subscription>, string, string[]]>([
 describe('every message', async () => {
   const alert = alertOf({}, { matches: [matchOf(TREASURY, 'incoming', 1, '42')] });
   const messages = {
-    lines: renderAlerts([alert], 'ABCDEFGHIJ', SETTINGS, 0).payload,
+    lines: renderAlerts(SETTINGS, [alert], 'ABCDEFGHIJ', 0).payload,
     plain: renderPlain(alert, 'ABCDEFGHIJ'),
-    digest: (await renderDigest([alert], 'ABCDEFGHIJ', SETTINGS)).payload,
+    digest: (await renderDigest(SETTINGS, [alert], 'ABCDEFGHIJ')).payload,
   };
 
   it.each(Object.entries(messages))('puts the button that explains it on every message: %s', (_name, payload) => {

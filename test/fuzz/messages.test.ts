@@ -95,17 +95,17 @@ it('renders messages that Discord accepts and that mention only the chosen roles
   await fc.assert(
     fc.asyncProperty(alerts, fc.constantFrom('https://explorer.example', undefined), async (list, explorerUrl) => {
       const settings = { explorerUrl, nativeSymbol: undefined };
-      const { payload, used } = renderAlerts(list, 'ABCDEFGHIJ', settings, 1_750_000_000_000);
+      const { payload, used } = renderAlerts(settings, list, 'ABCDEFGHIJ', 1_750_000_000_000);
       expect(used).toBeGreaterThan(0);
       expect(payload.allowed_mentions?.parse).toEqual([]);
       await expectAccepted(payload);
-      const again = renderAgain(list.slice(0, used), 'ABCDEFGHIJ', settings, JSON.stringify(payload));
+      const again = renderAgain(settings, list.slice(0, used), 'ABCDEFGHIJ', JSON.stringify(payload));
       expect(again.used).toBe(used);
       await expectAccepted(again.payload);
       await expectAccepted(renderPlain(list[0]!, 'ABCDEFGHIJ'));
-      await expectAccepted((await renderDigest(list, 'ABCDEFGHIJ', settings)).payload);
+      await expectAccepted((await renderDigest(settings, list, 'ABCDEFGHIJ')).payload);
       const everything = Array.from({ length: 20 }, () => list).flat();
-      await expectAccepted((await renderDigest(everything, 'ABCDEFGHIJ', settings)).payload);
+      await expectAccepted((await renderDigest(settings, everything, 'ABCDEFGHIJ')).payload);
     }),
     { numRuns: 75 },
   );
@@ -115,7 +115,7 @@ it('fits a transaction of any size into three messages, and none into an embed t
   const txHash = `0x${'a'.repeat(64)}`;
   const token = (n: number): AddressText => `0x${n.toString(16).padStart(40, '0')}`;
   const size = async (alerts: Alert[], explorerUrl?: string) => {
-    const { payload, used } = renderAlerts(alerts, 'ABCDEFGHIJ', { explorerUrl, nativeSymbol: undefined }, 0);
+    const { payload, used } = renderAlerts({ explorerUrl, nativeSymbol: undefined }, alerts, 'ABCDEFGHIJ', 0);
     await expectAccepted(payload);
     return used;
   };
@@ -148,7 +148,7 @@ it.each(NAUGHTY.map((name, index) => [index, name]))(
     const none = { explorerUrl: undefined, nativeSymbol: undefined };
     for (const isCataloged of [true, false])
       for (const style of ['compact', 'full'] as const) {
-        const { payload } = renderAlerts([alert(style, isCataloged)], 'ABCDEFGHIJ', none, 0);
+        const { payload } = renderAlerts(none, [alert(style, isCataloged)], 'ABCDEFGHIJ', 0);
         const [embed] = payload.embeds ?? [];
         // The rest of the markup is in code, or in a title or footer, where Discord does not interpret it.
         const marked = embed

@@ -52,9 +52,9 @@ type Rendered = APIEmbed | string;
  * subscriptions' roles that are due at `now`.
  */
 export function renderAlerts(
+  settings: RenderSettings,
   alerts: Alert[],
   reference: string,
-  settings: RenderSettings,
   now: number,
 ): { payload: Message; used: number } {
   const { style, alike } = alikeOf(alerts);
@@ -76,7 +76,7 @@ export function renderAlerts(
  * Leaves room for names that are added later. `payload`: JSON of the body that the message was created with; Discord
  * lets no message change its form.
  */
-export function countFitting(alerts: Alert[], settings: RenderSettings, payload: string): number {
+export function countFitting(settings: RenderSettings, alerts: Alert[], payload: string): number {
   const { style, roles } = formOf(payload);
   const other = style === 'full' ? -1 : alerts.findIndex(isSuspicious);
   const fitting = other === -1 ? alerts : alerts.slice(0, other);
@@ -89,9 +89,9 @@ export function countFitting(alerts: Alert[], settings: RenderSettings, payload:
  * have, and without balances and lesser remarks. `before`: JSON of the body that the message was created with.
  */
 export function renderAgain(
+  settings: RenderSettings,
   alerts: Alert[],
   reference: string,
-  settings: RenderSettings,
   before: string,
 ): { payload: Message; used: number } {
   const { style, roles } = formOf(before);

@@ -67,9 +67,9 @@ type Total = ReturnType<typeof totalOf>;
  * roles that are due then; null: it was posted before, shows the same alerts, and mentions nobody.
  */
 export async function renderDigest(
+  settings: RenderSettings,
   due: Alert[],
   reference: string,
-  settings: RenderSettings,
   reason: DigestReason = 'backlog',
   now: number | null = null,
 ): Promise<Digest> {

@@ -1,5 +1,4 @@
 import type { Logger } from 'pino';
-import type { Alert, DigestReason } from '../../domain/alert.ts';
 import type { Network } from '../../domain/network.ts';
 import { isLinkable } from '../../domain/text.ts';
 import { countFitting, renderAgain, renderAlerts, renderPlain } from './alert.ts';
@@ -23,15 +22,12 @@ export function renderSettings(
   return { explorerUrl, nativeSymbol, networks: networks.length > 1 ? new Map(rendered) : undefined };
 }
 
-export function createRenderers(settings: RenderSettings) {
-  return {
-    render: (alerts: Alert[], reference: string, now: number) => renderAlerts(alerts, reference, settings, now),
-    renderAgain: (alerts: Alert[], reference: string, frozen: string) =>
-      renderAgain(alerts, reference, settings, frozen),
-    countFitting: (alerts: Alert[], frozen: string) => countFitting(alerts, settings, frozen),
-    renderPlain,
-    renderParked,
-    renderDigest: (alerts: Alert[], reference: string, reason: DigestReason, now: number | null) =>
-      renderDigest(alerts, reference, settings, reason, now),
-  };
-}
+/** The renderers with these settings. */
+export const createRenderers = (settings: RenderSettings) => ({
+  render: renderAlerts.bind(null, settings),
+  renderAgain: renderAgain.bind(null, settings),
+  countFitting: countFitting.bind(null, settings),
+  renderPlain,
+  renderParked,
+  renderDigest: renderDigest.bind(null, settings),
+});
