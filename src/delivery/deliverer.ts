@@ -32,7 +32,7 @@ export function startDeliverer(options: DelivererOptions) {
   const schedule = createSchedule();
   const limits = createLimits();
   const membership = createMembership(options);
-  const send = createSend(options);
+  const { sendNew, repeat } = createSend(options);
   /** The turn of each channel that has one. */
   const inFlight = new Map<string, Promise<void>>();
   let isClosing = false;
@@ -89,7 +89,8 @@ export function startDeliverer(options: DelivererOptions) {
       schedule.update(id, { blocked: true, retryAt: clock.elapsed() + blockedFor(head) });
       return 0;
     }
-    const result = await send(channel, next, () => slot.countRequest(clock.elapsed()));
+    const countRequest = () => slot.countRequest(clock.elapsed());
+    const result = await (next.status === 'batch' ? repeat(next, countRequest) : sendNew(channel, next, countRequest));
     switch (result.status) {
       case 'changed':
         break;

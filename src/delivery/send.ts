@@ -52,24 +52,31 @@ export function createSend(options: SendOptions) {
   ): Promise<SendResult> {
     const now = clock.now();
     const first = { attempts: 1, frozenAt: now, unconfirmed: false, isUpdate: false };
-    for (const to of due.joins) {
-      const joined = composeJoined(to, due.alerts, options, now);
-      if (!joined) continue;
-      const { body, alerts } = joined;
-      const id = await store.outbox.join(channel.id, to, alerts, JSON.stringify(body), now);
+    try {
+      for (const to of due.joins) {
+        const joined = composeJoined(to, due.alerts, options, now);
+        if (!joined) continue;
+        const { body, alerts } = joined;
+        const id = await store.outbox.join(channel.id, to, alerts, JSON.stringify(body), now);
+        if (id === null) return { status: 'changed' };
+        countRequest();
+        const outcome = await sender.edit(channel.id, to.messageId, body);
+        const attempt: Attempt = { id, kind: 'edit', ...first, alerts: alerts.length, shown: shownDeliveries(alerts) };
+        return { status: 'attempted', attempt, outcome };
+      }
+      const { body, shown, ...message } = await compose(channel, due, { renderers: options, store, now });
+      const id = await store.outbox.freeze(message, now);
       if (id === null) return { status: 'changed' };
       countRequest();
-      const outcome = await sender.edit(channel.id, to.messageId, body);
-      const attempt: Attempt = { id, kind: 'edit', ...first, alerts: alerts.length, shown: shownDeliveries(alerts) };
+      const outcome = await sender.create(channel.id, body, message.nonce, message.attachment);
+      const attempt: Attempt = { id, kind: message.kind, ...first, alerts: message.alerts.length, shown };
       return { status: 'attempted', attempt, outcome };
+    } catch (error) {
+      if (error instanceof StoreError) throw error;
+      const { alerts } = due;
+      log.error({ err: error, channel: channel.id, alert: alerts[0]!.id }, 'alerts cannot be rendered');
+      return { status: 'unrenderable', alerts, error: error as Error };
     }
-    const { body, shown, ...message } = await compose(channel, due, { renderers: options, store, now });
-    const id = await store.outbox.freeze(message, now);
-    if (id === null) return { status: 'changed' };
-    countRequest();
-    const outcome = await sender.create(channel.id, body, message.nonce, message.attachment);
-    const attempt: Attempt = { id, kind: message.kind, ...first, alerts: message.alerts.length, shown };
-    return { status: 'attempted', attempt, outcome };
   }
 
   async function repeat(
@@ -139,19 +146,5 @@ export function createSend(options: SendOptions) {
     }
   }
 
-  return async (
-    channel: Channel,
-    next: Exclude<NextMessage, { status: 'nothing' }>,
-    countRequest: () => void,
-  ): Promise<SendResult> => {
-    if (next.status === 'batch') return repeat(next, countRequest);
-    const { alerts } = next;
-    try {
-      return await sendNew(channel, next, countRequest);
-    } catch (error) {
-      if (error instanceof StoreError) throw error;
-      log.error({ err: error, channel: channel.id, alert: alerts[0]!.id }, 'alerts cannot be rendered');
-      return { status: 'unrenderable', alerts, error: error as Error };
-    }
-  };
+  return { sendNew, repeat };
 }
