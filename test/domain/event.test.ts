@@ -197,8 +197,10 @@ describe('a body that is not JSON', () => {
     expect(parse(body)).toEqual({ ok: false, reason: `The body is not JSON: ${likeness}.` });
   });
 
-  it('makes no guess about a body that it does not recognize', () => {
+  it('makes no guess about a body that it does not recognize, nor of JSON that is no object', () => {
     expect(parse('{"txHash":')).toEqual({ ok: false, reason: 'The body is not JSON.' });
+    for (const body of ['null', '[{"txHash":-1}]', '1.5', '"text"'])
+      expect(parse(body)).toEqual({ ok: false, reason: 'The body is not a single JSON object.' });
   });
 });
 

@@ -96,8 +96,13 @@ describe('signed deliveries', () => {
     ['a known ID as a repeat, even at another place', ['a@1', 'a@1', 'a@2'], 'new repeat repeat'],
     [
       'a new ID of a known place as a repeat, because it was requested again',
-      ['a@1', 'b@1', 'b@1'],
-      'new repeat repeat',
+      ['a@1', 'b@1', 'b@1', 'b@2'],
+      'new repeat repeat repeat',
+    ],
+    [
+      'signed ones among unsigned ones, apart from whose times they are judged',
+      ['unsigned', 'unsigned', 'a@1', 'b@2', 'unsigned'],
+      'new second repeat repeat second',
     ],
     ['no more than places when the first came unsigned', ['unsigned', 'a@1'], 'new repeat'],
     ['every place beyond an unsigned one', ['unsigned', 'a@1', 'b@2'], 'new repeat second'],
