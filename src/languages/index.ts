@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { createInstance, type TFunction } from 'i18next';
 import type { English } from './english.ts';
-import { DEFAULT_LANGUAGE, folderOf, LANGUAGES, type Language, oncePerLanguage, writeNumber } from './languages.ts';
+import { DEFAULT_LANGUAGE, folderOf, LANGUAGES, type Language, memoize, writeNumber } from './languages.ts';
 
 export { LANGUAGES, type Language };
 
@@ -38,7 +38,7 @@ export function textsOf(language: Language): Record<string, object> {
   );
 }
 
-export const translator = oncePerLanguage((language): Translate => {
+export const translator = memoize((language: Language): Translate => {
   const instance = createInstance();
   void instance.init({
     lng: language,
@@ -57,14 +57,10 @@ export const translator = oncePerLanguage((language): Translate => {
 
 /** Caches texts without values: an alert has ten of them, and looking them up would double the time to render it. */
 function remembering(t: Translate): Translate {
-  const texts = new Map<string, string>();
   const look = t as unknown as (key: string, values?: object) => string;
-  return ((key: string, values?: object) => {
-    if (values !== undefined) return look(key, values);
-    const known = texts.get(key) ?? look(key);
-    texts.set(key, known);
-    return known;
-  }) as unknown as Translate;
+  const textOf = memoize((key: string) => look(key));
+  return ((key: string, values?: object) =>
+    values === undefined ? textOf(key) : look(key, values)) as unknown as Translate;
 }
 
 /** By language if the country differs. */
@@ -80,6 +76,12 @@ export function languageOf(...locales: (string | null | undefined)[]): Language 
   }
   return DEFAULT_LANGUAGE;
 }
+
+/** For a guild's language as Discord names it. */
+export const translationFor = memoize((locale: string | null): { language: Language; t: Translate } => {
+  const language = languageOf(locale);
+  return { language, t: translator(language) };
+});
 
 /** Choices and message commands have no description. */
 export interface Wording {
@@ -98,7 +100,7 @@ interface Definition {
  * The wordings of a language's `commands.json` by path: `subscription`, `subscription add`, `subscription add address`,
  * `subscription add direction=incoming`. English is in the definitions themselves.
  */
-export const wordingsOf = oncePerLanguage((language): Record<string, Wording> => {
+export const wordingsOf = memoize((language: Language): Record<string, Wording> => {
   const file = new URL(`./${folderOf(language)}/${DEFINITIONS}`, import.meta.url);
   return language === DEFAULT_LANGUAGE ? {} : (JSON.parse(readFileSync(file, 'utf8')) as Record<string, Wording>);
 });

@@ -23,16 +23,17 @@ interface Signs {
   groupedFrom: number;
 }
 
-export function oncePerLanguage<T>(find: (language: Language) => T): (language: Language) => T {
-  const known = new Map<Language, T>();
-  return (language) => {
-    const found = known.get(language) ?? find(language);
-    known.set(language, found);
+/** For few keys: all values are kept. */
+export function memoize<K, V>(find: (key: K) => V): (key: K) => V {
+  const known = new Map<K, V>();
+  return (key) => {
+    const found = known.get(key) ?? find(key);
+    known.set(key, found);
     return found;
   };
 }
 
-const signsOf = oncePerLanguage((language): Signs => {
+const signsOf = memoize((language: Language): Signs => {
   const format = new Intl.NumberFormat(language);
   const parts = format.formatToParts(12_345.6);
   const sign = (wanted: 'decimal' | 'group') => parts.find(({ type }) => type === wanted)!.value;

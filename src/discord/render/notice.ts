@@ -3,7 +3,7 @@ import { checksumAddress, shortAddress } from '../../domain/address.ts';
 import type { Crossing } from '../../domain/balance.ts';
 import { isFeedSilent, type Silence } from '../../domain/subscription.ts';
 import { BALANCE_DIGITS, rounded } from '../../domain/transfer.ts';
-import { languageOf, translator } from '../../languages/index.ts';
+import { translationFor } from '../../languages/index.ts';
 import { writeNumber } from '../../languages/languages.ts';
 import {
   assetName,
@@ -22,14 +22,13 @@ const COLOR = 0xd4a72c;
 
 /** For the guild's admins, in another channel. `code` is Discord's. */
 export function renderParked(channelId: string, code: number, language: string | null, reference: string): object {
-  const t = translator(languageOf(language));
+  const { t } = translationFor(language);
   return noticeBody(t('notice.parkedTitle'), t('notice.parked', { channel: `<#${channelId}>`, code }), reference);
 }
 
 /** Distinguishes a dead feed from a quiet wallet. */
 export function renderSilence(silences: Silence[], language: string | null, now: number, reference: string): object {
-  const chosen = languageOf(language);
-  const t = translator(chosen);
+  const { t, language: chosen } = translationFor(language);
   const ago = (at: number) => time(Math.floor(at / 1_000), TimestampStyles.RelativeTime);
   const lines = silences.slice(0, MAX_ADDRESSES).map(({ label, address, gapMs, lastEventAt }) => {
     const name = label === null ? '' : `**${named(label, { t })}** `;

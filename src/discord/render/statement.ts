@@ -4,7 +4,7 @@ import { csvLine } from '../../domain/csv.ts';
 import { plainText } from '../../domain/text.ts';
 import { catalogedAmong } from '../../domain/token.ts';
 import { FEE_DIGITS, inUnits, rounded } from '../../domain/transfer.ts';
-import { languageOf, translator } from '../../languages/index.ts';
+import { translationFor } from '../../languages/index.ts';
 import { writeNumber } from '../../languages/languages.ts';
 import { noticeBody } from './notice.ts';
 import {
@@ -104,8 +104,7 @@ export function renderStatement(
   settings: RenderSettings,
   reference: string,
 ): object {
-  const chosen = languageOf(language);
-  const t = translator(chosen);
+  const { t, language: chosen } = translationFor(language);
   const moved = wallets.filter(({ statement }) =>
     statement.sums.some(({ opening, closing, transfers }) => transfers > 0 || opening !== 0n || closing !== 0n),
   );

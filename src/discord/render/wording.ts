@@ -15,7 +15,7 @@ import {
   sumOfWorth,
   type Transfer,
 } from '../../domain/transfer.ts';
-import { type Language, languageOf, type Translate, translator } from '../../languages/index.ts';
+import { type Language, type Translate, translationFor } from '../../languages/index.ts';
 import { writeNumber, writeWorth } from '../../languages/languages.ts';
 
 export type ExplorerRoot = Pick<Network, 'explorerUrl'>;
@@ -45,8 +45,7 @@ export interface RenderContext extends RenderSettings {
 }
 
 export function renderContext(alerts: readonly Alert[], settings: RenderSettings): RenderContext {
-  const language = languageOf(alerts[0]!.language);
-  return { ...settings, language, t: translator(language), cataloged: catalogedIn(alerts) };
+  return { ...settings, ...translationFor(alerts[0]!.language), cataloged: catalogedIn(alerts) };
 }
 
 function catalogedIn(alerts: readonly Alert[]): Set<AddressText> {
@@ -61,8 +60,7 @@ export function noticeContext(
   network: number,
   cataloged: RenderContext['cataloged'] = new Set(),
 ): RenderContext {
-  const chosen = languageOf(language);
-  return { ...settings, ...settings.networks?.get(network), language: chosen, t: translator(chosen), cataloged };
+  return { ...settings, ...settings.networks?.get(network), ...translationFor(language), cataloged };
 }
 
 /** The alerts are of one network. */
