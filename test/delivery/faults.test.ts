@@ -1,5 +1,8 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { beforeEach, expect, it } from 'vitest';
 import type { Fault } from '../../sandbox/discord/index.ts';
+import { GATHER_MS } from '../../src/delivery/schedule.ts';
+import { StoreError } from '../../src/errors.ts';
 import { ALERTS, GENERAL, MESSAGES, type Pipeline, startPipeline, TREASURY, WHALES } from '../pipeline/harness.ts';
 
 const CHANNELS = [ALERTS, WHALES, GENERAL];
@@ -73,3 +76,23 @@ it.each([...LOCAL, ...EVERYWHERE])(
     expect(CHANNELS.map(pipeline.numbers)).toEqual(CHANNELS.map(() => ['1', '2', '3']));
   },
 );
+
+it('asks a store that fails again after a second, not at once', async () => {
+  let claims = 0;
+  const claim = async () => {
+    claims++;
+    await turn();
+    throw new StoreError('database is locked', 'SQLITE_BUSY');
+  };
+  const failing = await startPipeline({ store: (real) => ({ ...real, outbox: { ...real.outbox, claim } }) });
+  await failing.watch(TREASURY, ALERTS);
+  await failing.pay(1);
+  await failing.routed();
+  const seen: number[] = [];
+  for (const ms of [GATHER_MS, 999, 1]) {
+    failing.clock.advance(ms);
+    for (let n = 0; n < 9; n++) await turn();
+    seen.push(claims);
+  }
+  expect(seen).toEqual([1, 1, 2]);
+});

@@ -20,10 +20,10 @@ async function start() {
   const { store, close } = await taken.open();
   onTestFinished(close);
   const clock = createManualClock(NOW);
-  const state = { isBusy: false, isLocked: false, commit: 'works' as 'works' | 'refused' | 'response lost' };
+  const state = { isBusy: false, isLocked: false, bugs: 0, commit: 'works' as 'works' | 'refused' | 'response lost' };
   let reads = 0;
   const tried: RoutingResult[] = [];
-  /** The channels that the router named, and `stored` for each commit. */
+  /** The channels that the router named (`all`: each with alerts), and `stored` for each commit. */
   const reported: string[] = [];
   const observed: Store = {
     ...store,
@@ -31,6 +31,7 @@ async function start() {
       async context(queries, now) {
         reads++;
         if (state.isLocked) throw new StoreError('database is locked', 'SQLITE_BUSY');
+        if (state.bugs-- > 0) throw new Error('A bug.');
         return store.routing.context(queries, now);
       },
       async commit(result, after) {
@@ -49,7 +50,7 @@ async function start() {
     receiver: { isBusy: () => state.isBusy },
     outbox: {
       wake: (targets) => void reported.push(...targets.map(({ channelId }) => channelId)),
-      rescan: async () => undefined,
+      rescan: async () => void reported.push('all'),
     },
     clock,
     log: testLog(),
@@ -125,6 +126,17 @@ describe('the router', () => {
     expect(tried.map(({ alerts }) => new Set(alerts.map(({ channelId }) => channelId)).size)).toEqual([3_000, 3_000]);
   });
 
+  it('routes what waits behind deliveries that could not be decided together', async () => {
+    const { store, router, state, routed } = await start();
+    state.bugs = 1;
+    // Too large for one commit.
+    const large = newDelivery(JSON.stringify(payment({ more: 'x'.repeat(MIB) })));
+    const ids = await store.inbox.append([large, large]);
+    router.wake();
+    await until('both are routed', () => routed().length === 2);
+    expect(routed()).toEqual(ids.map((id) => [id]));
+  });
+
   it('retries a failed read once after a pause, however often it is woken meanwhile', async () => {
     const { store, router, state, clock, deliver, reads, routed, paused, retry } = await start();
     state.isLocked = true;
@@ -165,7 +177,7 @@ describe('a commit that failed', () => {
     await until('the second delivery is routed', () => reported.includes(channelId));
     expect([routed(), reported]).toEqual([
       [first, second],
-      ['stored', channelId],
+      ['all', 'stored', channelId],
     ]);
   });
 
