@@ -16,7 +16,7 @@ export interface ParsedDelivery {
   /** This bot found it on the chain. */
   isFound: boolean;
   event: TransferEvent;
-  /** The context may know the transfer in another form, by whose key it is then. */
+  /** The context replaces the transfer's key if the transfer is stored in another form. */
   keys: { transfer: string; delivery: string };
   /** From the context. */
   network: number;
