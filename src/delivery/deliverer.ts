@@ -30,7 +30,7 @@ export function startDeliverer(options: DelivererOptions) {
   const { store, clock, log, uptimeSince, random = Math.random } = options;
   const { outbox } = store;
   const schedule = createSchedule();
-  const limits = createLimits();
+  const limits = createLimits(clock);
   const membership = createMembership(options);
   const { sendNew, repeat } = createSend(options);
   /** The turn of each channel that has one. */
@@ -45,7 +45,7 @@ export function startDeliverer(options: DelivererOptions) {
     for (;;) {
       const now = clock.elapsed();
       const next = schedule.next(now, limits.guildWait);
-      const slot = typeof next === 'number' ? next : limits.take(next.guildId, now);
+      const slot = typeof next === 'number' ? next : limits.take(next.guildId);
       if (typeof slot === 'number') {
         if (slot < NEVER) cancelTimer = clock.after(slot, run);
         return;
@@ -65,7 +65,7 @@ export function startDeliverer(options: DelivererOptions) {
       schedule.postpone(id, clock.elapsed() + STORE_PAUSE_MS, 'retry');
       if (!isClosing) log.error({ err: error, channel: id }, 'sending paused');
     }
-    slot.release(clock.elapsed());
+    slot.release();
     schedule.end(id, wakeAt);
     inFlight.delete(id);
     run();
@@ -89,7 +89,7 @@ export function startDeliverer(options: DelivererOptions) {
       schedule.update(id, { blocked: true, retryAt: clock.elapsed() + blockedFor(head) });
       return 0;
     }
-    const countRequest = () => slot.countRequest(clock.elapsed());
+    const { countRequest } = slot;
     const result = await (next.status === 'batch' ? repeat(next, countRequest) : sendNew(channel, next, countRequest));
     switch (result.status) {
       case 'changed':
@@ -136,7 +136,7 @@ export function startDeliverer(options: DelivererOptions) {
       ...(shown.receivedAt !== null && { ms: now - shown.receivedAt }),
     };
     const { batch, channel: step } = decide(outcome, made, { search, head, now, uptimeSince, random });
-    limits.record(outcome, guildId, elapsed);
+    limits.record(outcome, guildId);
     // Before the message is recorded: a wait lasts as long as Discord asked even if the store fails.
     switch (step.do) {
       case 'nothing':
@@ -249,15 +249,15 @@ export function startDeliverer(options: DelivererOptions) {
       for (const guildId of await membership.sync(guildIds, shard)) probeGuild(guildId);
       run();
     },
-    state: () => limits.state(clock.elapsed()),
+    state: limits.state,
     guildPause(guildId: string): GuildPause | null {
-      const pause = limits.guildPause(guildId, clock.elapsed());
+      const pause = limits.guildPause(guildId);
       return pause && { ...pause, probeAt: pause.probeAt + clock.now() - clock.elapsed() };
     },
     pauses(guildId: string): SendingPause[] {
       const now = clock.elapsed();
       const toWall = clock.now() - now;
-      const all = limits.pause(now);
+      const all = limits.pause();
       const pauses = [...(all ? [{ channelId: null, ...all }] : []), ...schedule.pauses(guildId, now)];
       return pauses.map((pause) => ({ ...pause, until: pause.until + toWall }));
     },

@@ -1,4 +1,4 @@
-import { backOff, MINUTE, SECOND } from '../domain/clock.ts';
+import { backOff, type Clock, MINUTE, SECOND } from '../domain/clock.ts';
 import type { SendingPause, SendOutcome } from '../domain/sender.ts';
 
 /** Requests that begin in any second; Discord allows 50. */
@@ -16,12 +16,12 @@ const NEVER = Number.POSITIVE_INFINITY;
 
 export interface RequestSlot {
   /** A search for a message makes several requests. */
-  countRequest(now: number): void;
-  release(now: number): void;
+  countRequest(): void;
+  release(): void;
 }
 
-/** Limits of the whole process and of each guild. Time is elapsed milliseconds, and always an argument. */
-export function createLimits() {
+/** Limits of the whole process and of each guild. Times are elapsed milliseconds. */
+export function createLimits({ elapsed }: Pick<Clock, 'elapsed'>) {
   const breaker = createBreaker();
   /** When the requests of the last second began. */
   const requests: number[] = [];
@@ -38,7 +38,8 @@ export function createLimits() {
   }
 
   /** null: the guild's channels do not wait for one another. */
-  function guildPause(guildId: string, now: number): { probeAt: number; refusals: number } | null {
+  function guildPause(guildId: string): { probeAt: number; refusals: number } | null {
+    const now = elapsed();
     const refusals = inWindow(guilds.get(guildId)?.refusals ?? [], now);
     if (refusals.length < MAX_REFUSALS_OF_GUILD) return null;
     const probeAt = refusals.at(-1)! + GUILD_PROBE_MS;
@@ -47,7 +48,8 @@ export function createLimits() {
 
   return {
     /** A slot for a turn of the guild that starts now, or milliseconds to wait for one. */
-    take(guildId: string, now: number): RequestSlot | number {
+    take(guildId: string): RequestSlot | number {
+      const now = elapsed();
       while (requests.length > 0 && requests[0]! <= now - SECOND) requests.shift();
       const isFull = requests.length + reserved >= PER_SECOND;
       const wait = breaker.wait(now, inFlight) || (isFull ? (requests[0] ?? NEVER) + SECOND - now : 0);
@@ -58,39 +60,41 @@ export function createLimits() {
       inFlight++;
       guild.inFlight++;
       return {
-        countRequest(at) {
+        countRequest() {
           if (isReserved) reserved--;
           isReserved = false;
-          requests.push(at);
+          requests.push(elapsed());
         },
-        release(at) {
+        release() {
           if (isReserved) reserved--;
           inFlight--;
           guild.inFlight--;
-          guild.refusals = inWindow(guild.refusals, at);
+          guild.refusals = inWindow(guild.refusals, elapsed());
           if (guild.inFlight === 0 && guild.refusals.length === 0) guilds.delete(guildId);
         },
       };
     },
-    record(outcome: SendOutcome, guildId: string, now: number): void {
+    record(outcome: SendOutcome, guildId: string): void {
       if (outcome.status === 'rate-limited' && outcome.local) return;
+      const now = elapsed();
       breaker.record(outcome, now);
       if (outcome.status === 'forbidden' || (outcome.status === 'rate-limited' && !outcome.global))
         guildOf(guildId).refusals.push(now);
     },
     /** Milliseconds; infinite until a request in flight has ended. */
-    guildWait(guildId: string, now: number): number {
+    guildWait(guildId: string): number {
       const guild = guilds.get(guildId);
       if (!guild) return 0;
+      const now = elapsed();
       const refused = inWindow(guild.refusals, now).length;
       const max = refused < MAX_REFUSALS_OF_GUILD ? MAX_IN_FLIGHT_OF_GUILD - refused : 1;
-      return guild.inFlight >= max ? NEVER : (guildPause(guildId, now)?.probeAt ?? now) - now;
+      return guild.inFlight >= max ? NEVER : (guildPause(guildId)?.probeAt ?? now) - now;
     },
     guildPause,
-    pause: breaker.pause,
-    state: (now: number) => ({
-      ...breaker.state(now),
-      pausedGuilds: [...guilds.keys()].filter((guildId) => guildPause(guildId, now) !== null).length,
+    pause: () => breaker.pause(elapsed()),
+    state: () => ({
+      ...breaker.state(elapsed()),
+      pausedGuilds: [...guilds.keys()].filter((guildId) => guildPause(guildId) !== null).length,
     }),
   };
 }

@@ -66,13 +66,13 @@ export function createSchedule() {
       else if (known.blocked) known.retryAt = Math.min(known.retryAt, retryAt);
     },
     /** The next channel, or for how many milliseconds nothing is due. */
-    next(now: number, guildWait: (guildId: string, now: number) => number): Channel | number {
+    next(now: number, guildWait: (guildId: string) => number): Channel | number {
       let first: Entry | null = null;
       let waitMs = NEVER;
       for (const channel of channels.values()) {
         if (channel.busy) continue;
         const { guildId, retryAt, wakeAt } = channel;
-        const wait = Math.max(guildWait(guildId, now), Math.max(retryAt, wakeAt) - now);
+        const wait = Math.max(guildWait(guildId), Math.max(retryAt, wakeAt) - now);
         if (wait > 0) waitMs = Math.min(waitMs, wait);
         else if (first === null || precedes(channel, first)) first = channel;
       }

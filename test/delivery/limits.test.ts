@@ -8,24 +8,24 @@ const FORBIDDEN: SendOutcome = { status: 'forbidden', code: 50013 };
 
 /** Limits with a clock; `send` makes a request, or returns how long it would have to wait. */
 function create() {
-  const limits = createLimits();
   let now = 50_000;
+  const limits = createLimits({ elapsed: () => now });
   return {
     now: () => now,
     pass(ms: number): void {
       now += ms;
     },
-    take: (): RequestSlot | number => limits.take('guild', now),
-    guildWait: (guildId = 'guild') => limits.guildWait(guildId, now),
+    take: (): RequestSlot | number => limits.take('guild'),
+    guildWait: (guildId = 'guild') => limits.guildWait(guildId),
     send(): number {
-      const slot = limits.take('guild', now);
+      const slot = limits.take('guild');
       if (typeof slot === 'number') return slot;
-      slot.countRequest(now);
-      slot.release(now);
+      slot.countRequest();
+      slot.release();
       return 0;
     },
-    record: (outcome: SendOutcome, guildId = 'guild') => limits.record(outcome, guildId, now),
-    state: () => limits.state(now),
+    record: (outcome: SendOutcome, guildId = 'guild') => limits.record(outcome, guildId),
+    state: limits.state,
   };
 }
 
@@ -40,14 +40,14 @@ describe('requests', () => {
   });
 
   it('count from when they are sent; a turn without one leaves its room to others', () => {
-    const { take, send, pass, now } = create();
+    const { take, send, pass } = create();
     const slots = Array.from({ length: 39 }, () => take() as RequestSlot);
     expect(send()).toBe(0);
     pass(5 * SECOND);
     expect(send()).toBe(0);
     expect(send()).toBe(SECOND);
-    for (const slot of slots.slice(1)) slot.countRequest(now());
-    slots[0]!.release(now());
+    for (const slot of slots.slice(1)) slot.countRequest();
+    slots[0]!.release();
     expect(send()).toBe(0);
     expect(send()).toBe(SECOND);
   });
@@ -91,11 +91,11 @@ describe('the breaker', () => {
 
 describe('a server', () => {
   it('has at most half of the requests in flight, and fewer the more of them Discord refuses', () => {
-    const { guildWait, take, record, pass, now } = create();
+    const { guildWait, take, record, pass } = create();
     const inFlight = () => {
       const slots: RequestSlot[] = [];
       while (guildWait() === 0) slots.push(take() as RequestSlot);
-      for (const slot of slots) slot.release(now());
+      for (const slot of slots) slot.release();
       return slots.length;
     };
     expect(inFlight()).toBe(20);
