@@ -5,6 +5,7 @@ import type { RoutingResult } from '../../src/domain/routing.ts';
 import { MIB } from '../../src/domain/units.ts';
 import { StoreError } from '../../src/errors.ts';
 import { startRouter } from '../../src/routing/router.ts';
+import type { TokenCatalog } from '../../src/routing/token-catalog.ts';
 import type { Store } from '../../src/store/store.ts';
 import { testLog } from '../app.ts';
 import { newDelivery } from '../new-delivery.ts';
@@ -45,6 +46,15 @@ async function start() {
       },
     },
   };
+  /** Since when the deliveries of each call to the explorer wait. */
+  const waiting: number[] = [];
+  const catalog: TokenCatalog = {
+    async learn(_tokens, _known, since) {
+      waiting.push(since);
+      return [];
+    },
+    isPassedOver: () => false,
+  };
   const router = startRouter({
     store: observed,
     receiver: { isBusy: () => state.isBusy },
@@ -54,7 +64,7 @@ async function start() {
     },
     clock,
     log: testLog(),
-    networks: new Map([[0, { chainId: null, operatorProject: null, catalog: null, nativeSymbol: undefined }]]),
+    networks: new Map([[0, { chainId: null, operatorProject: null, catalog, nativeSymbol: undefined }]]),
     count: () => undefined,
   });
   onTestFinished(router.close);
@@ -65,6 +75,7 @@ async function start() {
     clock,
     tried,
     reported,
+    waiting,
     reads: () => reads,
     routed: () => tried.map(({ done }) => done),
     /** Another process stores payments in one commit; returns their ids. */
@@ -135,6 +146,16 @@ describe('the router', () => {
     router.wake();
     await until('both are routed', () => routed().length === 2);
     expect(routed()).toEqual(ids.map((id) => [id]));
+  });
+
+  it('counts the time that the first delivery of a commit has waited already against its look-ups', async () => {
+    const { router, clock, deliver, routed, waiting } = await start();
+    await deliver();
+    clock.advance(700);
+    await deliver();
+    router.wake();
+    await until('both are routed', () => routed().flat().length === 2);
+    expect(waiting).toEqual([NOW]);
   });
 
   it('retries a failed read once after a pause, however often it is woken meanwhile', async () => {
