@@ -220,22 +220,21 @@ function titleOf(shown: Shown): string {
 
 /** null unless all transfers go one way, of one watched address and one asset. */
 function onlySum(shown: Shown): { view: View; words: string } | null {
-  const words = new Set(shown.alerts.map(ownerOf)).size === 1 ? sumWords(shown) : null;
+  const words = new Set(shown.alerts.map((alert) => ownerOf(alert).owner)).size === 1 ? sumWords(shown) : null;
   const part = shown.parts[0] as Line;
   return words === null ? null : { view: part.view, words: signed(part, words) };
 }
 
-/** Of a move between two watched addresses, the sender. */
-function ownerOf({ matches, transfer: { from, to, token } }: Alert): AddressText | null {
-  for (const way of ['self', 'outgoing', 'incoming', 'token'])
-    for (const { address, perspective } of matches) if (perspective === way) return address;
-  return token ?? from ?? to;
+/** Of a move between two watched addresses, the sender; the watched token if neither side is watched. */
+function ownerOf({ matches, transfer: { from, to, token } }: Alert): { owner: AddressText | null; isToken: boolean } {
+  for (const way of ['self', 'outgoing', 'incoming'])
+    for (const { address, perspective } of matches) if (perspective === way) return { owner: address, isToken: false };
+  return { owner: matches[0]?.address ?? token ?? from ?? to, isToken: true };
 }
 
 /** `+26 HUSD`; a name gets a blank after the sign. Moves of a watched token have no sign. */
 function signed({ view, alerts }: Way, words: string): string {
-  const isToken = alerts[0]!.matches.every(({ perspective }) => perspective === 'token');
-  const sign = isToken ? '' : WAYS[view].sign;
+  const sign = ownerOf(alerts[0]!).isToken ? '' : WAYS[view].sign;
   return `${sign}${sign !== '' && !/^\d/.test(words) ? ' ' : ''}${words}`;
 }
 
@@ -261,7 +260,7 @@ function wayFacts({ kind, view, alerts }: Way, context: RenderContext): string[]
   if (view === 'mint') facts.push(t('alert.minted'));
   const parties: string[] = [];
   for (const side of sides) {
-    if (alerts.every((alert) => ownerOf(alert) === alert.transfer[side])) continue;
+    if (alerts.every((alert) => ownerOf(alert).owner === alert.transfer[side])) continue;
     // Some languages inflect the zero address after a preposition.
     const isZero = alerts[0]!.transfer[side] === ZERO_ADDRESS && partiesOn(alerts, side).length === 1;
     const zero = side === 'from' ? 'alert.fromZero' : 'alert.toZero';
@@ -302,7 +301,7 @@ function namesOf(alerts: readonly Alert[], whose: Side | 'owner', context: Rende
   const isOwn = whose === 'owner';
   const max = isOwn ? MAX_OWNERS : MAX_PARTIES;
   const addresses = new Set<AddressText | null>();
-  for (const alert of alerts) addresses.add(isOwn ? ownerOf(alert) : alert.transfer[whose]);
+  for (const alert of alerts) addresses.add(isOwn ? ownerOf(alert).owner : alert.transfer[whose]);
   const names: string[] = [];
   for (const address of [...addresses].slice(0, max)) names.push(partyName(address, alerts, context, isOwn));
   if (addresses.size > max) names.push(...andMore(addresses.size - max, context));
