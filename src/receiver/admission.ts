@@ -6,7 +6,6 @@ import type { Run } from '../domain/identity.ts';
 import type { InboxUsage, NewDelivery, QuotaLimits, QuotaReason, RefusedSource, ScopeQuota } from '../domain/inbox.ts';
 import { isOperatorScope } from '../domain/inbox.ts';
 import { MIB } from '../domain/units.ts';
-import type { StorageFault } from './disk.ts';
 import type { ScopeOf } from './path-tokens.ts';
 import type { Refusal, Refusals } from './refusals.ts';
 
@@ -44,13 +43,13 @@ export interface Ticket extends Omit<NewDelivery, 'body'> {
 export type SendersOf = (scope: number) => { sources: IpRanges; secrets: readonly string[] | null };
 
 interface AdmissionOptions {
-  config: Pick<Config, 'networks' | 'RECEIVER_SOURCE_CHECK' | 'TRUSTED_PROXIES'>;
+  config: Pick<Config, 'RECEIVER_SOURCE_CHECK' | 'TRUSTED_PROXIES'>;
   scopeOf: ScopeOf;
   sendersOf: SendersOf;
   run: Pick<Run, 'stamp'>;
   quotas: Pick<Quotas, 'admit'>;
   refusals: Pick<Refusals, 'record'>;
-  storage: Pick<StorageFault, 'slow'>;
+  storage: { slow(): void };
   clock: Pick<Clock, 'now' | 'elapsed'>;
 }
 
@@ -60,7 +59,6 @@ export type Admission = ReturnType<typeof createAdmission>;
 export function createAdmission(options: AdmissionOptions) {
   const { config, scopeOf, sendersOf, run, quotas, refusals, storage } = options;
   const { now, elapsed } = options.clock;
-  const listed = [config.TRUSTED_PROXIES, ...config.networks.map(({ RECEIVER_SOURCES: sources }) => sources)];
   /** In the order of arrival. */
   const open = new Set<Ticket>();
   const bytesOf = new Map<number, number>();
@@ -68,33 +66,30 @@ export function createAdmission(options: AdmissionOptions) {
   let busyAt = Number.NEGATIVE_INFINITY;
   let isClosing = false;
 
-  function isOverloaded(scope: number): boolean {
-    if (!isOperatorScope(scope) && (bytesOf.get(scope) ?? 0) > OWN_BYTES) return true;
-    const at = elapsed();
-    let [slow, own] = [0, 0];
-    for (const ticket of open) {
-      const age = at - ticket.arrivedMs;
-      if (age < SLOW_MS) break;
-      if (ticket.bytes !== null && age < SLOW_TO_STORE_MS) continue;
-      slow++;
-      if (ticket.scope === scope) own++;
-    }
-    const isSlow = slow >= MAX_SLOW_IN_TOTAL || (slow >= MAX_SLOW && own >= OWN_SLOW);
-    if (bytes <= MAX_BYTES && !isSlow) return false;
-    if (bytes > 0) storage.slow();
-    return true;
-  }
-
   function admitTo(scope: number): Ticket | Refusal {
     if (isClosing) return { reason: 'closing', scope };
     const stamp = run.stamp();
     if (stamp === null) return { reason: 'late', scope };
     const excess = quotas.admit(scope);
     if (excess !== null) return { reason: excess, scope };
-    if (isOverloaded(scope)) return { reason: 'overload', scope };
-    const ticket: Ticket = { scope, receivedAt: now(), arrivedMs: elapsed(), ...stamp, identity: null, bytes: null };
+    if (!isOperatorScope(scope) && (bytesOf.get(scope) ?? 0) > OWN_BYTES) return { reason: 'overload', scope };
+    const arrivedMs = elapsed();
+    let [slow, own] = [0, 0];
+    for (const ticket of open) {
+      const age = arrivedMs - ticket.arrivedMs;
+      if (age < SLOW_MS) break;
+      if (ticket.bytes !== null && age < SLOW_TO_STORE_MS) continue;
+      slow++;
+      if (ticket.scope === scope) own++;
+    }
+    const isSlow = slow >= MAX_SLOW_IN_TOTAL || (slow >= MAX_SLOW && own >= OWN_SLOW);
+    if (bytes > MAX_BYTES || isSlow) {
+      if (bytes > 0) storage.slow();
+      return { reason: 'overload', scope };
+    }
+    const ticket: Ticket = { scope, receivedAt: now(), arrivedMs, ...stamp, identity: null, bytes: null };
     open.add(ticket);
-    if (open.size >= BUSY_REQUESTS) busyAt = ticket.arrivedMs;
+    if (open.size >= BUSY_REQUESTS) busyAt = arrivedMs;
     return ticket;
   }
 
@@ -114,12 +109,6 @@ export function createAdmission(options: AdmissionOptions) {
       return admitTo(scope);
     },
     admitTo,
-    /** Whether a peer's deliveries would all be refused: it is neither a source nor a proxy that forwards those of others. */
-    isStranger(address: string | undefined): boolean {
-      const ip = plainIp(address);
-      for (const ranges of listed) if (ip !== null && ranges.has(ip)) return false;
-      return config.RECEIVER_SOURCE_CHECK === 'enforce';
-    },
     /** A complete body is in memory until it is stored or refused: `size` is 0 then. */
     hold(ticket: Ticket, size: number): void {
       const change = size - (ticket.bytes ?? 0);

@@ -43,36 +43,3 @@ export function watchDisk(options: {
     close: file === null ? () => {} : repeat(clock, EVERY_MS, () => check(file), 0),
   };
 }
-
-/** A storage fault is forgotten after this, because the database may work again. */
-const FAULT_MS = 5 * MINUTE;
-/** A disk counts as slow until no delivery was refused because of it for this long. */
-const SLOW_MS = 10 * SECOND;
-
-export type StorageFault = ReturnType<typeof createStorageFault>;
-
-const SLOW = 'slow';
-
-/** `syncMs`: how long the last commit took, or the current one has taken. */
-export function createStorageFault(options: { clock: Pick<Clock, 'elapsed'>; syncMs(): number; log: Logger }) {
-  const { syncMs, log } = options;
-  const { elapsed } = options.clock;
-  let fault: { kind: string; reason: string; at: number } | null = null;
-
-  function failed(reason: string, kind = reason): void {
-    if (kind !== fault?.kind) log.error({ reason }, 'cannot store deliveries: returning 503, the sender will retry');
-    fault = { kind, reason, at: elapsed() };
-  }
-
-  return {
-    failed: (reason: string): void => failed(reason),
-    slow: (): void => failed(`storing takes too long: the disk took ${Math.round(syncMs())} ms to sync`, SLOW),
-    /** On a slow disk the next deliveries may still fail. */
-    stored(): void {
-      if (fault === null || (fault.kind === SLOW && elapsed() - fault.at < SLOW_MS)) return;
-      fault = null;
-      log.info('deliveries can be stored again');
-    },
-    reason: (): string | null => (fault !== null && elapsed() - fault.at < FAULT_MS ? fault.reason : null),
-  };
-}

@@ -11,8 +11,8 @@ import { HEADERS, listen, NO_SCHEMAS } from '../listen.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Store } from '../store/store.ts';
 import { type Admission, createAdmission, createQuotas, plainIp, type SendersOf, type Ticket } from './admission.ts';
-import { createStorageFault, type StorageFault, watchDisk } from './disk.ts';
-import { createIntake, type Intake } from './intake.ts';
+import { watchDisk } from './disk.ts';
+import { createIntake, createStorageFault, type Intake, type StorageFault } from './intake.ts';
 import type { ScopeOf } from './path-tokens.ts';
 import { createRefusals, type Refusal, type Refusals } from './refusals.ts';
 import { checkSignature } from './signature.ts';
@@ -101,13 +101,14 @@ interface Parts {
 
 /** Writes 200 once the bytes are on disk; does not interpret the body. */
 function createServer(options: ReceiverOptions, { admission, intake, refusals, storage }: Parts) {
-  const { config, sendersOf, clock, maxConnections, log } = options;
+  const { config, sendersOf, clock, log } = options;
+  const { TRUSTED_PROXIES: proxies } = config;
   const app = fastify({
     ...NO_SCHEMAS,
     logger: false,
     http: options.headers ?? HEADERS,
     bodyLimit: MIB,
-    trustProxy: (address: string) => config.TRUSTED_PROXIES.has(plainIp(address) ?? ''),
+    trustProxy: proxies.entries.length > 0 && ((address: string) => proxies.has(plainIp(address) ?? '')),
     // A body that stops half-way must not keep its connection; the sender itself times out after 3 s.
     requestTimeout: 10_000,
     return503OnClosing: false,
@@ -117,7 +118,7 @@ function createServer(options: ReceiverOptions, { admission, intake, refusals, s
   // A sender may close its side once it has written the body.
   Object.assign(app.server, { httpAllowHalfOpen: true });
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
-  capConnections(app.server, maxConnections, admission, refusals);
+  capConnections(app.server, options, refusals);
   app.decorateRequest('ticket', null);
   // Whatever its content type, a body is stored as bytes.
   app.removeAllContentTypeParsers();
@@ -157,10 +158,13 @@ function createServer(options: ReceiverOptions, { admission, intake, refusals, s
       const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
       const ticket = request.ticket!;
       const { scope } = ticket;
-      const signature = checkSignature(sendersOf(scope).secrets, request.headers, body, clock.now());
-      if (signature.status === 'refused')
-        return void refuse(reply, { reason: 'signature', scope, fault: signature.fault });
-      if (signature.status === 'verified') ticket.identity = signature.identity;
+      const { secrets } = sendersOf(scope);
+      if (secrets !== null) {
+        const signature = checkSignature(secrets, request.headers, body, clock.now());
+        if (signature.status === 'refused')
+          return void refuse(reply, { reason: 'signature', scope, fault: signature.fault });
+        ticket.identity = signature.identity;
+      }
       intake.store(ticket, body, (result) => {
         if (reply.sent) return;
         if (result !== 'stored') return void refuse(reply, { reason: result, scope });
@@ -188,14 +192,20 @@ function createServer(options: ReceiverOptions, { admission, intake, refusals, s
   return app;
 }
 
-/** Connections leave file descriptors for the database and Discord, and those of strangers leave half for the others. */
-function capConnections(server: Server, maxConnections: number, admission: Admission, refusals: Refusals): void {
+/**
+ * Connections leave file descriptors for the database and Discord. Those of strangers, whose deliveries would all be
+ * refused, leave half for the others: for sources and for the proxies that forward their deliveries.
+ */
+function capConnections(server: Server, { config, maxConnections }: ReceiverOptions, refusals: Refusals): void {
   const refuse = () => refusals.record({ reason: 'connections', scope: null });
+  const known = [config.TRUSTED_PROXIES, ...config.networks.map(({ RECEIVER_SOURCES: sources }) => sources)];
   let strangers = 0;
   server.maxConnections = maxConnections;
   server.on('drop', refuse);
+  if (config.RECEIVER_SOURCE_CHECK !== 'enforce') return;
   server.on('connection', (socket) => {
-    if (!admission.isStranger(socket.remoteAddress)) return;
+    const ip = plainIp(socket.remoteAddress);
+    for (const ranges of known) if (ip !== null && ranges.has(ip)) return;
     strangers++;
     socket.once('close', () => strangers--);
     if (strangers <= maxConnections / 2) return;

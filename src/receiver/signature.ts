@@ -10,18 +10,16 @@ const TOLERANCE_MS = 5 * MINUTE;
 export type SignatureFault = 'missing' | 'wrong' | 'stale';
 
 export type SignatureCheck =
-  | { status: 'unsigned' }
   | { status: 'verified'; identity: DeliveryIdentity }
   | { status: 'refused'; fault: SignatureFault };
 
-/** Standard Webhooks, over the unchanged bytes. `secrets` null: the delivery needs no signature. */
+/** Standard Webhooks, over the unchanged bytes. */
 export function checkSignature(
-  secrets: readonly string[] | null,
+  secrets: readonly string[],
   headers: IncomingHttpHeaders,
   body: Uint8Array,
   now: number,
 ): SignatureCheck {
-  if (secrets === null) return { status: 'unsigned' };
   // Svix and others write the standard's headers with their own prefix.
   const [id, timestamp, signatures] = ['id', 'timestamp', 'signature'].map(
     (name) => textOf(headers, `webhook-${name}`) ?? textOf(headers, `svix-${name}`),

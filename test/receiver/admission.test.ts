@@ -1,8 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createAdmission, type Ticket } from '../../src/receiver/admission.ts';
-import { createStorageFault } from '../../src/receiver/disk.ts';
-import { createIntake } from '../../src/receiver/intake.ts';
+import { createIntake, createStorageFault } from '../../src/receiver/intake.ts';
 import type { Store } from '../../src/store/store.ts';
 import { configOf, testLog } from '../app.ts';
 
