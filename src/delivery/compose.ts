@@ -73,10 +73,12 @@ export async function compose(
     body = digest.payload;
     attachment = digest.csv;
   } else {
-    const rendered = renderers.render(alerts, reference, now);
-    alerts = alerts.slice(0, rendered.used);
-    body = rendered.payload;
+    const { payload, used } = renderers.render(alerts, reference, now);
+    alerts = alerts.slice(0, used);
+    body = payload;
   }
+  const rendered: NewBatch['alerts'] = [];
+  for (const { id, count, reorganized } of alerts) rendered.push({ id, count, reorganized });
   return {
     channelId,
     kind: reason === null ? 'create' : 'digest',
@@ -85,7 +87,7 @@ export async function compose(
     payload: JSON.stringify(body),
     plainText: search.plain,
     attachment,
-    alerts: alerts.map(({ id, count, reorganized }) => ({ id, count, reorganized })),
+    alerts: rendered,
     mentioning: search.plain ? [] : mentionsOf(alerts, now).mentioning,
     isSignificant: due.lane.isSignificant,
     body,

@@ -22,28 +22,41 @@ export interface RequestSlot {
 
 /** Limits of the whole process and of each guild. Times are elapsed milliseconds. */
 export function createLimits({ elapsed }: Pick<Clock, 'elapsed'>) {
-  const breaker = createBreaker();
   /** When the requests of the last second began. */
   const requests: number[] = [];
   /** Turns that are about to make their first request. */
   let reserved = 0;
   let inFlight = 0;
-  /** Only guilds with requests in flight or refusals: one must not use up the process's own limit of refusals. */
-  const guilds = new Map<string, { inFlight: number; refusals: number[] }>();
+  /** By guild: one must not use up the process's own limit of refusals. */
+  const inFlightOf = new Map<string, number>();
+  const refusalsOf = new Map<string, number[]>();
+  let refusals: number[] = [];
+  /** A fault that concerns every channel. After its pause one request at a time probes whether it is over. */
+  let fault: 'token' | 'breaker' | null = null;
+  let pausedUntil = 0;
+  let pausesInARow = 0;
 
-  function guildOf(guildId: string) {
-    const guild = guilds.get(guildId) ?? { inFlight: 0, refusals: [] };
-    guilds.set(guildId, guild);
-    return guild;
+  /** Milliseconds until requests may be made; infinite until the probe in flight has ended. */
+  function pauseMs(now: number, others: number): number {
+    refusals = inWindow(refusals, now);
+    const tooManyMs = refusals.length >= MAX_REFUSALS ? refusals[0]! + WINDOW_MS - now : 0;
+    return Math.max(0, pausedUntil - now, tooManyMs) || (fault !== null && others > 0 ? NEVER : 0);
+  }
+
+  function pauseFor(cause: NonNullable<typeof fault>, now: number, retryAfterMs = 0): void {
+    // Requests that were in flight when the pause began report the same fault; they must not lengthen it.
+    if (pausedUntil <= now) pausedUntil = now + backOff(pausesInARow++, BACK_OFF);
+    pausedUntil = Math.max(pausedUntil, now + retryAfterMs);
+    fault = cause;
   }
 
   /** null: the guild's channels do not wait for one another. */
   function guildPause(guildId: string): { probeAt: number; refusals: number } | null {
     const now = elapsed();
-    const refusals = inWindow(guilds.get(guildId)?.refusals ?? [], now);
-    if (refusals.length < MAX_REFUSALS_OF_GUILD) return null;
-    const probeAt = refusals.at(-1)! + GUILD_PROBE_MS;
-    return probeAt > now ? { probeAt, refusals: refusals.length } : null;
+    const refused = inWindow(refusalsOf.get(guildId) ?? [], now);
+    if (refused.length < MAX_REFUSALS_OF_GUILD) return null;
+    const probeAt = refused.at(-1)! + GUILD_PROBE_MS;
+    return probeAt > now ? { probeAt, refusals: refused.length } : null;
   }
 
   return {
@@ -52,13 +65,12 @@ export function createLimits({ elapsed }: Pick<Clock, 'elapsed'>) {
       const now = elapsed();
       while (requests.length > 0 && requests[0]! <= now - SECOND) requests.shift();
       const isFull = requests.length + reserved >= PER_SECOND;
-      const wait = breaker.wait(now, inFlight) || (isFull ? (requests[0] ?? NEVER) + SECOND - now : 0);
+      const wait = pauseMs(now, inFlight) || (isFull ? (requests[0] ?? NEVER) + SECOND - now : 0);
       if (wait > 0) return wait;
-      const guild = guildOf(guildId);
       let isReserved = true;
       reserved++;
       inFlight++;
-      guild.inFlight++;
+      inFlightOf.set(guildId, (inFlightOf.get(guildId) ?? 0) + 1);
       return {
         countRequest() {
           if (isReserved) reserved--;
@@ -68,87 +80,55 @@ export function createLimits({ elapsed }: Pick<Clock, 'elapsed'>) {
         release() {
           if (isReserved) reserved--;
           inFlight--;
-          guild.inFlight--;
-          guild.refusals = inWindow(guild.refusals, elapsed());
-          if (guild.inFlight === 0 && guild.refusals.length === 0) guilds.delete(guildId);
+          const others = inFlightOf.get(guildId)! - 1;
+          if (others > 0) inFlightOf.set(guildId, others);
+          else inFlightOf.delete(guildId);
+          if (inWindow(refusalsOf.get(guildId) ?? [], elapsed()).length === 0) refusalsOf.delete(guildId);
         },
       };
     },
     record(outcome: SendOutcome, guildId: string): void {
-      if (outcome.status === 'rate-limited' && outcome.local) return;
-      const now = elapsed();
-      breaker.record(outcome, now);
-      if (outcome.status === 'forbidden' || (outcome.status === 'rate-limited' && !outcome.global))
-        guildOf(guildId).refusals.push(now);
-    },
-    /** Milliseconds; infinite until a request in flight has ended. */
-    guildWait(guildId: string): number {
-      const guild = guilds.get(guildId);
-      if (!guild) return 0;
-      const now = elapsed();
-      const refused = inWindow(guild.refusals, now).length;
-      const max = refused < MAX_REFUSALS_OF_GUILD ? MAX_IN_FLIGHT_OF_GUILD - refused : 1;
-      return guild.inFlight >= max ? NEVER : (guildPause(guildId)?.probeAt ?? now) - now;
-    },
-    guildPause,
-    pause: () => breaker.pause(elapsed()),
-    state: () => ({
-      ...breaker.state(elapsed()),
-      pausedGuilds: [...guilds.keys()].filter((guildId) => guildPause(guildId) !== null).length,
-    }),
-  };
-}
-
-const inWindow = (refusals: readonly number[], now: number): number[] => refusals.filter((at) => at > now - WINDOW_MS);
-
-/** Pauses all sending after faults that concern every channel; then one request at a time probes whether they are over. */
-function createBreaker() {
-  let refusals: number[] = [];
-  let fault: 'token' | 'breaker' | null = null;
-  let until = 0;
-  let pausesInARow = 0;
-
-  /** Milliseconds; infinite until the probe in flight has ended. */
-  function wait(now: number, inFlight: number): number {
-    refusals = inWindow(refusals, now);
-    const tooManyMs = refusals.length >= MAX_REFUSALS ? refusals[0]! + WINDOW_MS - now : 0;
-    return Math.max(0, until - now, tooManyMs) || (fault !== null && inFlight > 0 ? NEVER : 0);
-  }
-
-  function open(cause: typeof fault, now: number, retryAfterMs = 0): void {
-    // Requests that were in flight when the breaker opened report the same fault; they must not lengthen the pause.
-    if (until <= now) until = now + backOff(pausesInARow++, BACK_OFF);
-    until = Math.max(until, now + retryAfterMs);
-    fault = cause;
-  }
-
-  return {
-    wait,
-    record(outcome: SendOutcome, now: number): void {
       const { status } = outcome;
-      if (status === 'unconfirmed') return;
+      if (status === 'unconfirmed' || (status === 'rate-limited' && outcome.local)) return;
+      const now = elapsed();
       if (status !== 'sent' && status !== 'gone' && status !== 'refused') refusals.push(now);
-      if (status === 'breaker') open('breaker', now, outcome.retryAfterMs);
-      else if (status === 'unauthorized') open('token', now);
-      else if (status === 'rate-limited' && outcome.global) until = Math.max(until, now + outcome.retryAfterMs);
-      else if (until <= now) {
+      if (status === 'breaker') pauseFor('breaker', now, outcome.retryAfterMs);
+      else if (status === 'unauthorized') pauseFor('token', now);
+      else if (status === 'rate-limited' && outcome.global)
+        pausedUntil = Math.max(pausedUntil, now + outcome.retryAfterMs);
+      else if (pausedUntil <= now) {
         // Discord itself responded.
         fault = null;
         pausesInARow = 0;
       }
+      if (status === 'forbidden' || (status === 'rate-limited' && !outcome.global))
+        refusalsOf.set(guildId, [...inWindow(refusalsOf.get(guildId) ?? [], now), now]);
     },
-    state(now: number) {
-      refusals = inWindow(refusals, now);
-      const hasTooMany = refusals.length >= MAX_REFUSALS;
+    /** Milliseconds; infinite until a request in flight has ended. */
+    guildWait(guildId: string): number {
+      const now = elapsed();
+      const refusals = refusalsOf.get(guildId);
+      const refused = refusals ? inWindow(refusals, now).length : 0;
+      const max = refused < MAX_REFUSALS_OF_GUILD ? MAX_IN_FLIGHT_OF_GUILD - refused : 1;
+      if ((inFlightOf.get(guildId) ?? 0) >= max) return NEVER;
+      return refused < MAX_REFUSALS_OF_GUILD ? 0 : (guildPause(guildId)?.probeAt ?? now) - now;
+    },
+    guildPause,
+    pause(): Pick<SendingPause, 'reason' | 'until'> | null {
+      const now = elapsed();
+      const ms = pauseMs(now, 0);
+      return ms === 0 ? null : { reason: fault ?? 'rate', until: now + ms };
+    },
+    state() {
+      refusals = inWindow(refusals, elapsed());
       return {
         authorized: fault !== 'token',
-        breaker: fault === 'breaker' || hasTooMany,
+        breaker: fault === 'breaker' || refusals.length >= MAX_REFUSALS,
         invalidRequests: refusals.length,
+        pausedGuilds: [...refusalsOf.keys()].filter((guildId) => guildPause(guildId) !== null).length,
       };
-    },
-    pause(now: number): Pick<SendingPause, 'reason' | 'until'> | null {
-      const ms = wait(now, 0);
-      return ms === 0 ? null : { reason: fault ?? 'rate', until: now + ms };
     },
   };
 }
+
+const inWindow = (refusals: readonly number[], now: number): number[] => refusals.filter((at) => at > now - WINDOW_MS);
