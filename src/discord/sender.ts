@@ -151,7 +151,13 @@ const readWhole: RESTOptions['makeRequest'] = async (url, init) => {
   const { status, ok } = response;
   const headers = new Headers(response.headers as unknown as Headers);
   const text = await response.text();
-  const json = parse(text);
+  let json: object | undefined;
+  try {
+    const parsed: unknown = JSON.parse(text);
+    if (typeof parsed === 'object' && parsed !== null) json = parsed;
+  } catch {
+    // A page of something in front of Discord.
+  }
   const isJson = json !== undefined;
   // Limits with a code of their own may have the right time only in the body.
   const asked = Number(headers.get('retry-after'));
@@ -179,15 +185,6 @@ const readWhole: RESTOptions['makeRequest'] = async (url, init) => {
 /** The seconds in the body of a limit with its own code, such as for edits of published messages. */
 function ownLimit(json: { code?: unknown; retry_after?: unknown } = {}): number {
   return json.code ? Number(json.retry_after) || 0 : 0;
-}
-
-function parse(text: string): object | undefined {
-  try {
-    const json: unknown = JSON.parse(text);
-    return typeof json === 'object' && json !== null ? json : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** `isChange`: of an edit, for which some refusals mean something else. */

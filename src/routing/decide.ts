@@ -74,7 +74,8 @@ export function parseRow(row: InboxRow): ParsedRow {
 /** Stores nothing itself. Stops at the first delivery that the context does not cover: the rest comes again. */
 export async function decide(items: readonly ParsedRow[], options: DecideOptions): Promise<Decided> {
   const now = options.clock.now();
-  const parsed = items.filter((item) => 'event' in item);
+  const parsed: ParsedDelivery[] = [];
+  for (const item of items) if ('event' in item) parsed.push(item);
   const { covered, state: read, learned } = await readContext(parsed, options, now);
   const state = { ...read, markRepeat: options.markRepeat };
   const decided: Decided['decided'] = [];
@@ -198,9 +199,11 @@ function decideMatches({ watchers, passedAt }: WatchedTransfer, item: ParsedDeli
     const warnings = [...alike, ...ofCatalog, ...ofDelivery];
     if (warnings.length > 0) alert.warnings = distinct([...alert.warnings, ...warnings]);
   }
+  const alerts: NewAlert[] = [];
+  for (const draft of drafts.values()) alerts.push(finish(draft, network, state));
   const isWorthless = isKnownToNone && decisions.length > 0;
   return {
-    alerts: [...drafts.values()].map((draft) => finish(draft, network, state)),
+    alerts,
     decisions,
     counterparties: [...counterparties.values()],
     isWorthless,

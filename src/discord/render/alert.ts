@@ -2,6 +2,7 @@ import {
   type APIActionRowComponent,
   type APIButtonComponentWithCustomId,
   type APIEmbed,
+  type APITextDisplayComponent,
   ButtonStyle,
   ComponentType,
   MessageFlags,
@@ -163,7 +164,9 @@ function messageOf(
     // Links to the explorer get no previews.
     return { ...card([]), content, flags: MessageFlags.SuppressEmbeds };
   }
-  const [first, ...others] = texts.map((content) => ({ type: ComponentType.TextDisplay as const, content }));
+  const displays: APITextDisplayComponent[] = [];
+  for (const content of texts) displays.push({ type: ComponentType.TextDisplay, content });
+  const [first, ...others] = displays;
   return {
     flags: MessageFlags.IsComponentsV2,
     components: [
@@ -214,7 +217,13 @@ function fill(
     const { transaction, alerts: more } = waiting.shift()!;
     const before = byTransaction.get(transaction);
     const all: Alerts = before ? [...before.alerts, ...more] : more;
-    const rendered = renderOne(all, style, plain);
+    const isGone = context.isShort && all.every(({ transfer }) => transfer.settled === 0);
+    let rendered: Rendered;
+    if (style === 'full') {
+      const card = transactionEmbed(all, plain);
+      rendered = isGone ? { ...card, description: plain.t('alert.notOnChain'), fields: [] } : card;
+    } else if (isGone) rendered = `~~${titleOnly(all, plain)}~~ · ${plain.t('alert.notOnChainShort')}`;
+    else rendered = compactLines(all, plain).join('\n');
     const length = typeof rendered === 'string' ? rendered.length : lengthOf(rendered);
     const sum = characters + length - (before?.length ?? 0);
     const fits =
@@ -236,16 +245,6 @@ function fill(
     if (roles.length > 0) filled.headlines.push(headlineAbove(transaction.alerts, context));
   }
   return filled;
-}
-
-function renderOne(alerts: Alerts, style: AlertStyle, context: RenderContext): Rendered {
-  const isGone = context.isShort && alerts.every(({ transfer }) => transfer.settled === 0);
-  if (style === 'full') {
-    const card = transactionEmbed(alerts, context);
-    return isGone ? { ...card, description: context.t('alert.notOnChain'), fields: [] } : card;
-  }
-  if (isGone) return `~~${titleOnly(alerts, context)}~~ · ${context.t('alert.notOnChainShort')}`;
-  return compactLines(alerts, context).join('\n');
 }
 
 interface Run {
