@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { composeNotice } from '../../src/delivery/compose.ts';
+import { composeNotice } from '../../src/delivery/send.ts';
 import { noticeBody } from '../../src/discord/render/notice.ts';
 import { type Clock, MINUTE, workEvery } from '../../src/domain/clock.ts';
 import type { Outbox } from '../../src/domain/sender.ts';

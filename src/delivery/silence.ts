@@ -3,7 +3,7 @@ import { type Clock, HOUR, workEvery } from '../domain/clock.ts';
 import type { Outbox } from '../domain/sender.ts';
 import type { Silence } from '../domain/subscription.ts';
 import type { Store } from '../store/store.ts';
-import { composeNotice } from './compose.ts';
+import { composeNotice } from './send.ts';
 
 export interface SilenceOptions {
   store: Store;

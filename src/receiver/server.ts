@@ -102,13 +102,12 @@ interface Parts {
 /** Writes 200 once the bytes are on disk; does not interpret the body. */
 function createServer(options: ReceiverOptions, { admission, intake, refusals, storage }: Parts) {
   const { config, sendersOf, clock, log } = options;
-  const { TRUSTED_PROXIES: proxies } = config;
   const app = fastify({
     ...NO_SCHEMAS,
     logger: false,
     http: options.headers ?? HEADERS,
     bodyLimit: MIB,
-    trustProxy: proxies.entries.length > 0 && ((address: string) => proxies.has(plainIp(address) ?? '')),
+    trustProxy: (address: string) => config.TRUSTED_PROXIES.has(plainIp(address) ?? ''),
     // A body that stops half-way must not keep its connection; the sender itself times out after 3 s.
     requestTimeout: 10_000,
     return503OnClosing: false,
