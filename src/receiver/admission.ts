@@ -6,7 +6,6 @@ import type { Run } from '../domain/identity.ts';
 import type { InboxUsage, NewDelivery, QuotaLimits, QuotaReason, RefusedSource, ScopeQuota } from '../domain/inbox.ts';
 import { isOperatorScope } from '../domain/inbox.ts';
 import { MIB } from '../domain/units.ts';
-import type { ScopeOf } from './path-tokens.ts';
 import type { Refusal, Refusals } from './refusals.ts';
 
 const METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
@@ -44,7 +43,6 @@ export type SendersOf = (scope: number) => { sources: IpRanges; secrets: readonl
 
 interface AdmissionOptions {
   config: Pick<Config, 'RECEIVER_SOURCE_CHECK' | 'TRUSTED_PROXIES'>;
-  scopeOf: ScopeOf;
   sendersOf: SendersOf;
   run: Pick<Run, 'stamp'>;
   quotas: Pick<Quotas, 'admit'>;
@@ -57,7 +55,7 @@ export type Admission = ReturnType<typeof createAdmission>;
 
 /** The one place that admits or refuses requests before their bodies are read. */
 export function createAdmission(options: AdmissionOptions) {
-  const { config, scopeOf, sendersOf, run, quotas, refusals, storage } = options;
+  const { config, sendersOf, run, quotas, refusals, storage } = options;
   const { now, elapsed } = options.clock;
   /** In the order of arrival. */
   const open = new Set<Ticket>();
@@ -66,37 +64,9 @@ export function createAdmission(options: AdmissionOptions) {
   let busyAt = Number.NEGATIVE_INFINITY;
   let isClosing = false;
 
-  function admitTo(scope: number): Ticket | Refusal {
-    if (isClosing) return { reason: 'closing', scope };
-    const stamp = run.stamp();
-    if (stamp === null) return { reason: 'late', scope };
-    const excess = quotas.admit(scope);
-    if (excess !== null) return { reason: excess, scope };
-    if (!isOperatorScope(scope) && (bytesOf.get(scope) ?? 0) > OWN_BYTES) return { reason: 'overload', scope };
-    const arrivedMs = elapsed();
-    let [slow, own] = [0, 0];
-    for (const ticket of open) {
-      const age = arrivedMs - ticket.arrivedMs;
-      if (age < SLOW_MS) break;
-      if (ticket.bytes !== null && age < SLOW_TO_STORE_MS) continue;
-      slow++;
-      if (ticket.scope === scope) own++;
-    }
-    const isSlow = slow >= MAX_SLOW_IN_TOTAL || (slow >= MAX_SLOW && own >= OWN_SLOW);
-    if (bytes > MAX_BYTES || isSlow) {
-      if (bytes > 0) storage.slow();
-      return { reason: 'overload', scope };
-    }
-    const ticket: Ticket = { scope, receivedAt: now(), arrivedMs, ...stamp, identity: null, bytes: null };
-    open.add(ticket);
-    if (open.size >= BUSY_REQUESTS) busyAt = arrivedMs;
-    return ticket;
-  }
-
   return {
-    /** `ip`: of the peer, or what its trusted proxy forwarded. */
-    admit(token: string, method: string, ip: string | undefined): Ticket | Refusal {
-      const scope = scopeOf(token);
+    /** `scope` null: of no known URL. `ip`: of the peer, or what its trusted proxy forwarded. */
+    admit(scope: number | null, method: string, ip: string | undefined): Ticket | Refusal {
       if (scope === null) return { reason: 'token', scope };
       if (!METHODS.has(method)) return { reason: 'method', scope };
       const source =
@@ -106,9 +76,31 @@ export function createAdmission(options: AdmissionOptions) {
         if (config.RECEIVER_SOURCE_CHECK === 'enforce') return refusal;
         refusals.record(refusal);
       }
-      return admitTo(scope);
+      if (isClosing) return { reason: 'closing', scope };
+      const stamp = run.stamp();
+      if (stamp === null) return { reason: 'late', scope };
+      const excess = quotas.admit(scope);
+      if (excess !== null) return { reason: excess, scope };
+      if (!isOperatorScope(scope) && (bytesOf.get(scope) ?? 0) > OWN_BYTES) return { reason: 'overload', scope };
+      const arrivedMs = elapsed();
+      let [slow, own] = [0, 0];
+      for (const ticket of open) {
+        const age = arrivedMs - ticket.arrivedMs;
+        if (age < SLOW_MS) break;
+        if (ticket.bytes !== null && age < SLOW_TO_STORE_MS) continue;
+        slow++;
+        if (ticket.scope === scope) own++;
+      }
+      const isSlow = slow >= MAX_SLOW_IN_TOTAL || (slow >= MAX_SLOW && own >= OWN_SLOW);
+      if (bytes > MAX_BYTES || isSlow) {
+        if (bytes > 0) storage.slow();
+        return { reason: 'overload', scope };
+      }
+      const ticket: Ticket = { scope, receivedAt: now(), arrivedMs, ...stamp, identity: null, bytes: null };
+      open.add(ticket);
+      if (open.size >= BUSY_REQUESTS) busyAt = arrivedMs;
+      return ticket;
     },
-    admitTo,
     /** A complete body is in memory until it is stored or refused: `size` is 0 then. */
     hold(ticket: Ticket, size: number): void {
       const change = size - (ticket.bytes ?? 0);

@@ -101,7 +101,7 @@ interface Parts {
 
 /** Writes 200 once the bytes are on disk; does not interpret the body. */
 function createServer(options: ReceiverOptions, { admission, intake, refusals, storage }: Parts) {
-  const { config, sendersOf, clock, log } = options;
+  const { config, scopeOf, sendersOf, clock, log } = options;
   const app = fastify({
     ...NO_SCHEMAS,
     logger: false,
@@ -138,7 +138,7 @@ function createServer(options: ReceiverOptions, { admission, intake, refusals, s
     url: '/hooks/:token',
     onRequest(request: FastifyRequest, reply, done): void {
       const { token } = request.params as { token: string };
-      const admitted = admission.admit(token, request.method, request.ip);
+      const admitted = admission.admit(scopeOf(token), request.method, request.ip);
       if ('reason' in admitted) return void refuse(reply, admitted);
       request.ticket = admitted;
       request.headers['content-type'] = 'application/octet-stream';

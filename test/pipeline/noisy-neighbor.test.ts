@@ -127,7 +127,7 @@ it('accepts deliveries only at the operator’s URL while less than the reserve 
   const { services } = working();
   other.clock.advance(0);
   await until('the receiver keeps the disk’s reserve', () => {
-    const admitted = receiver.admission.admitTo(1);
+    const admitted = receiver.admission.admit(1, 'POST', undefined);
     return 'reason' in admitted && admitted.reason === 'disk-reserve';
   });
   await other.watch(TREASURY, ALERTS);

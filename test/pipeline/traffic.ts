@@ -33,7 +33,7 @@ export function createTraffic(bot: RestartableApp, machine: Machine) {
     /** Stores a body, past HTTP. */
     async receive(event: object | string, scope = 0, identity: DeliveryIdentity | null = null): Promise<void> {
       const { admission, intake } = bot.app.internals.receiver;
-      const ticket = admission.admitTo(scope);
+      const ticket = admission.admit(scope, 'POST', undefined);
       if ('reason' in ticket) throw new Error(`The delivery was refused: ${ticket.reason}.`);
       ticket.identity = identity;
       const text = typeof event === 'string' ? event : JSON.stringify(event);

@@ -16,18 +16,18 @@ function open() {
   const admission = createAdmission({
     config,
     sendersOf: () => ({ sources: config.networks[0]!.RECEIVER_SOURCES, secrets: null }),
-    scopeOf: () => OPERATOR,
     run: { stamp: () => (state.wasSuspended ? null : { run: 'a run', runMs: state.time }) },
     quotas: { admit: () => null },
     refusals: { record: () => 0 },
     storage,
     clock: { now: elapsed, elapsed },
   });
+  const admit = (scope: number) => admission.admit(scope, 'POST', undefined);
   const verdict = (scope: number) => {
-    const admitted = admission.admitTo(scope);
+    const admitted = admit(scope);
     return 'reason' in admitted ? admitted.reason : null;
   };
-  return { admission, storage, state, verdict, ticket: (scope: number) => admission.admitTo(scope) as Ticket };
+  return { admission, storage, state, verdict, ticket: (scope: number) => admit(scope) as Ticket };
 }
 
 it('counts the receiver as busy while 64 requests are open, and for 25 ms after the last one that came meanwhile', () => {
