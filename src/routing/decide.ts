@@ -20,7 +20,7 @@ import { AT_ONCE, dueOf, isQuiet } from '../domain/schedule.ts';
 import { afterEvent, type Watcher } from '../domain/subscription.ts';
 import { keysOf } from '../domain/transfer.ts';
 import { type ContextOptions, type ParsedDelivery, type RoutingState, readContext } from './context.ts';
-import { addCounterparty, counterpartyToLearn, lookAlikes, type Marker, tokenWarnings } from './scam.ts';
+import { addCounterparty, compareParties, type Marker, tokenWarnings } from './scam.ts';
 
 export interface DecideOptions extends ContextOptions {
   markRepeat: Marker;
@@ -172,11 +172,10 @@ function decideMatches({ watchers, passedAt }: WatchedTransfer, item: ParsedDeli
     const match = matchTransfer(subscription, transfer, context, payers.has(guildId));
     if (match.outcome === 'unrelated') continue;
     isKnownToNone &&= !match.isKnown;
-    const alike = lookAlikes(subscription, transfer, signals);
-    const warned = { warnings: [...ofToken, ...alike], isKnownToken: match.isKnown, at };
-    const counterparty = counterpartyToLearn(subscription, transfer, warned, signals);
+    const seen = { ofToken, isKnownToken: match.isKnown, at };
+    const { alike, learned } = compareParties(subscription, transfer, seen, signals);
     // An address that is watched in several channels has the same counterparty in each.
-    if (counterparty) counterparties.set(`${guildId} ${address}`, counterparty);
+    if (learned) counterparties.set(`${guildId} ${address}`, learned);
     const of = { transferKey: keys.transfer, guildId, channelId };
     const outcome = match.outcome === 'matched' ? 'matched' : match.reason;
     decisions.push({ ...of, subscription: id, address, outcome, at });

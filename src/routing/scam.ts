@@ -43,14 +43,12 @@ export function addToCatalog(signals: ScamSignals, entry: CatalogEntry): void {
   if (cataloged && symbol !== null) addGenuine(signals, `${network} ${skeleton(symbol)}`, token);
 }
 
-const keyOf = ({ guildId, address, counterparty }: Pick<Counterparty, 'guildId' | 'address' | 'counterparty'>) =>
-  `${guildId} ${address} ${outerDigitsOf(counterparty)}`;
-
 export function addCounterparty({ counterparties }: ScamSignals, noted: Counterparty): void {
-  const { counterparty, isPaid } = noted;
-  const alike = counterparties.get(keyOf(noted)) ?? new Map<AddressText, Counterparty>();
+  const { guildId, address, counterparty, isPaid } = noted;
+  const key = `${guildId} ${address} ${outerDigitsOf(counterparty)}`;
+  const alike = counterparties.get(key) ?? new Map<AddressText, Counterparty>();
   const wasPaid = alike.get(counterparty)?.isPaid ?? false;
-  counterparties.set(keyOf(noted), alike.set(counterparty, { ...noted, isPaid: isPaid || wasPaid }));
+  counterparties.set(key, alike.set(counterparty, { ...noted, isPaid: isPaid || wasPaid }));
 }
 
 function addGenuine({ genuine }: ScamSignals, key: string, token: AddressText): void {
@@ -109,51 +107,46 @@ export function tokenWarnings(network: number, { token, tokenSymbol }: Transfer,
 }
 
 /**
- * A party that the watched address pays need only differ from those it paid: a stranger may have sent something before
- * from an address that looks like it.
+ * Compares the other parties of a transfer with those that the watched address knows. `alike` warns of parties that
+ * look like known ones; `learned` is a party to know from now on.
  */
-export function lookAlikes(subscription: Watcher, transfer: Transfer, signals: ScamSignals): Warning[] {
-  const { guildId, address } = subscription;
-  const isPaying = address === transfer.from;
-  const warnings: Warning[] = [];
-  for (const party of otherSides(subscription, transfer)) {
-    if (party === null || party === address || party === ZERO_ADDRESS) continue;
-    const named = signals.named.get(guildId + outerDigitsOf(party)) ?? [];
-    if (named.some((known) => known.address === party)) continue;
-    if (named[0]) {
-      warnings.push({ kind: 'look-alike', address: party, like: named[0].address, label: named[0].label });
-      continue;
-    }
-    const alike = signals.counterparties.get(keyOf({ guildId, address, counterparty: party }));
-    const known = alike?.get(party);
-    for (const [like, { isPaid }] of alike ?? []) {
-      if (like === party || (isPaying && !isPaid)) continue;
-      // A party that was paid is known, unless another that was paid looks like it.
-      if (!isPaid && known?.isPaid) continue;
-      warnings.push({ kind: 'look-alike', address: party, like, label: null });
-      break;
-    }
-  }
-  return warnings;
-}
-
-/**
- * Transfers that cost the sender nothing prove nothing: a zero amount, a token that anybody may have made, an address
- * that looks like another one. Nor does an unknown token prove that the address paid.
- */
-export function counterpartyToLearn(
+export function compareParties(
   { guildId, address }: Watcher,
   transfer: Transfer,
-  { warnings, isKnownToken, at }: { warnings: Warning[]; isKnownToken: boolean; at: number },
-  { counterparties }: ScamSignals,
-): Counterparty | null {
+  { ofToken, isKnownToken, at }: { ofToken: Warning[]; isKnownToken: boolean; at: number },
+  signals: ScamSignals,
+): { alike: Warning[]; learned: Counterparty | null } {
+  const isPaying = address === transfer.from;
   const sides = otherSides({ address }, transfer);
-  const [counterparty] = sides;
-  // A watched token has no counterparties.
-  if (sides.length !== 1 || !counterparty || counterparty === address || counterparty === ZERO_ADDRESS) return null;
-  if (warnings.length > 0 || isZero(transfer)) return null;
-  const learned = { guildId, address, counterparty, seenAt: at, isPaid: isKnownToken && address === transfer.from };
-  const noted = counterparties.get(keyOf(learned))?.get(counterparty);
-  const isNew = noted === undefined || at > noted.seenAt + COUNTERPARTY_REFRESH_MS || (learned.isPaid && !noted.isPaid);
-  return isNew ? learned : null;
+  const alike: Warning[] = [];
+  let learned: Counterparty | null = null;
+  for (const party of sides) {
+    if (party === null || party === address || party === ZERO_ADDRESS) continue;
+    const digits = outerDigitsOf(party);
+    const named = signals.named.get(guildId + digits) ?? [];
+    const met = signals.counterparties.get(`${guildId} ${address} ${digits}`);
+    const known = met?.get(party);
+    if (named[0]) {
+      const isNamed = named.some((other) => other.address === party);
+      if (!isNamed) alike.push({ kind: 'look-alike', address: party, like: named[0].address, label: named[0].label });
+    } else {
+      for (const [like, { isPaid }] of met ?? []) {
+        // A party that the watched address pays need only differ from those it paid: a stranger may have sent something
+        // before from an address that looks like it.
+        if (like === party || (isPaying && !isPaid)) continue;
+        // A party that was paid is known, unless another that was paid looks like it.
+        if (!isPaid && known?.isPaid) continue;
+        alike.push({ kind: 'look-alike', address: party, like, label: null });
+        break;
+      }
+    }
+    // A watched token has no counterparties. And transfers that cost the sender nothing prove nothing: a zero amount, a
+    // token that anybody may have made, an address that looks like another one.
+    if (sides.length > 1 || alike.length > 0 || ofToken.length > 0 || isZero(transfer)) continue;
+    // Nor does an unknown token prove that the address paid.
+    const isPaid = isKnownToken && isPaying;
+    if (!known || at > known.seenAt + COUNTERPARTY_REFRESH_MS || (isPaid && !known.isPaid))
+      learned = { guildId, address, counterparty: party, seenAt: at, isPaid };
+  }
+  return { alike, learned };
 }
