@@ -1,5 +1,3 @@
-import { DAY } from './clock.ts';
-
 /** The scope of what arrives for every guild without a project of its own. Other scopes are the IDs of such projects. */
 export const operatorScope = (network: number): number => 0 - network;
 export const networkOfOperator = (scope: number): number => 0 - scope;
@@ -39,18 +37,6 @@ export interface InboxUsage {
   dayBytes: number;
 }
 
-/** Without the operator's scopes; sorted, so that all processes lock rows in the same order. */
-export function storedBytes(deliveries: readonly NewDelivery[]): { scope: number; day: number; bytes: number }[] {
-  const sums = new Map<string, { scope: number; day: number; bytes: number }>();
-  for (const { scope, receivedAt, body } of deliveries) {
-    if (isOperatorScope(scope)) continue;
-    const day = Math.floor(receivedAt / DAY);
-    const bytes = (sums.get(`${scope} ${day}`)?.bytes ?? 0) + body.length;
-    sums.set(`${scope} ${day}`, { scope, day, bytes });
-  }
-  return [...sums.values()].toSorted((a, b) => a.scope - b.scope || a.day - b.day);
-}
-
 export interface InboxRow extends Omit<NewDelivery, 'body'> {
   id: number;
   body: string;
@@ -78,13 +64,16 @@ export interface Quarantined {
   hash: string | null;
 }
 
-/** The oldest of each scope, then the second of each, and so on. Each scope has its turn before `bytes` matters. */
-export function takenInTurn<Delivery extends { size: number }>(
-  scopes: readonly (readonly Delivery[])[],
+/**
+ * Returns the ids of the oldest delivery of each scope, then of the second of each, and so on. Each scope has its turn
+ * before `bytes` matters.
+ */
+export function takenInTurn(
+  scopes: readonly (readonly { id: number; size: number }[])[],
   limit: number,
   bytes: number,
-): Delivery[] {
-  const taken: Delivery[] = [];
+): number[] {
+  const taken: number[] = [];
   let read = 0;
   for (let turn = 0, before = -1; before < taken.length; turn++) {
     before = taken.length;
@@ -92,7 +81,7 @@ export function takenInTurn<Delivery extends { size: number }>(
       const delivery = deliveries[turn];
       if (!delivery) continue;
       if (taken.length >= limit || (turn > 0 && read >= bytes)) return taken;
-      taken.push(delivery);
+      taken.push(delivery.id);
       read += delivery.size;
     }
   }

@@ -1,19 +1,30 @@
 import { hash } from 'node:crypto';
-import { type InboxRow, type Quarantined, storedBytes, takenInTurn } from '../../domain/inbox.ts';
+import { DAY } from '../../domain/clock.ts';
+import { type InboxRow, isOperatorScope, type Quarantined, takenInTurn } from '../../domain/inbox.ts';
 import { insertAll, isIn, part, type QueriesOf, raw, read, receive, report, type Sql, update, write } from '../sql.ts';
 import type { Inbox, Quarantine } from '../store.ts';
 
 export const inbox: QueriesOf<Inbox> = {
   append: receive(async (sql, deliveries) => {
-    // Only of servers' own projects. All processes lock the rows in the same order.
-    for (const { scope, day, bytes } of storedBytes(deliveries)) {
+    // Only of servers' own projects.
+    const used = new Map<string, { scope: number; day: number; bytes: number }>();
+    for (const { scope, receivedAt, body } of deliveries) {
+      if (isOperatorScope(scope)) continue;
+      const day = Math.floor(receivedAt / DAY);
+      const bytes = (used.get(`${scope} ${day}`)?.bytes ?? 0) + body.length;
+      used.set(`${scope} ${day}`, { scope, day, bytes });
+    }
+    // All processes lock the rows in the same order.
+    for (const { scope, day, bytes } of [...used.values()].toSorted((a, b) => a.scope - b.scope || a.day - b.day)) {
       await sql.run`
         INSERT INTO scope_usage (scope, day, bytes) VALUES (${scope}, ${day}, ${bytes})
         ON CONFLICT (scope) DO UPDATE SET day = excluded.day,
           bytes = CASE WHEN scope_usage.day = excluded.day THEN scope_usage.bytes ELSE 0 END + excluded.bytes`;
     }
     const stored = await insertAll<{ id: number }>(sql, 'inbox', deliveries, { rest: 'RETURNING id' });
-    return stored.map(({ id }) => id).toSorted((a, b) => a - b);
+    const ids: number[] = [];
+    for (const { id } of stored) ids.push(id);
+    return ids.toSorted((a, b) => a - b);
   }),
 
   next: read(nextRows),
@@ -37,14 +48,16 @@ export async function nextRows(sql: Sql, limit: number, bytes = Number.MAX_SAFE_
       await sql.all`SELECT id, length(body) AS size FROM inbox WHERE scope = ${scope} ORDER BY id LIMIT ${limit}`,
     );
   }
-  const ids = takenInTurn(waiting, limit, bytes).map(({ id }) => id);
+  const ids = takenInTurn(waiting, limit, bytes);
   if (ids.length === 0) return [];
   const found = await sql.all<Omit<InboxRow, 'body'> & { body: Buffer }>`
     SELECT id, scope, received_at, run, run_ms, identity AS identity_json, body FROM inbox
     WHERE id ${isIn(ids)}`;
   const byId = new Map<number, InboxRow>();
   for (const row of found) byId.set(row.id, { ...row, body: row.body.toString() });
-  return ids.map((id) => byId.get(id)!);
+  const taken: InboxRow[] = [];
+  for (const id of ids) taken.push(byId.get(id)!);
+  return taken;
 }
 
 /** Scopes up to `last`, by a few look-ups in an index instead of reading all rows of a flood. */
