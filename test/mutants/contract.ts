@@ -1,6 +1,6 @@
 import { describe } from 'vitest';
 import { StoreError } from '../../src/errors.ts';
-import { portOver, runCall } from '../../src/store/queries/index.ts';
+import { portOver } from '../../src/store/queries/index.ts';
 import { transactions } from '../../src/store/sqlite/database.ts';
 import { storeContract } from '../store/contract/index.ts';
 import { openHere } from '../store/sqlite/opened.ts';
@@ -9,10 +9,10 @@ import { openHere } from '../store/sqlite/opened.ts';
 describe('SQLite', () => {
   storeContract(async () => {
     const db = openHere();
-    const { run } = transactions(db);
+    const connection = transactions(db);
     let last: Promise<unknown> = Promise.resolve();
-    const store = portOver((call, mode) => {
-      const called = last.then(() => run(mode, (sql) => runCall(sql, call)));
+    const store = portOver(({ mode, run }, ...args) => {
+      const called = last.then(() => connection.run(mode, run, ...args));
       last = called.catch(() => undefined);
       return called.catch((error: Error & { code?: string }) => {
         throw new StoreError(error.message, error.code ?? '');

@@ -2,7 +2,7 @@ import { shownUrl } from '../../config.ts';
 import { type Clock, SECOND } from '../../domain/clock.ts';
 import type { Copyable } from '../copy.ts';
 import type { OpenStore, StoreLog, WorkLock } from '../open.ts';
-import { portOver, runCall } from '../queries/index.ts';
+import { portOver } from '../queries/index.ts';
 import { putValue, valueAt } from '../queries/meta.ts';
 import { MIGRATIONS, type Migration, SCHEMA_VERSION, schemaFault, stepsFrom } from '../schema.ts';
 import { raw, type Sql } from '../sql.ts';
@@ -15,7 +15,7 @@ const RETRY_MS = SECOND;
 const VERSION_KEY = 'schema-version';
 
 const storeOver = (connection: Connection): Store =>
-  portOver((call, mode) => connection.run(mode, (sql) => runCall(sql, call)));
+  portOver(({ mode, run }, ...args) => connection.run(mode, (sql) => run(sql, ...args)));
 
 /** The server may be away at first: calls fail until `ready` resolves. */
 export function openPostgres(url: string, options: { clock: Clock; log: StoreLog }): OpenStore & { lock: WorkLock } {

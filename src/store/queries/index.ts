@@ -1,4 +1,4 @@
-import type { Mode, QueriesOf, Query, Sql } from '../sql.ts';
+import type { QueriesOf, Query } from '../sql.ts';
 import type { Store } from '../store.ts';
 import { channels } from './channels.ts';
 import { balances, chainChecks } from './completeness.ts';
@@ -14,7 +14,8 @@ import { routing } from './routing.ts';
 import { silence, subscriptions } from './subscriptions.ts';
 import { tokens } from './tokens.ts';
 
-const QUERIES: { [Group in keyof Store]: QueriesOf<Store[Group]> } = {
+/** The port's methods. Another thread finds one by its group and name. */
+export const QUERIES: Record<string, Record<string, Query<unknown[], unknown>>> = {
   inbox,
   quarantine,
   routing,
@@ -36,28 +37,19 @@ const QUERIES: { [Group in keyof Store]: QueriesOf<Store[Group]> } = {
   chainChecks,
   balances,
   erasure,
-};
+} satisfies { [Group in keyof Store]: QueriesOf<Store[Group]> };
 
-export interface Call {
+export interface Method extends Query<unknown[], unknown> {
   group: string;
-  method: string;
-  args: unknown[];
+  name: string;
 }
 
-export function runCall(sql: Sql, { group, method, args }: Call): Promise<unknown> {
-  const queries = QUERIES as unknown as Record<string, Record<string, Query<unknown[], unknown>>>;
-  return queries[group]![method]!.run(sql, ...args);
-}
-
-export function portOver(make: (call: Call, mode: Mode) => Promise<unknown>): Store {
-  const port = Object.entries(QUERIES).map(([group, methods]) => [
-    group,
-    Object.fromEntries(
-      Object.entries<{ mode: Mode }>(methods).map(([method, { mode }]) => [
-        method,
-        (...args: unknown[]) => make({ group, method, args }, mode),
-      ]),
-    ),
-  ]);
-  return Object.fromEntries(port) as Store;
+export function portOver(make: (method: Method, ...args: unknown[]) => Promise<unknown>): Store {
+  const port: Record<string, Record<string, unknown>> = {};
+  for (const [group, queries] of Object.entries(QUERIES)) {
+    const methods: Record<string, unknown> = {};
+    for (const [name, query] of Object.entries(queries)) methods[name] = make.bind(null, { group, name, ...query });
+    port[group] = methods;
+  }
+  return port as unknown as Store;
 }

@@ -1,11 +1,11 @@
 import { Worker } from 'node:worker_threads';
 import { ConfigError, StoreError } from '../../errors.ts';
 import type { OpenStore } from '../open.ts';
-import { type Call, portOver } from '../queries/index.ts';
+import { type Method, portOver } from '../queries/index.ts';
 import type { MigrationReport } from '../schema.ts';
 import type { Mode } from '../sql.ts';
 import { damageMessage, isDamage, REPLACED, whereBackups } from './files.ts';
-import type { Post } from './worker.ts';
+import type { Call, Post } from './worker.ts';
 
 export async function openSqlite(file: string, report: MigrationReport = () => undefined): Promise<OpenStore> {
   await using stack = new AsyncDisposableStack();
@@ -45,11 +45,11 @@ export async function openSqlite(file: string, report: MigrationReport = () => u
     return reader;
   }
 
-  async function make(call: Call, mode: Mode): Promise<unknown> {
+  async function make({ group, name, mode }: Method, ...args: unknown[]): Promise<unknown> {
     if (fault !== null) throw new StoreError(fault.message, REPLACED);
     try {
       const thread = mode === 'report' ? await readerThread() : writer;
-      return await thread.call(call, mode);
+      return await thread.call({ group, name, args }, mode);
     } catch (error) {
       note(error as StoreError);
       throw error;
@@ -87,7 +87,6 @@ interface Thread {
 
 interface Waiting {
   call: Call;
-  mode: Mode;
   resolve(value: unknown): void;
   reject(error: Error): void;
 }
@@ -117,7 +116,7 @@ async function startThread(workerData: { file: string; isReader: boolean }, repo
     }
     wasDelivery = queue === deliveries;
     running = { ...waiting, begunAt: performance.now() };
-    worker.postMessage({ call: waiting.call, mode: waiting.mode });
+    worker.postMessage(waiting.call);
   }
 
   function end(error: Error): void {
@@ -153,7 +152,7 @@ async function startThread(workerData: { file: string; isReader: boolean }, repo
     call(call, mode) {
       if (ended || isClosing) return Promise.reject(ended ?? CLOSED);
       const { promise, resolve, reject } = Promise.withResolvers();
-      (mode === 'receive' ? deliveries : others).push({ call, mode, resolve, reject });
+      (mode === 'receive' ? deliveries : others).push({ call, resolve, reject });
       next();
       return promise;
     },

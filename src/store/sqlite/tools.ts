@@ -2,9 +2,8 @@ import { existsSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { StoreError } from '../../errors.ts';
 import type { Copyable } from '../copy.ts';
-import { type Call, portOver, runCall } from '../queries/index.ts';
+import { type Method, portOver } from '../queries/index.ts';
 import { SCHEMA_VERSION, schemaFault } from '../schema.ts';
-import type { Mode } from '../sql.ts';
 import type { Store } from '../store.ts';
 import { disposable, openDatabase, setCheckpoints, takeLock, transactions, versionOf } from './database.ts';
 import { isDamage } from './files.ts';
@@ -30,10 +29,10 @@ export function connectExisting(file: string): Database.Database & Disposable {
 /** The port over such a connection. */
 export function openExisting(file: string): { store: Store; close(): void } {
   const db = connectExisting(file);
-  const { run } = transactions(db);
+  const connection = transactions(db);
   let last: Promise<unknown> = Promise.resolve();
-  const make = (call: Call, mode: Mode): Promise<unknown> => {
-    const made = last.then(() => run(mode, (sql) => runCall(sql, call)));
+  const make = ({ mode, run }: Method, ...args: unknown[]): Promise<unknown> => {
+    const made = last.then(() => connection.run(mode, run, ...args));
     last = made.catch(() => undefined);
     return made.catch((error: Error & { code?: string }) => {
       throw new StoreError(error.message, error.code);

@@ -1,12 +1,18 @@
 import { on } from 'node:events';
 import { statSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
-import { type Call, runCall } from '../queries/index.ts';
-import type { Mode } from '../sql.ts';
+import { QUERIES } from '../queries/index.ts';
 import { openDatabase, openReader, setCheckpoints, transactions } from './database.ts';
 import { REPLACED, realFile } from './files.ts';
 
 /** The only writer, or the reader of reports: the event loop never waits for a disk, nor a delivery for a report. */
+
+/** A call of the port's method with this name. */
+export interface Call {
+  group: string;
+  name: string;
+  args: unknown[];
+}
 
 export type Post =
   | { ready: true }
@@ -32,10 +38,11 @@ const LOOK_MS = 2_000;
 if (!isReader) setInterval(look, LOOK_MS).unref();
 post({ ready: true });
 
-for await (const [message] of on(port, 'message') as AsyncIterable<[{ call: Call; mode: Mode } | 'close']>) {
+for await (const [message] of on(port, 'message') as AsyncIterable<[Call | 'close']>) {
   if (message === 'close') break;
   try {
-    const result = await connection.run(message.mode, runCall, message.call);
+    const { mode, run } = QUERIES[message.group]![message.name]!;
+    const result = await connection.run(mode, run, ...message.args);
     // What is in a file that was removed or replaced must not be acknowledged.
     const change = findChange();
     if (change !== null) throw Object.assign(new Error(change), { code: REPLACED });

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Database } from 'better-sqlite3';
 import { onTestFinished } from 'vitest';
-import { portOver, runCall } from '../../../src/store/queries/index.ts';
+import { portOver } from '../../../src/store/queries/index.ts';
 import { openDatabase, transactions } from '../../../src/store/sqlite/database.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { temporaryFolder } from '../../folder.ts';
@@ -14,6 +14,6 @@ export function openHere(): Database {
 
 /** The port over a connection, in this thread: one call after the other. */
 export function storeOver(db: Database): Store {
-  const { run } = transactions(db);
-  return portOver((call, mode) => run(mode, (sql) => runCall(sql, call)));
+  const connection = transactions(db);
+  return portOver(({ mode, run }, ...args) => connection.run(mode, run, ...args));
 }
