@@ -26,9 +26,6 @@ export interface SubscriptionStats extends ActivityStats {
   subscription: number;
 }
 
-/** Each subscription costs a decision while deliveries wait to be stored, and every guild may watch one address. */
-const MAX_REACHED = 5_000;
-
 export interface RoutingResult {
   done: number[];
   transfers: SeenTransfer[];
@@ -53,32 +50,6 @@ export interface RoutingQuery {
   at: number;
   isFound?: boolean;
   transfer: Transfer;
-}
-
-export function watchableAddresses({ transfer: { from, to, token } }: RoutingQuery): AddressText[] {
-  const addresses: AddressText[] = [];
-  for (const address of new Set([from, to, token])) if (address !== null) addresses.push(address);
-  return addresses;
-}
-
-/** `covered`: how many queries were considered. `reachOf`: how many subscriptions a query's transfer concerns. */
-export function watchedQueries(
-  queries: readonly RoutingQuery[],
-  isKnown: (transferKey: string) => boolean,
-  reachOf: (query: RoutingQuery) => number,
-): { watched: RoutingQuery[]; covered: number } {
-  const watched: RoutingQuery[] = [];
-  const met = new Set<string>();
-  let reached = 0;
-  for (const [index, query] of queries.entries()) {
-    if (isKnown(query.transferKey) || met.has(query.transferKey)) continue;
-    const reach = reachOf(query);
-    reached += reach;
-    if (reached > MAX_REACHED && index > 0) return { watched, covered: index };
-    met.add(query.transferKey);
-    if (reach > 0) watched.push(query);
-  }
-  return { watched, covered: queries.length };
 }
 
 export interface WatchedTransfer {
@@ -114,11 +85,6 @@ export interface Learned {
   heads: { scope: number; block: number; at: number }[];
 }
 
-export interface Head {
-  block: number;
-  at: number;
-}
-
 /** No delivery is repeated for longer, so older samples do not matter. */
 export const HEADS_MS = 3 * DAY;
 /** One or two retries are normal; the third is sent after eleven minutes. */
@@ -128,11 +94,4 @@ export function latenessOf(passedAt: readonly number[], at: number): number | nu
   const [first, second] = passedAt;
   if (first === undefined || second === undefined || Math.max(first, second) > at - LATE_MS) return null;
   return at - Math.min(first, second);
-}
-
-/** One sample a minute. One absurd block must not count as progress, so the middle of the latest three does. */
-export function isNextHead(latest: readonly Head[], { block, at }: Head): boolean {
-  if (latest[0] && at < latest[0].at + MINUTE) return false;
-  const middle = latest.map((head) => head.block).sort((a, b) => a - b)[(latest.length - 1) >> 1];
-  return middle === undefined || block > middle;
 }

@@ -3,7 +3,7 @@ import { DAY } from './clock.ts';
 import type { Watcher } from './subscription.ts';
 import { looksLikeLink } from './text.ts';
 import type { KnownToken } from './token.ts';
-import { otherSides, type Transfer } from './transfer.ts';
+import type { Transfer } from './transfer.ts';
 
 /** Imitated tokens, look-alike addresses and lures, and what the store looks up so that the router can warn of them. */
 
@@ -14,9 +14,10 @@ const LATINS = 'ABESIJKMHOPCTYXQWABEZHIKMNOPTYXT';
 /** Accents and invisible characters, except blanks of every kind. */
 const UNSEEN = /[\p{M}\p{Cf}\p{Co}\p{Cn}\p{Cs}\u115f\u1160\u3164\uffa0\u2800]/gu;
 
-function inCapitals(text: string): string {
+/** Equal for texts that look alike. `blank` replaces each blank. */
+export function skeleton(text: string, blank = ''): string {
   const capitals = text.normalize('NFKD').replace(UNSEEN, '').toUpperCase();
-  return capitals.replace(/\P{ASCII}/gu, (letter) => LATINS[OTHERS.indexOf(letter)] ?? letter);
+  return capitals.replace(/\P{ASCII}/gu, (letter) => LATINS[OTHERS.indexOf(letter)] ?? letter).replace(/\s/gu, blank);
 }
 
 const INVITATION = /\b(CLAIM|VISIT|AIRDROP|REDEEM|VOUCHER|REWARDS?)\b/;
@@ -24,13 +25,10 @@ const INVITATION = /\b(CLAIM|VISIT|AIRDROP|REDEEM|VOUCHER|REWARDS?)\b/;
 export function isLure({ token, tokenName, tokenSymbol }: Transfer): boolean {
   return (
     token !== null &&
-    [tokenName, tokenSymbol].some((text) => text !== null && (looksLikeLink(text) || INVITATION.test(inCapitals(text))))
+    [tokenName, tokenSymbol].some(
+      (text) => text !== null && (looksLikeLink(text) || INVITATION.test(skeleton(text, ' '))),
+    )
   );
-}
-
-/** Equal for symbols that look alike. */
-export function skeleton(symbol: string): string {
-  return inCapitals(symbol).replace(/\s/gu, '');
 }
 
 export function imitatedBy(token: AddressText, symbol: string | null, known: readonly KnownToken[]): Asset | null {
@@ -85,54 +83,10 @@ export interface Counterparty {
   isPaid: boolean;
 }
 
-/** Begins and ends with these digits. */
-export interface GuildParty {
-  guildId: string;
-  outerDigits: string;
-}
-
-export interface Party extends GuildParty {
-  address: AddressText;
-}
-
-export interface KnowledgeQuery {
-  tokens: { network: number; token: AddressText }[];
-  skeletons: { network: number; skeleton: string }[];
-  /** Their look-alikes among the counterparties of the watched address. */
-  parties: Party[];
-  /** Parties and tokens, and their look-alikes, among the addresses that the guild has named or watches. */
-  guildParties: GuildParty[];
-}
-
 export interface ObservedTransfer {
   network: number;
   transfer: Transfer;
   watchers: readonly Watcher[];
-}
-
-export function knowledgeQuery(observed: readonly ObservedTransfer[]): KnowledgeQuery {
-  const query: KnowledgeQuery = { tokens: [], skeletons: [], parties: [], guildParties: [] };
-  for (const { network, transfer, watchers } of observed) {
-    const { token, tokenSymbol } = transfer;
-    if (token) query.tokens.push({ network, token });
-    if (token && tokenSymbol) query.skeletons.push({ network, skeleton: skeleton(tokenSymbol) });
-    for (const { guildId, address } of watchers) {
-      // The token, too: a contract that the guild has named counts as known if no explorer can tell.
-      if (token) query.guildParties.push({ guildId, outerDigits: outerDigitsOf(token) });
-      for (const party of otherSides({ address }, transfer)) {
-        if (!party) continue;
-        const outerDigits = outerDigitsOf(party);
-        query.parties.push({ guildId, address, outerDigits });
-        query.guildParties.push({ guildId, outerDigits });
-      }
-    }
-  }
-  return {
-    tokens: distinct(query.tokens),
-    skeletons: distinct(query.skeletons),
-    parties: distinct(query.parties),
-    guildParties: distinct(query.guildParties),
-  };
 }
 
 /** Without what repeats an earlier item. Items are compared as JSON. */

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { type Movement, readMovements } from '../../src/domain/activity.ts';
 import { MINUTE } from '../../src/domain/clock.ts';
 import { dryRun, type RecentTransfers } from '../../src/domain/history.ts';
-import { isNextHead, latenessOf, type RoutingQuery, watchedQueries } from '../../src/domain/routing.ts';
+import { latenessOf } from '../../src/domain/routing.ts';
 import { GUILD, newSubscription, TREASURY, transfer } from '../store/contract/given.ts';
 
 const proposal = { ...newSubscription(), direction: 'incoming' } as Parameters<typeof dryRun>[0];
@@ -86,19 +86,6 @@ it('reads movements page by page up to a limit, with the reason that came neares
   expect(await read(2)).toMatchObject({ shown: { length: 2 }, cut: 2 });
 });
 
-it('considers deliveries until their transfers concern too many subscriptions, but always the first one', () => {
-  const query = (key: string) => ({ transferKey: key }) as RoutingQuery;
-  const queries = ['known', 'a', 'a', 'nobody', 'b', 'c'].map(query);
-  const isKnown = (key: string) => key === 'known';
-  const watched = (reach: Record<string, number>, list = queries) => {
-    const found = watchedQueries(list, isKnown, ({ transferKey }) => reach[transferKey] ?? 0);
-    return [found.watched.map(({ transferKey }) => transferKey).join(), found.covered];
-  };
-  expect(watched({ a: 1, b: 1, c: 1 })).toEqual(['a,b,c', 6]);
-  expect(watched({ a: 1, b: 1e9, c: 1 })).toEqual(['a', 4]);
-  expect(watched({ a: 1e9, c: 1 }, [query('a'), query('c')])).toEqual(['a', 1]);
-});
-
 it.each([
   [[1, 2], 12, 11],
   [[2, 1], 12, 11],
@@ -108,16 +95,4 @@ it.each([
 ])('calls a transfer late once two samples passed its block ten minutes before: %j, %s → %s', (samples, at, late) => {
   const passed = samples.map((minutes) => minutes * MINUTE);
   expect(latenessOf(passed, at * MINUTE)).toBe(late && late * MINUTE);
-});
-
-it.each([
-  ['the first', [], 1, 0, true],
-  ['a higher one after a minute', [100], 101, MINUTE, true],
-  ['none within a minute', [100], 101, MINUTE - 1, false],
-  ['none that is not higher', [100], 100, MINUTE, false],
-  ['one above the middle of three, of which one is absurd', [100, 9e15, 99], 101, MINUTE, true],
-  ['none below the middle of three', [100, 9e15, 99], 100, MINUTE, false],
-])('keeps of the heads of a chain %s', (_, blocks, block, at, isKept) => {
-  const latest = blocks.map((known) => ({ block: known, at: 0 }));
-  expect(isNextHead(latest, { block, at })).toBe(isKept);
 });

@@ -1,15 +1,12 @@
 import { mayHold } from '../../domain/alert.ts';
 import { type CheckProgress, isSameMovement } from '../../domain/completeness.ts';
 import type { SeenDelivery, SeenTransfer } from '../../domain/identity.ts';
-import { isOperatorScope, networkOfOperator } from '../../domain/inbox.ts';
 import {
   HEADS_MS,
   type RoutingContext,
   type RoutingQuery,
   type RoutingResult,
   type WatchedTransfer,
-  watchableAddresses,
-  watchedQueries,
 } from '../../domain/routing.ts';
 import { distinct, type ObservedTransfer } from '../../domain/scam.ts';
 import { DEFAULT_FILTERS, type Filters, type Watcher } from '../../domain/subscription.ts';
@@ -24,13 +21,24 @@ import { keepLearned, readKnowledge } from './tokens.ts';
 export const routing: QueriesOf<Routing> = {
   context: read(async (sql, queries, now): Promise<RoutingContext> => {
     const { transfers, aliases, deliveries } = await readSeen(sql, queries);
-    const scopeRows = await readScopes(sql, queries);
-    const isKnown = (key: string) => transfers.has(key) || aliases.has(key);
-    const { observed, ...watched } = await readWatched(sql, queries, isKnown, scopeRows, now);
+    const asked = new Map<number, object>();
+    for (const { scope } of queries) asked.set(scope, { scope });
+    // The operator's scope on a network is its number, negated. A project that is gone has no network, and nobody
+    // watches in its scope.
+    const found = await sql.all<Scope>`
+      SELECT scope, network, project_id, (SELECT max(block) FROM heads WHERE heads.scope = scopes.scope) AS head,
+        (SELECT value FROM meta WHERE key = CAST(${META_KEYS.nativeSymbol} AS TEXT) || network) AS native_symbol,
+        (SELECT value FROM meta WHERE key = CAST(${META_KEYS.checked} AS TEXT) || network) AS compared_json
+      FROM (
+        SELECT q.scope, CASE WHEN q.scope > 0 THEN p.network ELSE -q.scope END AS network, p.project_id
+        FROM ${rows(asked.values(), 'q (scope bigint)')} LEFT JOIN projects p ON p.id = q.scope) AS scopes
+      WHERE network IS NOT NULL`;
+    const known = new Set([...transfers.keys(), ...aliases.keys()]);
+    const { observed, ...watched } = await readWatched(sql, queries, known, found, now);
     const nativeSymbols = new Map<number, string>();
     const compared = new Map<number, CheckProgress>();
     const scopes: RoutingContext['scopes'] = [];
-    for (const { nativeSymbol, compared: progress, head: _, ...scope } of scopeRows) {
+    for (const { nativeSymbol, compared: progress, head: _, ...scope } of found) {
       scopes.push(scope);
       if (nativeSymbol !== null) nativeSymbols.set(scope.network, nativeSymbol);
       if (progress !== null) compared.set(scope.network, progress);
@@ -116,28 +124,13 @@ type Scope = RoutingContext['scopes'][number] & {
   head: number | null;
 };
 
-/** A project that is gone has no network, and nobody watches in its scope. */
-function readScopes(sql: Sql, queries: readonly RoutingQuery[]): Promise<Scope[]> {
-  const asked = new Map<number, object>();
-  for (const { scope } of queries)
-    asked.set(scope, { scope, network: isOperatorScope(scope) ? networkOfOperator(scope) : null });
-  return sql.all`
-    SELECT scope, network, project_id, (SELECT max(block) FROM heads WHERE heads.scope = scopes.scope) AS head,
-      (SELECT value FROM meta WHERE key = CAST(${META_KEYS.nativeSymbol} AS TEXT) || network) AS native_symbol,
-      (SELECT value FROM meta WHERE key = CAST(${META_KEYS.checked} AS TEXT) || network) AS compared_json
-    FROM (
-      SELECT q.scope, coalesce(p.network, q.network) AS network, p.project_id
-      FROM ${rows(asked.values(), 'q (scope bigint, network bigint)')} LEFT JOIN projects p ON p.id = q.scope) AS scopes
-    WHERE network IS NOT NULL`;
-}
-
 type Watched = Pick<RoutingContext, 'watched' | 'covered' | 'mutes' | 'timezones' | 'stats'>;
 
 /** Of the queries whose transfers are new and which somebody watches. */
 async function readWatched(
   sql: Sql,
   queries: readonly RoutingQuery[],
-  isKnown: (transferKey: string) => boolean,
+  known: ReadonlySet<string>,
   scopes: readonly Scope[],
   now: number,
 ): Promise<Watched & { observed: ObservedTransfer[] }> {
@@ -147,26 +140,16 @@ async function readWatched(
     networks.set(scope, network);
     heads.set(scope, head ?? -1);
   }
-  const watchers = await watchersOf(sql, queries, isKnown, networks);
-  const taken = watchedQueries(queries, isKnown, (query) => {
-    let subscriptions = 0;
-    for (const address of watchableAddresses(query))
-      subscriptions += watchers.get(`${query.scope} ${address}`)?.length ?? Infinity;
-    return subscriptions;
-  });
+  const { concerned, covered } = await readWatchers(sql, queries, known, networks);
   const watched: WatchedTransfer[] = [];
   const observed: ObservedTransfer[] = [];
   const [subscriptions, guilds, holding] = [new Set<number>(), new Set<string>(), new Set<string>()];
-  for (const query of taken.watched) {
-    const { transferKey, scope, at, transfer } = query;
-    const concerned: Watcher[] = [];
-    for (const address of watchableAddresses(query))
-      for (const watcher of watchers.get(`${scope} ${address}`)!) {
-        concerned.push(watcher);
-        subscriptions.add(watcher.id);
-        guilds.add(watcher.guildId);
-        if (mayHold(watcher)) holding.add(watcher.guildId);
-      }
+  for (const [{ transferKey, scope, at, transfer }, watchers] of concerned) {
+    for (const watcher of watchers) {
+      subscriptions.add(watcher.id);
+      guilds.add(watcher.guildId);
+      if (mayHold(watcher)) holding.add(watcher.guildId);
+    }
     const block = transfer.blockNumber;
     // Nearly every event is at the head.
     const passedAt =
@@ -175,12 +158,12 @@ async function readWatched(
         : await sql.list<number>`
           SELECT at FROM heads WHERE scope = ${scope} AND block > ${block} AND at > ${at - HEADS_MS}
           ORDER BY block LIMIT 2`;
-    watched.push({ transferKey, watchers: concerned, passedAt });
-    observed.push({ network: networks.get(scope)!, transfer, watchers: concerned });
+    watched.push({ transferKey, watchers, passedAt });
+    observed.push({ network: networks.get(scope)!, transfer, watchers });
   }
   return {
     watched,
-    covered: taken.covered,
+    covered,
     observed,
     mutes: await sql.all`
       SELECT guild_id, token FROM token_mutes WHERE guild_id ${isIn(guilds)} AND until > ${now}`,
@@ -191,30 +174,41 @@ async function readWatched(
   };
 }
 
-/** More are read only for a single transfer. */
+/**
+ * Each subscription costs a decision while deliveries wait to be stored, and every guild may watch one address. More
+ * are read only for a single transfer.
+ */
 const MAX_WATCHERS = 5_000;
 
 /**
- * By scope and address, with a space between them; addresses that only later queries name may be missing. A guild gets
- * the events of its own project's scope on that network, or else of the operator's.
+ * The watchers of each new transfer that has any; `covered`: how many queries were considered. A guild gets the events
+ * of its own project's scope on that network, or else of the operator's.
  */
-async function watchersOf(
+async function readWatchers(
   sql: Sql,
   queries: readonly RoutingQuery[],
-  isKnown: (transferKey: string) => boolean,
+  known: ReadonlySet<string>,
   networks: ReadonlyMap<number, number>,
   most = MAX_WATCHERS,
-): Promise<Map<string, Watcher[]>> {
+): Promise<{ concerned: Map<RoutingQuery, Watcher[]>; covered: number }> {
   const asked = new Map<string, { place: number; scope: number; network: number | null; asked: string }>();
+  /** By scope and address, with a space between them. */
   const watchers = new Map<string, Watcher[]>();
+  /** New ones, by their keys; `addresses`: those in `watchers`. */
+  const transfers = new Map<string, { place: number; query: RoutingQuery; addresses: string[] }>();
   for (const [place, query] of queries.entries()) {
-    if (isKnown(query.transferKey)) continue;
-    for (const address of watchableAddresses(query)) {
-      const key = `${query.scope} ${address}`;
-      if (asked.has(key)) continue;
-      asked.set(key, { place, scope: query.scope, network: networks.get(query.scope) ?? null, asked: address });
+    const { transferKey, scope, transfer } = query;
+    if (known.has(transferKey) || transfers.has(transferKey)) continue;
+    const addresses: string[] = [];
+    for (const address of new Set([transfer.from, transfer.to, transfer.token])) {
+      if (address === null) continue;
+      const key = `${scope} ${address}`;
+      addresses.push(key);
+      if (watchers.has(key)) continue;
+      asked.set(key, { place, scope, network: networks.get(scope) ?? null, asked: address });
       watchers.set(key, []);
     }
+    transfers.set(transferKey, { place, query, addresses });
   }
   const found = await sql.all<WatcherRow & { scope: number; place: number }>`
     SELECT ${WATCHER_COLUMNS}, q.scope, q.place
@@ -224,12 +218,21 @@ async function watchersOf(
     WHERE subscriptions.address = q.asked AND coalesce(subscriptions.network, -1) IN (-1, q.network)
       AND coalesce(own.own_scope, -q.network) = q.scope
     ORDER BY q.place, id LIMIT ${most + 1}`;
-  const end = found.length > most ? found.at(-1)!.place : Infinity;
-  if (end === 0) return watchersOf(sql, queries.slice(0, 1), isKnown, networks, Number.MAX_SAFE_INTEGER - 1);
+  // The watchers of the transfer in this place may be cut.
+  const cut = found.length > most ? found.at(-1)!.place : Infinity;
+  if (cut === 0) return readWatchers(sql, queries.slice(0, 1), known, networks, Number.MAX_SAFE_INTEGER - 1);
   for (const { scope, place: _, ...watcher } of withFilters(found))
     watchers.get(`${scope} ${watcher.address}`)!.push(watcher);
-  for (const [key, { place }] of asked) if (place >= end) watchers.delete(key);
-  return watchers;
+  const concerned = new Map<RoutingQuery, Watcher[]>();
+  let reached = 0;
+  for (const { place, query, addresses } of transfers.values()) {
+    const watching: Watcher[] = [];
+    for (const address of addresses) for (const watcher of watchers.get(address)!) watching.push(watcher);
+    reached += watching.length;
+    if (place >= cut || (reached > most && place > 0)) return { concerned, covered: place };
+    if (watching.length > 0) concerned.set(query, watching);
+  }
+  return { concerned, covered: queries.length };
 }
 
 export const WATCHER_COLUMNS = part`id, guild_id, channel_id, address, direction, kind, minimum, minimum_usd, token,
@@ -266,7 +269,16 @@ async function commit(sql: Sql, result: RoutingResult, next: { limit: number; by
   if ((await sql.run`DELETE FROM inbox WHERE id ${isIn(taken)}`) < taken.length) {
     throw new StoreError('Deliveries have left the inbox since they were read; it is read again.', 'LEDGERBELL_ROUTED');
   }
-  const removed = await putStats(sql, result);
+
+  // An event ends a silence.
+  const stats = new Map<number, object>();
+  for (const { subscription: subscriptionId, events, lastEventAt, gapMs } of result.stats)
+    stats.set(subscriptionId, { subscriptionId, events, lastEventAt, gapMs, silenceReportedAt: null });
+  // Subscriptions may have been removed since the router read them.
+  const removed = new Set([...stats.keys(), ...result.concerned]);
+  for (const id of await sql.list<number>`SELECT id FROM subscriptions WHERE id ${isIn(removed)}`) removed.delete(id);
+  for (const id of removed) stats.delete(id);
+  await insertAll(sql, 'activity_stats', [...stats.values()], { key: 'subscription_id' });
   const routed = removed.size === 0 ? result : withoutRemoved(result, removed);
   const ids = await putTransfers(sql, routed.transfers);
 
@@ -298,22 +310,6 @@ async function commit(sql: Sql, result: RoutingResult, next: { limit: number; by
   };
 }
 
-/** An event ends a silence. Returns the subscriptions that were removed since the router read them. */
-async function putStats(
-  sql: Sql,
-  { stats, concerned }: Pick<RoutingResult, 'stats' | 'concerned'>,
-): Promise<Set<number>> {
-  const latest = new Map<number, object>();
-  for (const { subscription: subscriptionId, events, lastEventAt, gapMs } of stats)
-    latest.set(subscriptionId, { subscriptionId, events, lastEventAt, gapMs, silenceReportedAt: null });
-  const removed = new Set([...latest.keys(), ...concerned]);
-  const found = await sql.list<number>`SELECT id FROM subscriptions WHERE id ${isIn(removed)}`;
-  for (const id of found) removed.delete(id);
-  for (const id of removed) latest.delete(id);
-  await insertAll(sql, 'activity_stats', [...latest.values()], { key: 'subscription_id' });
-  return removed;
-}
-
 function withoutRemoved(routed: RoutingResult, removed: ReadonlySet<number>): RoutingResult {
   const remains = ({ subscription }: { subscription: number }) => !removed.has(subscription);
   const decisions = routed.decisions.filter(remains);
@@ -333,8 +329,8 @@ function withoutRemoved(routed: RoutingResult, removed: ReadonlySet<number>): Ro
 async function putTransfers(sql: Sql, transfers: readonly SeenTransfer[]): Promise<Map<string, number>> {
   // Rows may have been deleted since the router read them.
   const found = await sql.all<StoredRow>`
-    SELECT id, key, count, reorganized AS reorganized_flag, data FROM transfers
-    WHERE id ${isIn(transfers.flatMap(({ id }) => id ?? []))}`;
+    SELECT t.id, t.key, t.count, t.reorganized AS reorganized_flag, t.data
+    FROM ${rows(transfers, 'q (id bigint)')} CROSS JOIN transfers t WHERE t.id = q.id`;
   const before = new Map<string, StoredRow>();
   for (const row of found) before.set(row.key, row);
   const ids = new Map<string, number>();

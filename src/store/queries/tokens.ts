@@ -1,8 +1,8 @@
-import { HEADS_MS, type Head, isNextHead, type Learned } from '../../domain/routing.ts';
+import { MINUTE } from '../../domain/clock.ts';
+import { HEADS_MS, type Learned } from '../../domain/routing.ts';
 import {
   COUNTERPARTY_MS,
   COUNTERPARTY_REFRESH_MS,
-  knowledgeQuery,
   MAX_ALIKE,
   type ObservedTransfer,
   outerDigitsOf,
@@ -10,6 +10,7 @@ import {
   type TokenKnowledge,
 } from '../../domain/scam.ts';
 import { type KnownToken, MAX_LISTED, MAX_TOKEN_DECISIONS } from '../../domain/token.ts';
+import { otherSides } from '../../domain/transfer.ts';
 import { insertAll, part, type QueriesOf, raw, report, rows, type Sql } from '../sql.ts';
 import type { Tokens } from '../store.ts';
 import { META_KEYS, putValue } from './meta.ts';
@@ -42,25 +43,45 @@ export async function readKnowledge(
   observed: readonly ObservedTransfer[],
   now: number,
 ): Promise<Omit<TokenKnowledge, 'nativeSymbols'>> {
-  const { tokens, skeletons, parties, guildParties } = knowledgeQuery(observed);
+  const [tokens, skeletons] = [new Map<string, object>(), new Map<string, object>()];
+  /** Whose look-alikes are searched for among the counterparties of an address, and among what a guild named or watches. */
+  const [parties, guildParties] = [new Map<string, object>(), new Map<string, object>()];
+  for (const { network, transfer, watchers } of observed) {
+    const { token, tokenSymbol } = transfer;
+    if (token) tokens.set(`${network} ${token}`, { network, token });
+    const text = token && tokenSymbol && skeleton(tokenSymbol);
+    if (text) skeletons.set(`${network} ${text}`, { network, skeleton: text });
+    for (const { guildId, address } of watchers) {
+      for (const party of otherSides({ address }, transfer)) {
+        if (!party) continue;
+        const outerDigits = outerDigitsOf(party);
+        parties.set(`${guildId} ${address} ${outerDigits}`, { guildId, address, outerDigits });
+        guildParties.set(`${guildId} ${outerDigits}`, { guildId, outerDigits });
+      }
+      if (!token) continue;
+      // A contract that the guild has named counts as known if no explorer can tell.
+      const outerDigits = outerDigitsOf(token);
+      guildParties.set(`${guildId} ${outerDigits}`, { guildId, outerDigits });
+    }
+  }
   const alike = part`n.guild_id = p.guild_id AND substr(n.address, 39) = substr(p.outer_digits, 5)
     AND n.address BETWEEN '0x' || substr(p.outer_digits, 1, 4) AND '0x' || substr(p.outer_digits, 1, 4) || 'g'`;
   // Of servers with 50,000 subscriptions Postgres would rather read all: a quarter of a second for each commit.
   const near = (table: string) =>
-    part`FROM ${rows(guildParties, 'p (guild_id text, outer_digits text)')} CROSS JOIN ${{
+    part`FROM ${rows(guildParties.values(), 'p (guild_id text, outer_digits text)')} CROSS JOIN ${{
       postgres: part`LATERAL (SELECT * FROM ${raw(table)} n WHERE ${alike} OFFSET 0)`,
       sqlite: raw(table),
     }} n WHERE ${alike}`;
   return {
     catalog: await sql.all`
       SELECT c.network, c.token, cataloged AS cataloged_flag, symbol, name, checked_at
-      FROM ${rows(tokens, 'r (network bigint, token text)')} CROSS JOIN catalog c
+      FROM ${rows(tokens.values(), 'r (network bigint, token text)')} CROSS JOIN catalog c
       WHERE c.network = r.network AND c.token = r.token`,
     genuine: await sql.all`
       SELECT network, skeleton, token FROM (
         SELECT c.network, c.skeleton, c.token,
           row_number() OVER (PARTITION BY c.network, c.skeleton ORDER BY c.token) AS n
-        FROM ${rows(skeletons, 'r (network bigint, skeleton text)')} CROSS JOIN catalog c
+        FROM ${rows(skeletons.values(), 'r (network bigint, skeleton text)')} CROSS JOIN catalog c
         WHERE c.network = r.network AND c.skeleton = r.skeleton AND c.cataloged = 1) AS alike
       WHERE n <= ${MAX_ALIKE}`,
     // A guild's label comes before a subscription to the same address.
@@ -71,7 +92,7 @@ export async function readKnowledge(
       GROUP BY guild_id, address ORDER BY max(label) IS NULL, address`,
     counterparties: await sql.all`
       SELECT c.guild_id, c.address, c.counterparty, c.seen_at, c.paid AS is_paid_flag
-      FROM ${rows(parties, 'p (guild_id text, address text, outer_digits text)')} CROSS JOIN counterparties c
+      FROM ${rows(parties.values(), 'p (guild_id text, address text, outer_digits text)')} CROSS JOIN counterparties c
       WHERE c.guild_id = p.guild_id AND c.address = p.address AND c.outer_digits = p.outer_digits
         AND c.seen_at > ${now - COUNTERPARTY_MS}`,
   };
@@ -102,8 +123,13 @@ export async function keepLearned(sql: Sql, learned: Learned): Promise<void> {
     await putValue(sql, META_KEYS.nativeSymbol + network, symbol);
 
   for (const { scope, ...head } of learned.heads) {
-    const last = await sql.all<Head>`SELECT at, block FROM heads WHERE scope = ${scope} ORDER BY at DESC LIMIT 3`;
-    if (!isNextHead(last, head)) continue;
+    const latest = await sql.all<Omit<Learned['heads'][number], 'scope'>>`
+      SELECT at, block FROM heads WHERE scope = ${scope} ORDER BY at DESC LIMIT 3`;
+    // One sample a minute.
+    if (latest[0] && head.at < latest[0].at + MINUTE) continue;
+    // One absurd block must not count as progress, so the middle of the latest three does.
+    const middle = latest.toSorted((a, b) => a.block - b.block)[(latest.length - 1) >> 1];
+    if (middle && head.block <= middle.block) continue;
     await insertAll(sql, 'heads', [{ scope, ...head }]);
     await sql.run`DELETE FROM heads WHERE scope = ${scope} AND at < ${head.at - HEADS_MS}`;
   }

@@ -62,6 +62,11 @@ export function knowledgeContract(test: StoreTest): void {
       expect(await passed(store, 103, 3)).toEqual([]);
     });
 
+    it('keeps only what is above the middle of the latest three, of which one may be absurd', async ({ store }) => {
+      await reach(store, [0, 100, 0], [0, 100, 1], [0, 9e15, 2], [0, 99, 3], [0, 101, 4], [0, 101, 5], [0, 102, 6]);
+      expect(await Promise.all([98, 100, 102].map((block) => passed(store, block, 7)))).toEqual([[0, 4], [4, 6], [2]]);
+    });
+
     it('deletes samples after three days, at the next sample of the same scope', async ({ store }) => {
       const own = await ownScope(store);
       const days = 3 * 24 * 60;

@@ -140,9 +140,20 @@ export function routingContract(it: StoreTest): void {
     });
 
     it('returns every watcher of a first transfer, and no transfer after too many', async ({ store }) => {
-      const added = Array.from({ length: 5_001 }, (_, n) => ({ address: TREASURY, channelId: `1${n}`, change: {} }));
-      const file = { guildId: GUILD, userId: ADA, added, changed: [], labels: [], at: NOW };
-      await store.subscriptions.importAll(file, { subscriptions: 9_999, labels: 0 });
+      const watch = (count: number, channel: string) => {
+        const added = Array.from({ length: count }, (_, n) => ({
+          address: TREASURY,
+          channelId: `${channel}${n}`,
+          change: {},
+        }));
+        const file = { guildId: GUILD, userId: ADA, added, changed: [], labels: [], at: NOW };
+        return store.subscriptions.importAll(file, { subscriptions: 9_999, labels: 0 });
+      };
+      await watch(2_501, '1');
+      // The first two are of one transfer.
+      const twice = await store.routing.context([queryOf(1), queryOf(1), queryOf(3)], NOW);
+      expect(twice).toMatchObject({ covered: 2, watched: [{ watchers: { length: 2_501 } }] });
+      await watch(2_500, '2');
       const { address: to } = await subscribe(store, { guildId: OTHER_GUILD, address: address(9) });
       const [many, one] = [queryOf(1), queryOf(2, { transfer: transfer(2, { to }) })];
       for (const [queries, watchers] of [
