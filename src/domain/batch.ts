@@ -193,17 +193,6 @@ export function burstUntil(posted: { alerts: number; digests: number; lastAt: nu
   return lastAt + backOff(digests, BURST_PAUSE);
 }
 
-/** `later`: alerts of a burst are still being collected. */
-export function collectedFor(
-  hold: Hold | null,
-  collectingUntil: number | null,
-  now: number,
-): DueAlerts['reason'] | 'later' {
-  if (hold !== null) return hold;
-  if (collectingUntil === null) return null;
-  return collectingUntil <= now ? 'burst' : 'later';
-}
-
 export function digestReason(
   { waiting, transactions, oldest, reason }: Omit<DueAlerts, 'alerts'>,
   now: number,
@@ -215,6 +204,3 @@ export function digestReason(
   const isOld = now - oldest > BACKLOG_AGE_MS && transactions > MAX_ALERTS;
   return transactions > BACKLOG_TRANSACTIONS || isOld ? 'backlog' : null;
 }
-
-export const nextDueAt = (collectingUntil: number | null, heldUntil: number | null): number | null =>
-  collectingUntil === null ? heldUntil : Math.min(collectingUntil, heldUntil ?? collectingUntil);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { burstUntil, collectedFor, digestReason, nextDueAt, shownDeliveries } from '../../src/domain/batch.ts';
+import { burstUntil, digestReason, shownDeliveries } from '../../src/domain/batch.ts';
 import { MINUTE } from '../../src/domain/clock.ts';
 import { channelForNotices, type UsedChannel } from '../../src/domain/guild.ts';
 import { transfer, txHash } from '../store/contract/given.ts';
@@ -27,17 +27,6 @@ it('collects alerts for ten seconds after more than 60 of them, until a minute p
 it('doubles the time between the digests of a burst up to fifty seconds', () => {
   const after = (digests: number) => burstUntil({ alerts: 61, digests, lastAt: 0 }, 0);
   expect([0, 1, 2, 3, 4, 5, 1_000].map(after)).toEqual([10, 20, 40, 50, 50, 50, 50].map((seconds) => seconds * 1_000));
-});
-
-it('posts held alerts as a digest, others at once, and those of a burst once they are collected', () => {
-  expect(collectedFor('daily', null, 5)).toBe('daily');
-  expect(collectedFor(null, null, 5)).toBeNull();
-  expect([4, 5, 6].map((until) => collectedFor(null, until, 5))).toEqual(['burst', 'burst', 'later']);
-});
-
-it('waits for the end of a burst or for the first held alert, whichever comes first', () => {
-  expect([nextDueAt(null, null), nextDueAt(null, 7), nextDueAt(5, null)]).toEqual([null, 7, 5]);
-  expect([nextDueAt(5, 7), nextDueAt(8, 7)]).toEqual([5, 7]);
 });
 
 it('makes a digest of what was collected, of a backlog, and of an old one that fills more than a message', () => {

@@ -125,5 +125,5 @@ export async function areAsRendered(sql: Sql, alerts: readonly RenderedAlert[], 
 export async function assign(sql: Sql, batchId: number, alerts: readonly RenderedAlert[]): Promise<void> {
   await sql.run`
     UPDATE alerts SET state = 'frozen', batch_id = ${batchId}
-    WHERE id ${isIn(alerts.map(({ id }) => id))}`;
+    WHERE id IN (SELECT id FROM ${rows(alerts, 'r (id bigint)')})`;
 }

@@ -7,14 +7,12 @@ import {
   BURST_WINDOW_MS,
   burstUntil,
   type ClaimOptions,
-  collectedFor,
   type DueAlerts,
   type Joinable,
   type Lane,
   MAX_OF_ONE_TRANSACTION,
   MAX_SHOWN,
   type NextMessage,
-  nextDueAt,
   type Original,
   type ShownDeliveries,
   shownDeliveries,
@@ -45,32 +43,6 @@ export const pageOfDue = (
       AND (a.due_at, a.id) > (coalesce((SELECT due_at FROM alerts WHERE id = ${after}), -1), ${after})
       ORDER BY a.due_at, a.id LIMIT ${limit}`,
   );
-
-/** The significant alerts first; if none are due, when the next ones are (null: none wait). */
-async function nextDue(
-  sql: Sql,
-  channelId: string,
-  options: ClaimOptions,
-  now: number,
-): Promise<(DueAlerts & { joins: Joinable[] }) | { until: number | null; isCollecting: boolean }> {
-  // Held alerts come before what is not significant: they are older than later ones that were not held (due_at 0).
-  const lanes = await sql.all<Group>`
-    SELECT hold, CASE WHEN hold IS NULL THEN significant ELSE 0 END AS is_significant_flag, count(*) AS waiting,
-      min(created_at) AS oldest
-    FROM alerts WHERE channel_id = ${channelId} AND state = 'waiting' AND due_at <= ${now} GROUP BY 2, hold
-    ORDER BY 2 DESC, hold IS NULL, min(due_at)`;
-  let until: number | null = null;
-  for (const { hold, isSignificant, ...waiting } of lanes) {
-    const lane = { hold, isSignificant };
-    const collecting = hold === null ? await collectingUntil(sql, channelId, isSignificant, now) : null;
-    const reason = collectedFor(hold, collecting, now);
-    if (reason !== 'later') return takeLane(sql, channelId, options, { lane, ...waiting, reason }, now);
-    until = nextDueAt(until, collecting);
-  }
-  const heldUntil = await sql.value<number>`
-    SELECT min(due_at) FROM alerts WHERE channel_id = ${channelId} AND state = 'waiting' AND hold IS NOT NULL`;
-  return { until: nextDueAt(until, heldUntil), isCollecting: until !== null };
-}
 
 /** Unless `withoutCompanions` is set, adds the other alerts of the same transactions, also beyond `limit`. */
 async function takeLane(
@@ -150,6 +122,7 @@ export const channelsWithWork = (sql: Sql) =>
             UNION ALL SELECT DISTINCT channel_id, 0 FROM batches WHERE state = 'frozen') AS work GROUP BY channel_id) w
     JOIN channels c ON c.channel_id = w.channel_id ORDER BY c.channel_id`;
 
+/** A frozen message first, then the lane that is due first, then an edit. */
 export async function claim(sql: Sql, channelId: string, options: ClaimOptions, now: number) {
   const found = await sql.get<ChannelHead & { message: number | null; edit: number | null }>`
     SELECT ${HEAD_COLUMNS},
@@ -160,10 +133,28 @@ export async function claim(sql: Sql, channelId: string, options: ClaimOptions, 
   if (!found) return null;
   const { message, edit, ...head } = found;
   if (message !== null) return { head, next: await takeUp(sql, message, now) };
-  const due = await nextDue(sql, channelId, options, now);
-  if ('alerts' in due) return { head, next: { status: 'alerts' as const, ...due } };
+  // Held alerts come before what is not significant: they are older than later ones that were not held (due_at 0).
+  const lanes = await sql.all<Group>`
+    SELECT hold, CASE WHEN hold IS NULL THEN significant ELSE 0 END AS is_significant_flag, count(*) AS waiting,
+      min(created_at) AS oldest
+    FROM alerts WHERE channel_id = ${channelId} AND state = 'waiting' AND due_at <= ${now} GROUP BY 2, hold
+    ORDER BY 2 DESC, hold IS NULL, min(due_at)`;
+  let collecting: number | null = null;
+  for (const { hold, isSignificant, ...waiting } of lanes) {
+    const lane = { hold, isSignificant };
+    const until = hold === null ? await collectingUntil(sql, channelId, isSignificant, now) : null;
+    if (until === null || until <= now) {
+      const due = { lane, ...waiting, reason: until === null ? hold : ('burst' as const) };
+      return { head, next: { status: 'alerts' as const, ...(await takeLane(sql, channelId, options, due, now)) } };
+    }
+    collecting = Math.min(until, collecting ?? until);
+  }
   if (edit !== null && options.mayEdit) return { head, next: await takeUp(sql, edit, now) };
-  return { head, next: { status: 'nothing' as const, ...due, edit: edit !== null } };
+  const heldUntil = await sql.value<number>`
+    SELECT min(due_at) FROM alerts WHERE channel_id = ${channelId} AND state = 'waiting' AND hold IS NOT NULL`;
+  const until = collecting === null ? heldUntil : Math.min(collecting, heldUntil ?? collecting);
+  const nothing = { status: 'nothing' as const, until, isCollecting: collecting !== null, edit: edit !== null };
+  return { head, next: nothing };
 }
 
 async function takeUp(sql: Sql, id: number, now: number): Promise<NextMessage> {

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { BURST_ALERTS } from '../../../src/domain/batch.ts';
-import { DAY } from '../../../src/domain/clock.ts';
+import { DAY, SECOND } from '../../../src/domain/clock.ts';
 import {
   CHANNEL,
   due,
@@ -63,6 +63,20 @@ export function outboxContract(it: StoreTest): void {
       expect(await next(store, NOW + 1)).toMatchObject({ status: 'alerts', reason: null, waiting: 1 });
       await send(store, { isSignificant: true }, NOW + 1);
       expect(await next(store, NOW + 2)).toMatchObject({ status: 'nothing', until: expect.any(Number) });
+    });
+
+    it('waits for the end of a burst or for the first held alert, whichever comes first', async ({ store }) => {
+      await post(store, numbers(BURST_ALERTS + 1));
+      await send(store);
+      await post(store, [100]);
+      const end = NOW + 10 * SECOND;
+      expect(await next(store, end - 1)).toMatchObject({ status: 'nothing', until: end, isCollecting: true });
+      expect(await next(store, end)).toMatchObject({ status: 'alerts', reason: 'burst' });
+      await post(store, [101], { hold: 'hourly', dueAt: end + 1 });
+      expect(await next(store)).toMatchObject({ status: 'nothing', until: end });
+      await post(store, [102], { hold: 'daily', dueAt: end - 1 });
+      expect(await next(store)).toMatchObject({ status: 'nothing', until: end - 1, isCollecting: true });
+      expect(await next(store, end)).toMatchObject({ status: 'alerts', reason: 'daily' });
     });
 
     it('counts neither held alerts nor each transfer of one transaction as a burst', async ({ store }) => {
