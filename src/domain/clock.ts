@@ -19,7 +19,7 @@ export const systemClock: Clock = {
     // A longer delay would overflow Node's timer. The caller then checks again.
     const timer = setTimeout(run, Math.min(Math.max(0, ms), 2_147_483_647));
     timer.unref();
-    return () => clearTimeout(timer);
+    return clearTimeout.bind(null, timer);
   },
 };
 

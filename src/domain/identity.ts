@@ -140,7 +140,11 @@ export function startRun({ now, elapsed, after }: Clock) {
   let wallAt = now();
   let resumedAt = Number.NEGATIVE_INFINITY;
 
-  function check(): void {
+  /**
+   * null: the request may have arrived while the process was suspended. Its sender retries: stored now, it would look
+   * like a second transfer. Also called at intervals, to notice that.
+   */
+  function stamp(): Pick<Receipt, 'run' | 'runMs'> | null {
     const [at, wall] = [elapsed(), now()];
     const passed = at - checkedAt;
     if (passed > MIN_SUSPENDED_MS) resumedAt = at;
@@ -148,17 +152,8 @@ export function startRun({ now, elapsed, after }: Clock) {
     if (wall - wallAt - passed > MIN_SUSPENDED_MS) name = makeName();
     checkedAt = at;
     wallAt = wall;
+    return at - resumedAt < READ_MS ? null : { run: name, runMs: Math.floor(at) };
   }
 
-  return {
-    /**
-     * null: the request may have arrived while the process was suspended. Its sender retries: stored now, it would look
-     * like a second transfer.
-     */
-    stamp(): Pick<Receipt, 'run' | 'runMs'> | null {
-      check();
-      return checkedAt - resumedAt < READ_MS ? null : { run: name, runMs: Math.floor(checkedAt) };
-    },
-    close: repeat({ after }, CHECK_MS, check),
-  };
+  return { stamp, close: repeat({ after }, CHECK_MS, stamp) };
 }
