@@ -1,6 +1,5 @@
 import { differingDigits } from '../../src/discord/render/warnings.ts';
-import type { AddressText } from '../../src/domain/address.ts';
-import { outerDigitsOf } from '../../src/domain/scam.ts';
+import { type AddressText, outerDigitsOf } from '../../src/domain/address.ts';
 import { visibleTo } from './channels.ts';
 import { titleName } from './names.ts';
 import { addressInCode } from './reply.ts';

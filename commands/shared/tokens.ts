@@ -9,9 +9,8 @@ import {
   shortAddress,
 } from '../../src/domain/address.ts';
 import { inTime } from '../../src/domain/clock.ts';
-import { skeleton } from '../../src/domain/scam.ts';
 import type { Choices } from '../../src/domain/subscription.ts';
-import { asSymbol, isolate, looksLikeLink, plainText } from '../../src/domain/text.ts';
+import { asSymbol, isolate, looksLikeLink, plainText, skeleton } from '../../src/domain/text.ts';
 import { catalogedAmong, type KnownToken } from '../../src/domain/token.ts';
 import { UserError } from '../../src/errors.ts';
 import type { Translate } from '../../src/languages/index.ts';

@@ -131,6 +131,11 @@ export function shortAddress(address: AddressText): string {
   return `${text.slice(0, 6)}…${text.slice(-4)}`;
 }
 
+/** The first and last four digits: what most people compare, and what a look-alike copies. */
+export function outerDigitsOf(address: AddressText): string {
+  return address.slice(2, 6) + address.slice(-4);
+}
+
 export interface ListedAddress {
   text: string;
   label: string | null;

@@ -1,24 +1,11 @@
 import type { AddressText, Asset } from './address.ts';
 import { DAY } from './clock.ts';
 import type { Watcher } from './subscription.ts';
-import { looksLikeLink } from './text.ts';
+import { looksLikeLink, skeleton } from './text.ts';
 import type { KnownToken } from './token.ts';
 import type { Transfer } from './transfer.ts';
 
 /** Imitated tokens, look-alike addresses and lures, and what the store looks up so that the router can warn of them. */
-
-/** Capital letters of other scripts (and the tugrik sign in `USD₮`), each above the Latin one that it looks like. */
-const OTHERS = 'АВЕЅІЈКМНОРСТУХԚԜΑΒΕΖΗΙΚΜΝΟΡΤΥΧ₮';
-const LATINS = 'ABESIJKMHOPCTYXQWABEZHIKMNOPTYXT';
-
-/** Accents and invisible characters, except blanks of every kind. */
-const UNSEEN = /[\p{M}\p{Cf}\p{Co}\p{Cn}\p{Cs}\u115f\u1160\u3164\uffa0\u2800]/gu;
-
-/** Equal for texts that look alike. `blank` replaces each blank. */
-export function skeleton(text: string, blank = ''): string {
-  const capitals = text.normalize('NFKD').replace(UNSEEN, '').toUpperCase();
-  return capitals.replace(/\P{ASCII}/gu, (letter) => LATINS[OTHERS.indexOf(letter)] ?? letter).replace(/\s/gu, blank);
-}
 
 const INVITATION = /\b(CLAIM|VISIT|AIRDROP|REDEEM|VOUCHER|REWARDS?)\b/;
 
@@ -48,11 +35,6 @@ export const COUNTERPARTY_MS = 30 * DAY;
 export const MAX_ALIKE = 5;
 
 export const COUNTERPARTY_REFRESH_MS = DAY;
-
-/** The first and last four digits: what most people compare, and what a look-alike copies. */
-export function outerDigitsOf(address: AddressText): string {
-  return address.slice(2, 6) + address.slice(-4);
-}
 
 export interface CatalogEntry {
   network: number;

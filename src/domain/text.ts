@@ -56,6 +56,19 @@ export function looksLikeLink(text: string, isLabel = false): boolean {
   return LINK_LIKE.test(isLabel ? seen.replace(ENS_NAME, (name) => name.replaceAll('.', ' ')) : seen);
 }
 
+/** Capital letters of other scripts (and the tugrik sign in `USD₮`), each above the Latin one that it looks like. */
+const OTHERS = 'АВЕЅІЈКМНОРСТУХԚԜΑΒΕΖΗΙΚΜΝΟΡΤΥΧ₮';
+const LATINS = 'ABESIJKMHOPCTYXQWABEZHIKMNOPTYXT';
+
+/** Accents and invisible characters, except blanks of every kind. */
+const UNSEEN = /[\p{M}\p{Cf}\p{Co}\p{Cn}\p{Cs}\u115f\u1160\u3164\uffa0\u2800]/gu;
+
+/** Equal for texts that look alike. `blank` replaces each blank. */
+export function skeleton(text: string, blank = ''): string {
+  const capitals = text.normalize('NFKD').replace(UNSEEN, '').toUpperCase();
+  return capitals.replace(/\P{ASCII}/gu, (letter) => LATINS[OTHERS.indexOf(letter)] ?? letter).replace(/\s/gu, blank);
+}
+
 const LINKED_HOST = /^(localhost|[\d.]+|([a-z\d]([a-z\d-]*[a-z\d])?\.)+[a-z][a-z\d-]*)$/;
 
 /** For any other link in an embed or a button Discord refuses the whole message. */

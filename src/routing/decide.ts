@@ -1,3 +1,4 @@
+import { outerDigitsOf } from '../domain/address.ts';
 import { mayHold, type NewAlert, type Warning } from '../domain/alert.ts';
 import type { Clock } from '../domain/clock.ts';
 import { isCompared } from '../domain/completeness.ts';
@@ -15,7 +16,7 @@ import {
   type SubscriptionStats,
   type WatchedTransfer,
 } from '../domain/routing.ts';
-import { type Counterparty, distinct, outerDigitsOf } from '../domain/scam.ts';
+import { type Counterparty, distinct } from '../domain/scam.ts';
 import { AT_ONCE, dueOf, isQuiet } from '../domain/schedule.ts';
 import { afterEvent, type Watcher } from '../domain/subscription.ts';
 import { keysOf } from '../domain/transfer.ts';

@@ -1,15 +1,9 @@
-import { type AddressText, ZERO_ADDRESS } from '../domain/address.ts';
+import { type AddressText, outerDigitsOf, ZERO_ADDRESS } from '../domain/address.ts';
 import type { Warning } from '../domain/alert.ts';
 import { HOUR } from '../domain/clock.ts';
-import {
-  type CatalogEntry,
-  COUNTERPARTY_REFRESH_MS,
-  type Counterparty,
-  outerDigitsOf,
-  skeleton,
-  type TokenKnowledge,
-} from '../domain/scam.ts';
+import { type CatalogEntry, COUNTERPARTY_REFRESH_MS, type Counterparty, type TokenKnowledge } from '../domain/scam.ts';
 import type { Watcher } from '../domain/subscription.ts';
+import { skeleton } from '../domain/text.ts';
 import { isZero, otherSides, type Transfer } from '../domain/transfer.ts';
 
 export type ScamSignals = ReturnType<typeof toScamSignals>;

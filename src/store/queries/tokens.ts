@@ -1,3 +1,4 @@
+import { outerDigitsOf } from '../../domain/address.ts';
 import { MINUTE } from '../../domain/clock.ts';
 import { HEADS_MS, type Learned } from '../../domain/routing.ts';
 import {
@@ -5,10 +6,9 @@ import {
   COUNTERPARTY_REFRESH_MS,
   MAX_ALIKE,
   type ObservedTransfer,
-  outerDigitsOf,
-  skeleton,
   type TokenKnowledge,
 } from '../../domain/scam.ts';
+import { skeleton } from '../../domain/text.ts';
 import { type KnownToken, MAX_LISTED, MAX_TOKEN_DECISIONS } from '../../domain/token.ts';
 import { otherSides } from '../../domain/transfer.ts';
 import { insertAll, part, type QueriesOf, raw, report, rows, type Sql } from '../sql.ts';
