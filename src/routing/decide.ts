@@ -9,7 +9,6 @@ import { matchTransfer } from '../domain/match.ts';
 import { FIRST_NETWORK } from '../domain/network.ts';
 import {
   type Decision,
-  type Learned,
   latenessOf,
   type RoutingResult,
   type StoredDelivery,
@@ -60,6 +59,8 @@ export interface Decided {
   result: RoutingResult;
 }
 
+type Rows = Pick<RoutingResult, 'done' | 'quarantined' | 'alerts' | 'decisions'>;
+
 type State = RoutingState & Pick<DecideOptions, 'markRepeat'>;
 
 export type ParsedRow = ParsedDelivery | Refusal;
@@ -72,7 +73,10 @@ export function parseRow(row: InboxRow): ParsedRow {
   return { row, isFound, event, keys: keysOf(row.scope, event), network: FIRST_NETWORK };
 }
 
-/** Stores nothing itself. Stops at the first delivery that the context does not cover: the rest comes again. */
+/**
+ * Stores nothing itself. Stops at the first delivery that the context does not cover: the rest comes again. What is
+ * decided later about a transfer, a delivery or a subscription replaces what was decided before.
+ */
 export async function decide(items: readonly ParsedRow[], options: DecideOptions): Promise<Decided> {
   const now = options.clock.now();
   const parsed: ParsedDelivery[] = [];
@@ -80,8 +84,14 @@ export async function decide(items: readonly ParsedRow[], options: DecideOptions
   const { covered, state: read, learned } = await readContext(parsed, options, now);
   const state = { ...read, markRepeat: options.markRepeat };
   const decided: Decided['decided'] = [];
+  const rows: Rows = { done: [], quarantined: [], alerts: [], decisions: [] };
+  const transfers = new Map<string, SeenTransfer>();
+  const deliveries = new Map<string, StoredDelivery>();
+  const stats = new Map<number, SubscriptionStats>();
+  const [concerned, changed] = [new Set<number>(), new Set<string>()];
   for (const item of items) {
     if (item === parsed[covered]) break;
+    const { id } = item.row;
     let decision: EventDecision | Refusal;
     try {
       decision = 'event' in item ? decideEvent(item, state) : item;
@@ -89,16 +99,44 @@ export async function decide(items: readonly ParsedRow[], options: DecideOptions
       decision = { row: item.row, reason: reasonOf(error), error };
     }
     decided.push(decision);
-    if ('reason' in decision) continue;
+    if ('reason' in decision) {
+      rows.quarantined.push({ id, reason: decision.reason });
+      continue;
+    }
+    const { transfer, delivery, alerts, decisions, counterparties } = decision;
+    rows.done.push(id);
+    rows.alerts.push(...alerts);
+    rows.decisions.push(...decisions);
+    learned.counterparties.push(...counterparties);
+    transfers.set(transfer.key, transfer);
+    deliveries.set(delivery.key, delivery);
+    if (decision.isEdit) changed.add(transfer.key);
     // The following deliveries are decided as if this were stored.
-    state.transfers.set(decision.transfer.key, decision.transfer);
-    state.deliveries.set(decision.delivery.key, decision.delivery);
-    for (const counterparty of decision.counterparties) addCounterparty(state.signals, counterparty);
-    // Dust must neither end a silence nor make an address look busy.
-    for (const { subscription, at } of decision.isDust ? [] : decision.decisions)
-      state.stats.set(subscription, { subscription, ...afterEvent(state.stats.get(subscription), at) });
+    state.transfers.set(transfer.key, transfer);
+    state.deliveries.set(delivery.key, delivery);
+    for (const counterparty of counterparties) addCounterparty(state.signals, counterparty);
+    for (const { subscription, at } of decisions) {
+      concerned.add(subscription);
+      // Dust must neither end a silence nor make an address look busy.
+      if (decision.isDust) continue;
+      const moved = { subscription, ...afterEvent(state.stats.get(subscription), at) };
+      state.stats.set(subscription, moved);
+      stats.set(subscription, moved);
+    }
   }
-  return { decided, result: resultOf(decided, state.stats, learned, now) };
+  return {
+    decided,
+    result: {
+      ...rows,
+      transfers: [...transfers.values()],
+      deliveries: [...deliveries.values()],
+      concerned: [...concerned],
+      stats: [...stats.values()],
+      changed: [...changed],
+      learned,
+      now,
+    },
+  };
 }
 
 const reasonOf = (error: unknown): string => `Routing failed: ${(error as Error).message}`;
@@ -242,54 +280,11 @@ function deliveryWarnings(passedAt: number[], { row, event, network }: ParsedDel
   return warnings;
 }
 
-/** What is decided later about a transfer, a delivery or a subscription replaces what was decided before. */
-function resultOf(
-  decided: Decided['decided'],
-  stats: ReadonlyMap<number, SubscriptionStats>,
-  learned: Learned,
-  now: number,
-): RoutingResult {
-  const result = { done: [] as number[], alerts: [] as NewAlert[], decisions: [] as Decision[] };
-  const quarantined: RoutingResult['quarantined'] = [];
-  const transfers = new Map<string, SeenTransfer>();
-  const deliveries = new Map<string, StoredDelivery>();
-  const moved = new Map<number, SubscriptionStats>();
-  const [concerned, changed] = [new Set<number>(), new Set<string>()];
-  for (const decision of decided) {
-    const { id } = decision.row;
-    if ('reason' in decision) {
-      quarantined.push({ id, reason: decision.reason });
-      continue;
-    }
-    const { transfer, delivery, alerts, decisions, counterparties } = decision;
-    result.done.push(id);
-    result.alerts.push(...alerts);
-    result.decisions.push(...decisions);
-    learned.counterparties.push(...counterparties);
-    transfers.set(transfer.key, transfer);
-    deliveries.set(delivery.key, delivery);
-    if (decision.isEdit) changed.add(transfer.key);
-    for (const { subscription } of decisions) {
-      concerned.add(subscription);
-      if (!decision.isDust) moved.set(subscription, stats.get(subscription)!);
-    }
-  }
-  return {
-    ...result,
-    quarantined,
-    transfers: [...transfers.values()],
-    deliveries: [...deliveries.values()],
-    concerned: [...concerned],
-    stats: [...moved.values()],
-    changed: [...changed],
-    learned,
-    now,
-  };
-}
-
 /** For a delivery that cannot be looked up or stored even alone. */
 export function refuse(row: InboxRow, error: unknown, now: number): Decided {
-  const decided = [{ row, reason: reasonOf(error), error }];
+  const reason = reasonOf(error);
   const learned = { catalog: [], counterparties: [], nativeSymbols: [], heads: [] };
-  return { decided, result: resultOf(decided, new Map(), learned, now) };
+  const rows: Rows = { done: [], quarantined: [{ id: row.id, reason }], alerts: [], decisions: [] };
+  const result = { ...rows, transfers: [], deliveries: [], concerned: [], stats: [], changed: [], learned, now };
+  return { decided: [{ row, reason, error }], result };
 }
