@@ -118,10 +118,15 @@ async function route(store: Store, subscriptions: number): Promise<number> {
     log: pino({ level: 'silent' }),
     networks: new Map([[0, { chainId: null, operatorProject: null, catalog: null, nativeSymbol: undefined }]]),
     outbox: { wake: () => undefined, rescan: async () => undefined },
-    count(events) {
-      left -= events;
-      if (left === 0) done.resolve();
+    metrics: {
+      routed: {
+        inc(events) {
+          left -= events;
+          if (left === 0) done.resolve();
+        },
+      },
     },
+    balances: null,
     receiver: { isBusy: () => false },
   });
   const began = performance.now();

@@ -5,6 +5,7 @@ import fastify from 'fastify';
 import pino from 'pino';
 import { quotaLimits, readConfig } from '../src/config.ts';
 import { systemClock } from '../src/domain/clock.ts';
+import { FIRST_NETWORK } from '../src/domain/network.ts';
 import { createMetrics } from '../src/metrics/metrics.ts';
 import { openPathTokens } from '../src/receiver/path-tokens.ts';
 import { REFUSAL_REASONS } from '../src/receiver/refusals.ts';
@@ -19,14 +20,15 @@ const SERVERS: Record<string, (folder: string) => Promise<string>> = { receiver,
 async function receiver(folder: string): Promise<string> {
   const { store } = await openSqlite(join(folder, 'bench.sqlite'));
   const config = readConfig({ DISCORD_TOKEN: 'none', PORT: '0', RECEIVER_SOURCES: '127.0.0.1' });
-  const { scopeOf } = await openPathTokens({ store, fixed: new Map([[0, TOKEN]]) });
+  const tokens = await openPathTokens({ store, fixed: new Map([[0, TOKEN]]) });
   const { url } = await startReceiver({
     config,
     store,
     file: null,
     inbox: { wake: () => undefined },
-    sendersOf: () => ({ sources: config.networks[0]!.RECEIVER_SOURCES, secrets: null }),
-    scopeOf,
+    networks: config.networks.map((network) => ({ ...network, id: FIRST_NETWORK })),
+    tokens,
+    signing: new Map(),
     limits: quotaLimits(config),
     maxConnections: 10_000,
     syncMs: () => 0,

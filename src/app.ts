@@ -1,6 +1,5 @@
 import packageJson from '../package.json' with { type: 'json' };
-import type { AppOverrides, Base, Receiving } from './app/context.ts';
-import { type AppContext, openData } from './app/data.ts';
+import { type AppContext, type AppOverrides, type Base, openData, type Receiving } from './app/context.ts';
 import type { Working } from './app/working.ts';
 import { type Config, quotaLimits, rootsNotSet } from './config.ts';
 import { repeat, SECOND, systemClock } from './domain/clock.ts';
@@ -22,11 +21,7 @@ export interface App {
   receiver: string;
   ops: string;
   /** For tests. */
-  internals: {
-    store: Store;
-    receiver: Receiving['receiver'];
-    working(): Working;
-  };
+  internals: { store: Store; receiver: Receiving['receiver']; working(): Working };
   /** Resolves when the process cannot go on: database unusable, lock lost, or its work could not begin. */
   failed: Promise<Error>;
   /** Stops receiving first; requests to Discord have 5 s to finish. */
@@ -46,21 +41,20 @@ export async function startApp(config: Config, overrides: AppOverrides = {}): Pr
     import('./app/working.ts'),
   ]);
   const { database, store, tokens } = data;
-  const timeoutMs = overrides.upstreamTimeoutMs;
-  const onTokens = tokens.refresh;
+  const [timeoutMs, onTokens] = [overrides.upstreamTimeoutMs, tokens.refresh];
   const interfaces = await openInterfaces({ ...context, ...data, newToken: makePathToken, onTokens, timeoutMs });
   const base: Base = { ...context, ...data, interfaces };
 
   // Created before the receiver so that it ends after it; what it begins needs the receiver.
   const work = createWork(base);
-  const receiving = await startReceiving(base, work, overrides);
-  const { receiver, publicUrl } = receiving;
-  const begin = () => work.begin((own) => startWorking({ ...base, receiving, stack: own }, overrides));
+  const receiving = await startReceiving(base, work.inbox, overrides);
+  const { receiver, publicUrl, reachability } = receiving;
+  const begin = () => work.begin((own) => startWorking({ ...base, stack: own }, receiving, overrides));
   const failed = Promise.withResolvers<Error>();
   void database.failed.then(failed.resolve);
   if (database.lock === null) await begin();
   else {
-    followOthers(base, work);
+    followOthers(base, work.inbox);
     if (config.ROLES.includes('work')) {
       const working = database.lock.acquire().then(begin);
       working.catch(failed.resolve);
@@ -73,7 +67,7 @@ export async function startApp(config: Config, overrides: AppOverrides = {}): Pr
     fault: receiver.fault,
     working: work.current,
     role: work.role,
-    unreachable: receiving.reachability.unreachable,
+    unreachable: reachability.unreachable,
     completeness: () => work.current()?.services.completeness() ?? [],
   });
 
@@ -94,8 +88,6 @@ export async function startApp(config: Config, overrides: AppOverrides = {}): Pr
   };
 }
 
-type Work = ReturnType<typeof createWork>;
-
 /** The work begins at most once, and ends with the app. */
 function createWork({ config, stack }: Base) {
   const own = new AsyncDisposableStack();
@@ -109,45 +101,38 @@ function createWork({ config, stack }: Base) {
     current = null;
     await own.disposeAsync();
   });
-  return {
+  const work = {
+    /** The router's, once the work has begun; before, what is stored waits. */
+    inbox: { wake: () => undefined } as Inbox,
     current: (): Working | null => current,
     expected(): Working {
       if (current === null) throw new Error('This process does not work now: another one on its database does.');
       return current;
     },
     role: (): Role => (current ? 'working' : config.ROLES.includes('work') ? 'standby' : 'receiving'),
-    wake: (): void => current?.router.wake(),
     begin(start: (own: AsyncDisposableStack) => Promise<Working>): Promise<void> {
       beginning = (async () => {
-        if (!isClosed) current = await start(own);
+        if (isClosed) return;
+        current = await start(own);
+        work.inbox.wake = current.router.wake;
       })();
       return beginning;
     },
   };
+  return work;
 }
 
-async function startReceiving(
-  { config, file, database, store, tokens, interfaces, metrics, clock, log, stack }: Base,
-  inbox: Inbox,
-  { limits = readLimits(), headers }: Pick<AppOverrides, 'limits' | 'headers'>,
-): Promise<Receiving> {
+async function startReceiving(base: Base, inbox: Inbox, overrides: AppOverrides): Promise<Receiving> {
+  const { config, interfaces, database, clock, log, stack } = base;
+  const { limits = readLimits(), headers } = overrides;
   const receiver = await startReceiver({
-    config,
-    store,
-    file,
+    ...base,
+    ...(headers && { headers }),
     inbox,
-    scopeOf: tokens.scopeOf,
-    sendersOf(scope) {
-      const { network, projects } = interfaces.onNetwork(tokens.networkOf(scope));
-      return { sources: network.RECEIVER_SOURCES, secrets: projects.signingSecrets(scope) };
-    },
+    signing: interfaces.signing.secrets,
     limits: quotaLimits(config),
     maxConnections: maxConnections(limits),
-    ...(headers && { headers }),
     syncMs: database.syncMs,
-    metrics,
-    clock,
-    log,
   });
   stack.defer(receiver.close);
   const publicUrl = config.PUBLIC_URL ?? receiver.url;
@@ -162,11 +147,11 @@ const POLL_MS = SECOND / 4;
 const REREAD_MS = 10 * SECOND;
 
 /** Follows what the other processes of a database store and change. */
-function followOthers({ tokens, interfaces, clock, log, stack }: Base, work: Work): void {
+function followOthers({ tokens, interfaces, clock, log, stack }: Base, inbox: Inbox): void {
   const reread = () =>
-    Promise.all([tokens.refresh(), ...interfaces.all.map(({ projects }) => projects.readSigning())]).catch(
-      (error: unknown) => log.debug({ err: error }, 'cannot read what other processes changed'),
+    Promise.all([tokens.refresh(), interfaces.signing.read()]).catch((error: unknown) =>
+      log.debug({ err: error }, 'cannot read what other processes changed'),
     );
   stack.defer(repeat(clock, REREAD_MS, reread));
-  stack.defer(repeat(clock, POLL_MS, work.wake));
+  stack.defer(repeat(clock, POLL_MS, () => inbox.wake()));
 }

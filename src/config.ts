@@ -279,10 +279,9 @@ function oneRole({ DATABASE_URL, ROLES: own }: Partial<Values>): string[] {
 /** If one of the lists is invalid, nothing is compared. */
 function overlap(proxies: IpRanges | undefined, sources: IpRanges | undefined, name: string): string[] {
   if (!proxies || !sources) return [];
-  const first = (entry: string) => entry.split('/')[0]!;
-  const both = proxies.entries.filter(
-    (entry) => sources.has(first(entry)) || sources.entries.some((source) => proxies.has(first(source))),
-  );
+  const startsIn = (ranges: IpRanges) => (entry: string) =>
+    ranges.check(entry.split('/')[0]!, entry.includes(':') ? 'ipv6' : 'ipv4');
+  const both = proxies.entries.filter((entry) => startsIn(sources)(entry) || sources.entries.some(startsIn(proxies)));
   if (both.length === 0) return [];
   const todo = 'so the proxy could not be distinguished from the service; remove it from one of the two';
   return name === 'RECEIVER_SOURCES'

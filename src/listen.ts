@@ -33,8 +33,12 @@ export async function listen(
   return `http://${shown}:${(app.server.address() as AddressInfo).port}`;
 }
 
-export async function assertListenable(host: string, port: number, name: string): Promise<void> {
-  const app = fastify(NO_SCHEMAS);
-  await listen(app, host, port, name);
-  await app.close();
+type Addresses = Record<'HOST' | 'OPS_HOST', string> & Record<'PORT' | 'OPS_PORT', number>;
+
+export async function assertListenable({ HOST, PORT, OPS_HOST, OPS_PORT }: Addresses): Promise<void> {
+  for (const [host, port, name] of [[HOST, PORT, 'PORT'] as const, [OPS_HOST, OPS_PORT, 'OPS_PORT'] as const]) {
+    const app = fastify(NO_SCHEMAS);
+    await listen(app, host, port, name);
+    await app.close();
+  }
 }

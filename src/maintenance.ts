@@ -10,6 +10,7 @@ import {
   repeat,
   uptimeSince,
 } from './domain/clock.ts';
+import type { Sender } from './domain/sender.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { Store } from './store/store.ts';
 
@@ -29,19 +30,19 @@ const WORTHLESS_LOW_MS = HOUR;
 const MAX_WORTHLESS = 50_000;
 
 interface MaintenanceOptions extends RemovalOptions {
+  store: Store;
+  /** Runs every minute. */
   look(): void;
+  /** Since when the bot could work for this many milliseconds. */
   since(ms: number): number;
   isDiskLow(): boolean;
-  forgot(reason: 'age' | 'disk', transfers: number): void;
+  metrics: Pick<Metrics, 'forgotten'>;
+  clock: Clock;
 }
 
-/** `look` runs every minute. `since` returns the time since which the bot could work for this many milliseconds. */
-export function startMaintenance(
-  store: Store,
-  clock: Clock,
-  log: Logger,
-  { look, since, isDiskLow, forgot, ...removal }: MaintenanceOptions,
-): () => void {
+/** Returns what stops it. */
+export function startMaintenance(options: MaintenanceOptions): () => void {
+  const { store, look, since, isDiskLow, metrics, clock, log } = options;
   let isStopped = false;
   let unmatchedUntil = 0;
 
@@ -50,7 +51,7 @@ export function startMaintenance(
     await finishErasures(store);
     const begun = await retention.prunedBefore();
     const before = Math.min(since(RETENTION_MS), begun === null ? Number.POSITIVE_INFINITY : begun + MAX_PRUNED_MS);
-    await eraseRemoved(store, before + RETENTION_MS - REMOVED_GUILD_RETENTION_MS, removal);
+    await eraseRemoved(before + RETENTION_MS - REMOVED_GUILD_RETENTION_MS, options);
     await inSteps(0, (after) => retention.pruneTransfers(before, after));
     await inSteps(0, (from) => retention.pruneMessages(before, from));
     while (!isStopped && (await retention.pruneRest(before)));
@@ -79,7 +80,7 @@ export function startMaintenance(
       return isLow && total >= MAX_WORTHLESS ? null : next;
     });
     if (total === 0) return;
-    forgot(reason, total);
+    metrics.forgotten.inc({ reason }, total);
     if (isLow) log.warn({ transfers: total }, 'disk almost full: deleted the oldest transfers of uncataloged tokens');
   }
 
@@ -130,19 +131,25 @@ async function eraseRest({ erasure }: Pick<Store, 'erasure'>, guildId: string): 
 }
 
 interface RemovalOptions {
-  isMember(guildId: string): Promise<boolean | null>;
-  onBegun(guildId: string): Promise<void>;
+  store: Pick<Store, 'erasure'>;
+  sender: Pick<Sender, 'isMember'>;
+  membership: { guildChanged(guildId: string): void };
+  /** Ends the URLs of guilds that are being erased. */
+  tokens: { refresh(): Promise<void> };
+  log: Logger;
 }
 
-/** `isMember` null: that is unknown now, which leaves the guild for the next try. */
 async function eraseRemoved(
-  { erasure }: Pick<Store, 'erasure'>,
   before: number,
-  { isMember, onBegun }: RemovalOptions,
+  { store: { erasure }, sender, membership, tokens, log }: RemovalOptions,
 ): Promise<void> {
   for (const guildId of await erasure.removed(before)) {
-    if ((await isMember(guildId)) !== false || !(await erasure.begin(guildId, before))) continue;
-    await onBegun(guildId);
+    const isMember = await sender.isMember(guildId);
+    if (isMember) membership.guildChanged(guildId);
+    // null: that is unknown now, which leaves the guild for the next try.
+    if (isMember !== false || !(await erasure.begin(guildId, before))) continue;
+    log.info({ guild: guildId }, 'erasing the data of a server that removed the bot 30 days ago');
+    await tokens.refresh();
     await eraseRest({ erasure }, guildId);
   }
 }

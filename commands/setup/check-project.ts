@@ -118,7 +118,7 @@ function signatures({ t, network, projects, lastBadSignature }: Context, { own, 
   const about = scope ?? (projects.hasOperators ? null : operatorScope(network.id));
   if (about === null) return [];
   const last = lastBadSignature(about);
-  if (!last) return projects.signingSecrets(about) === null ? [] : [fine(t('setup.check.signed'))];
+  if (!last) return projects.isSigned(about) ? [fine(t('setup.check.signed'))] : [];
   const where = own ? '`/setup project`' : '`NOTIFICATION_SIGNING_SECRET`';
   const line = t(`setup.check.signature.${last.fault}`, { ago: relativeTime(last.at), where });
   return [fault(`${line}\n${t('setup.check.signatureCount', { count: last.count })}`)];

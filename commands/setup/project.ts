@@ -100,7 +100,7 @@ async function panel(context: Context, title?: string): Promise<Reply> {
     stored && t('setup.project.storedAs', { id: inCode(stored.projectId, '?', MAX_ID) }),
     access.status === 'sealed' ? t('setup.project.sealed') : null,
     stored && t('setup.project.only'),
-    projects.signingSecrets(access.scope) === null ? null : t('setup.project.signed'),
+    projects.isSigned(access.scope) ? t('setup.project.signed') : null,
   ];
   const here = access.status === 'ready' && urls.current !== null ? await postingHere(access, context, SOON_MS) : null;
   const isNone = here?.status === 'ok' && here.webhooks.length === 0;

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import { composeNotice } from '../../src/delivery/send.ts';
 import { noticeBody } from '../../src/discord/render/notice.ts';
+import { composeNotice } from '../../src/domain/batch.ts';
 import { type Clock, MINUTE, workEvery } from '../../src/domain/clock.ts';
 import type { Outbox } from '../../src/domain/sender.ts';
 import { languageOf, translator } from '../../src/languages/index.ts';

@@ -1,59 +1,87 @@
+import { createCooldown, createGuildQueue } from '../../commands/shared/fair-use.ts';
 import { watchGaps } from '../../commands/shared/gap-notices.ts';
+import { createGuildChannels } from '../../commands/shared/guild-channels.ts';
+import type { CommandServices, NetworkServices } from '../../commands/shared/services.ts';
+import packageJson from '../../package.json' with { type: 'json' };
 import { watchBalances } from '../completeness/balances.ts';
-import { startChecker } from '../completeness/checker.ts';
+import { type Checker, startChecker } from '../completeness/checker.ts';
 import { postStatements } from '../completeness/statement-posts.ts';
 import { createStatements } from '../completeness/statement-reader.ts';
 import { startDeliverer } from '../delivery/deliverer.ts';
-import { composeNotice } from '../delivery/send.ts';
+
 import { watchSilence } from '../delivery/silence.ts';
+import { createCharts } from '../discord/chart.ts';
 import { startGateway } from '../discord/gateway.ts';
-import { renderCrossing, renderSilence } from '../discord/render/notice.ts';
 import { createRenderers, renderSettings } from '../discord/render/renderers.ts';
-import { renderStatement, statementCsv } from '../discord/render/statement.ts';
+import { sampleMessage } from '../discord/render/sample.ts';
 import type { RenderSettings } from '../discord/render/wording.ts';
 import { createSender } from '../discord/sender.ts';
-import type { Inbox } from '../domain/inbox.ts';
-import type { Outbox } from '../domain/sender.ts';
-import { openUptime, startMaintenance, type Uptime } from '../maintenance.ts';
+import { eraseGuild, openUptime, startMaintenance } from '../maintenance.ts';
+import { routedNetworks } from '../routing/context.ts';
 import { startRouter } from '../routing/router.ts';
-import { createTokenCatalog } from '../routing/token-catalog.ts';
-import { createCommandServices } from './command-services.ts';
-import type { AppOverrides, Base, Parts } from './context.ts';
+import { SCHEMA_VERSION } from '../store/schema.ts';
+import { createAttachmentReader } from '../upstream/attachment.ts';
+import type { AppOverrides, Base, Receiving } from './context.ts';
 
 /** The part of the app that runs in one process at a time: routing, sending, commands, and retention. */
 export type Working = Awaited<ReturnType<typeof startWorking>>;
 
 /** Parts are created against the direction of events, because each gets the next: sender ← deliverer ← router. */
-export async function startWorking(parts: Parts, overrides: AppOverrides) {
-  const { config, store, networks, clock, log, random, stack } = parts;
-  const uptime = await openUptime(parts);
+export async function startWorking(base: Base, receiving: Receiving, overrides: AppOverrides) {
+  const { config, database, store, networks, interfaces, clock, log, stack } = base;
+  const uptime = await openUptime(base);
   const settings = renderSettings(networks, log);
-  const { sender, deliverer } = startSending(parts, settings, uptime, overrides);
-  const { balances, statement } = watchWallets(parts, settings, deliverer);
-  const router = startRouting(parts, deliverer, balances);
+  const { DISCORD_TOKEN: token, DISCORD_API_URL: apiUrl } = config;
+  const sender = overrides.sender ?? createSender({ token, apiUrl, lock: database.lock });
+  const renderers = { ...createRenderers(settings), ...overrides.renderers };
+  const deliverer = startDeliverer({ ...base, ...renderers, sender, uptimeSince: uptime.since });
+  stack.defer(deliverer.close);
+  const outbox = deliverer;
+  stack.defer(watchSilence({ ...base, ...renderers, outbox }).close);
+  const { chains } = interfaces;
+  const statement = createStatements(store, chains);
+  const balances = chains.size === 0 ? null : watchBalances({ ...base, ...renderers, chains, outbox });
+  const posts = chains.size === 0 ? null : postStatements({ ...base, ...renderers, chains, outbox, read: statement });
+  for (const watcher of [balances, posts]) if (watcher) stack.defer(watcher.close);
+  const router = startRouter({
+    ...base,
+    receiver: receiving.receiver,
+    networks: routedNetworks(interfaces.all, clock),
+    outbox,
+    balances,
+  });
   stack.defer(router.close);
-  const checkers = startCheckers(parts, router, deliverer, overrides);
-  const given = createCommandServices(parts, settings, deliverer, checkers, statement);
-  const services = { ...given, ...overrides.services };
-  if (checkers.length > 0) stack.defer(watchGaps(services, deliverer, clock, log).close);
+
+  const checkers: Checker[] = [];
+  for (const { network, chain } of interfaces.all) {
+    if (!chain) continue;
+    const options = { network, chain, inbox: router, outbox, roundMs: overrides.chainRoundMs };
+    const checker = startChecker({ ...base, ...options });
+    stack.defer(checker.close);
+    checkers.push(checker);
+  }
+  const own = { settings, deliverer, checkers, statement };
+  const services: CommandServices = { ...commandServices(base, receiving, own), ...overrides.services };
+  if (checkers.length > 0) stack.defer(watchGaps(services, outbox, clock, log).close);
   const { connect = startGateway } = overrides;
   const gateway = connect({
-    token: config.DISCORD_TOKEN,
-    apiUrl: config.DISCORD_API_URL,
+    ...base,
+    ...clock,
+    token,
+    apiUrl,
     commands: async () => (await import('../../commands/index.ts')).commandsFor(networks.length),
     services,
     settingsOf: store.guilds.settings,
-    now: clock.now,
-    after: clock.after,
-    log,
-    random,
     membership: deliverer,
   });
   stack.defer(gateway.close);
-  const stop = startMaintenance(store, clock, log, {
+
+  const stop = startMaintenance({
+    ...base,
     since: uptime.since,
-    isDiskLow: parts.receiving.receiver.isDiskLow,
-    forgot: (reason, transfers) => parts.metrics.forgotten.inc({ reason }, transfers),
+    isDiskLow: receiving.receiver.isDiskLow,
+    sender,
+    membership: deliverer,
     look() {
       const { authorized, breaker } = deliverer.state();
       void uptime.tick(authorized && !breaker);
@@ -62,102 +90,65 @@ export async function startWorking(parts: Parts, overrides: AppOverrides) {
       void deliverer.rescan();
       void router.measureQuarantine();
     },
-    async isMember(guildId) {
-      const isThere = await sender.isMember(guildId);
-      if (isThere) deliverer.guildChanged(guildId);
-      return isThere;
-    },
-    async onBegun(guild) {
-      log.info({ guild }, 'erasing the data of a server that removed the bot 30 days ago');
-      await parts.tokens.refresh();
-    },
   });
   stack.defer(stop);
   router.wake();
   return { deliverer, router, gateway, services, checkers, balances };
 }
 
-function startSending(
-  { config, database, store, metrics, clock, log, random, stack }: Base,
-  settings: RenderSettings,
-  uptime: Pick<Uptime, 'since'>,
-  given: Pick<AppOverrides, 'sender' | 'renderers'>,
-) {
-  const { DISCORD_TOKEN: token, DISCORD_API_URL: apiUrl } = config;
-  const sender = given.sender ?? createSender({ token, apiUrl, maySend: () => database.lock?.isHeld() ?? true });
-  const options = { store, sender, clock, log, random, metrics, uptimeSince: uptime.since };
-  const deliverer = startDeliverer({ ...options, ...createRenderers(settings), ...given.renderers });
-  stack.defer(deliverer.close);
-  const silence = watchSilence({ store, clock, log, render: renderSilence, outbox: deliverer });
-  stack.defer(silence.close);
-  return { sender, deliverer };
+interface Own extends Pick<CommandServices, 'statement'> {
+  settings: RenderSettings;
+  deliverer: ReturnType<typeof startDeliverer>;
+  checkers: readonly Checker[];
 }
 
-/** Balances after alerts, low ones, and statements: what a network's node is asked for. */
-function watchWallets({ store, interfaces, clock, log, stack }: Base, settings: RenderSettings, outbox: Outbox) {
-  const chains = new Map(interfaces.all.flatMap(({ network: { id }, chain }) => (chain ? [[id, chain] as const] : [])));
-  const statement = createStatements(store, chains);
-  if (chains.size === 0) return { balances: null, statement };
-  const common = { store, chains, outbox, clock, log };
-  const balances = watchBalances({
-    ...common,
-    render: (crossing, network, language) =>
-      composeNotice(clock.now(), (reference) => renderCrossing(crossing, network, settings, language, reference)),
+function commandServices(
+  { config, store, networks: named, tokens, interfaces, clock, log }: Base,
+  { publicUrl, receiver, reachability }: Receiving,
+  { settings, deliverer, checkers, statement }: Own,
+): CommandServices {
+  const common = {
+    maxSubscriptions: config.MAX_SUBSCRIPTIONS,
+    maxChannelsPerAddress: config.MAX_CHANNELS_PER_ADDRESS,
+    publicUrl,
+    networks: named,
+    operatorGuildIds: config.OPERATOR_GUILD_IDS,
+    hasPrices: interfaces.all.some(({ prices }) => prices !== null),
+    version: packageJson.version,
+    schema: SCHEMA_VERSION,
+  };
+  const networks = interfaces.all.map((one): NetworkServices => {
+    const { explorerUrl, nativeSymbol, DISCOVERY_URL: discoveryUrl } = one.network;
+    return {
+      ...one,
+      interfaces: one.health,
+      settings: { ...common, explorerUrl, nativeSymbol, discoveryUrl },
+      cooldown: createCooldown(clock.now),
+    };
   });
-  const posts = postStatements({
-    ...common,
-    read: statement,
-    render: (read) => ({
-      ...composeNotice(clock.now(), (reference) => renderStatement(read, settings, reference)),
-      attachment: statementCsv(read, settings),
-    }),
-  });
-  stack.defer(balances.close);
-  stack.defer(posts.close);
-  return { balances, statement };
-}
-
-function startRouting(
-  { store, interfaces: { all, prices }, receiving, metrics, clock, log }: Parts,
-  outbox: Outbox,
-  balances: { wake(): void } | null,
-) {
-  return startRouter({
-    store,
-    clock,
-    log,
-    receiver: receiving.receiver,
-    networks: new Map(
-      all.map(({ network: { id, chainId, nativeSymbol, PRICES_CHAIN: chain }, projects, explorer }) => [
-        id,
-        {
-          prices: (chain && prices?.on(chain)) || null,
-          chainId,
-          nativeSymbol,
-          operatorProject: projects.operatorId,
-          catalog: explorer && createTokenCatalog({ lookUp: explorer.token, clock }),
-        },
-      ]),
-    ),
-    outbox,
-    count(events) {
-      metrics.routed.inc(events);
-      balances?.wake();
-    },
-  });
-}
-
-function startCheckers(
-  { store, interfaces, metrics, clock, log, stack }: Base,
-  inbox: Inbox,
-  outbox: Outbox,
-  { chainRoundMs: roundMs }: Pick<AppOverrides, 'chainRoundMs'>,
-) {
-  const onFound = (transfers: number) => metrics.found.inc(transfers);
-  const common = { store, inbox, outbox, onFound, roundMs, clock, log };
-  return interfaces.all.flatMap(({ network, chain }) => {
-    if (!chain) return [];
-    const confirmations = network.RPC_CONFIRMATIONS;
-    return stack.adopt(startChecker({ ...common, network, chain, confirmations }), ({ close }) => close());
-  });
+  return {
+    ...store,
+    ...networks[0]!,
+    networks,
+    storedProjects: store.projects,
+    receiver: { ...tokens, urls: (scope) => tokens.urls(scope, publicUrl) },
+    lastRefused: receiver.refusals.lastSource,
+    lastBadSignature: receiver.refusals.lastSignature,
+    receiverQuota: receiver.quotas.usage,
+    probeReceiver: reachability.probe,
+    guildPause: deliverer.guildPause,
+    sendingPauses: deliverer.pauses,
+    relabel: deliverer.relabel,
+    wake: deliverer.wake,
+    statement,
+    completeness: () => checkers.map((checker) => checker.status()),
+    guildQueue: createGuildQueue(),
+    guildChannels: createGuildChannels(clock.now),
+    now: clock.now,
+    after: clock.after,
+    chart: createCharts(log),
+    eraseGuild: (guildId) => eraseGuild(store, guildId, tokens.refresh),
+    sample: (subscription, server) => sampleMessage(subscription, settings, clock.now(), server),
+    readAttachment: createAttachmentReader(config.DISCORD_API_URL),
+  };
 }

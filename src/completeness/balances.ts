@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { type Crossing, leftBy, type WatchedBalance } from '../domain/balance.ts';
-import type { MadeNotice } from '../domain/batch.ts';
+import { composeNotice } from '../domain/batch.ts';
 import { ChainError, type ChainNode } from '../domain/chain-node.ts';
 import { type Clock, inTime, MINUTE, repeat, SECOND } from '../domain/clock.ts';
 import type { Outbox } from '../domain/sender.ts';
@@ -21,7 +21,7 @@ export interface BalanceOptions {
   store: Pick<Store, 'balances' | 'guilds'>;
   /** By network. */
   chains: ReadonlyMap<number, ChainNode>;
-  render(crossing: Crossing, network: number, language: string | null): MadeNotice;
+  renderCrossing(crossing: Crossing, network: number, language: string | null, reference: string): object;
   outbox: Outbox;
   clock: Clock;
   log: Logger;
@@ -30,7 +30,7 @@ export interface BalanceOptions {
 type Waiting = ConcernedBalance & { since: number };
 
 /** No alert waits for a balance: it is read after the alert is stored. */
-export function watchBalances({ store, chains, render, outbox, clock, log }: BalanceOptions) {
+export function watchBalances({ store, chains, renderCrossing, outbox, clock, log }: BalanceOptions) {
   const tokenReaders = new Map([...chains].map(([network, chain]) => [network, createTokenReader(chain)]));
   /** Networks whose low balances are due. */
   const unchecked = new Set<number>();
@@ -139,8 +139,9 @@ export function watchBalances({ store, chains, render, outbox, clock, log }: Bal
 
   async function record(network: number, crossing: Crossing): Promise<void> {
     const { subscription, guildId, channelId, warnBelow }: WatchedBalance = crossing.watched;
-    const made = render(crossing, network, await store.guilds.language(guildId));
-    const notice = { guildId, channelId, aboutChannelId: null, ...made };
+    const language = await store.guilds.language(guildId);
+    const message = composeNotice(clock.now(), (reference) => renderCrossing(crossing, network, language, reference));
+    const notice = { guildId, channelId, aboutChannelId: null, ...message };
     const { isLow } = crossing;
     if (await store.balances.record({ subscription, network, warnBelow, isLow }, notice))
       outbox.wake([{ channelId, guildId }]);

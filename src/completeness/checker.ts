@@ -37,13 +37,14 @@ const MAX_REFUSALS = 3;
 const MAX_STORED = 50;
 
 export interface CheckerOptions {
-  network: Pick<Network, 'id' | 'name' | 'title' | 'chainId' | 'nativeSymbol'>;
+  network: Pick<Network, 'id' | 'name' | 'title' | 'chainId' | 'nativeSymbol'> & {
+    RPC_CONFIRMATIONS: 'finalized' | 'safe' | number;
+  };
   chain: ChainNode;
-  confirmations: 'finalized' | 'safe' | number;
   store: Pick<Store, 'chainChecks' | 'inbox'>;
   inbox: Inbox;
   outbox: Outbox;
-  onFound(transfers: number): void;
+  metrics: { found: { inc(transfers: number): void } };
   clock: Clock;
   log: Logger;
   roundMs?: number | undefined;
@@ -52,8 +53,9 @@ export interface CheckerOptions {
 export type Checker = ReturnType<typeof startChecker>;
 
 export function startChecker(options: CheckerOptions) {
-  const { chain, confirmations, store, clock, log, roundMs = ROUND_MS } = options;
+  const { chain, store, clock, log, roundMs = ROUND_MS } = options;
   const { id, name: network, title, chainId: expected, nativeSymbol = null } = options.network;
+  const { RPC_CONFIRMATIONS: confirmations } = options.network;
   const readLogs = createLogReader(chain);
   const factsOf = createTokenReader(chain);
   // Times of blocks are in whole seconds.
@@ -246,7 +248,7 @@ export function startChecker(options: CheckerOptions) {
     }
     if (rows.length === 0) return;
     log.info({ network, found: rows.length }, 'found transfers on the chain that were not delivered');
-    options.onFound(rows.length);
+    options.metrics.found.inc(rows.length);
   }
 
   async function mark(wrong: { stored: StoredTransfer; count: number }[], range: BlockRange): Promise<void> {

@@ -8,7 +8,7 @@ import {
   type StatementPlan,
   walletKey,
 } from '../domain/balance.ts';
-import type { MadeNotice } from '../domain/batch.ts';
+import { composeNotice } from '../domain/batch.ts';
 import { type Clock, MINUTE, workEvery } from '../domain/clock.ts';
 import type { Outbox } from '../domain/sender.ts';
 import type { Store } from '../store/store.ts';
@@ -20,14 +20,17 @@ interface StatementOptions {
   store: Pick<Store, 'balances' | 'chainChecks' | 'guilds' | 'tokens'>;
   read: ReturnType<typeof createStatements>;
   chains: ReadonlyMap<number, unknown>;
-  render(statement: GuildStatement): MadeNotice;
+  renderStatement(statement: GuildStatement, reference: string): object;
+  statementCsv(statement: GuildStatement): string;
   outbox: Outbox;
   clock: Clock;
   log: Logger;
 }
 
 /** Posts each guild's statement once a period is over and everything in it was compared with the chain, also late. */
-export function postStatements({ store, read, chains, render, outbox, clock, log }: StatementOptions) {
+export function postStatements(options: StatementOptions) {
+  const { store, read, chains, renderStatement, statementCsv, outbox, clock, log } = options;
+
   async function check(isClosed: () => boolean): Promise<void> {
     try {
       for (const plan of await store.balances.statements()) if (!isClosed()) await post(plan, isClosed);
@@ -64,7 +67,9 @@ export function postStatements({ store, read, chains, render, outbox, clock, log
       }
     }
     const language = await store.guilds.language(guildId);
-    const made = wallets.length === 0 ? null : render({ plan, since, until, wallets, known, language });
+    const statement = { plan, since, until, wallets, known, language };
+    const message = () => composeNotice(clock.now(), (reference) => renderStatement(statement, reference));
+    const made = wallets.length === 0 ? null : { ...message(), attachment: statementCsv(statement) };
     const posted = { guildId, since, until, closing: closingOf(wallets) };
     const channelId = await store.balances.postStatement(posted, made);
     if (channelId !== null) outbox.wake([{ channelId, guildId }]);

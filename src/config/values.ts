@@ -4,10 +4,9 @@ import { SIGNING_SECRET } from '../domain/project.ts';
 
 /** The kinds of values that variables have: each checks its text and says what a right value looks like. */
 
-export interface IpRanges {
+export interface IpRanges extends BlockList {
   /** As they were written. */
-  entries: string[];
-  has(ip: string): boolean;
+  entries: readonly string[];
 }
 
 /** A value without the blanks around it, which are never intended; undefined if nothing is left. */
@@ -81,7 +80,7 @@ export const ipRanges = z.string().transform((value, context): IpRanges => {
     const message = `"${entry.slice(0, 60)}" is not an IP address or a CIDR range like 203.0.113.0/24`;
     context.addIssue({ code: 'custom', message });
   }
-  return { entries, has: (ip) => isIP(ip) !== 0 && blocks.check(ip, isIP(ip) === 6 ? 'ipv6' : 'ipv4') };
+  return Object.assign(blocks, { entries });
 });
 /** The current key first. */
 export const sealKeys = z

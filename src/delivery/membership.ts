@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
+import { composeNotice } from '../domain/batch.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { Shard } from '../domain/guild.ts';
 import type { Store } from '../store/store.ts';
 import { type Block, FIRST_RETRY_MS } from './outcome.ts';
-import { composeNotice } from './send.ts';
 
 const READY = { state: 'ready', dueAt: 0, attempts: 0, since: null, reason: null } as const;
 

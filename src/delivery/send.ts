@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { type Alert, type DigestReason, mentionsOf, transactionOf } from '../domain/alert.ts';
 import {
@@ -11,6 +10,7 @@ import {
   MAX_ALERTS,
   type NewBatch,
   type NextMessage,
+  newNames,
   type Original,
   type ShownDeliveries,
   shownDeliveries,
@@ -174,19 +174,6 @@ export function createSend(options: SendOptions) {
   }
 
   return { sendNew, repeat };
-}
-
-/** `reference`: ten capitals and digits. `nonce`, of at most 25 characters: Discord recognizes a repeated message by it. */
-function newNames(now: number): { reference: string; nonce: string } {
-  const random = randomBytes(8).readBigUInt64BE().toString(36);
-  const reference = random.padStart(10, '0').slice(-10).toUpperCase();
-  return { reference, nonce: `${now.toString(36)}${reference}`.slice(0, 25) };
-}
-
-/** A message about something other than transfers. */
-export function composeNotice(now: number, bodyOf: (reference: string) => object) {
-  const names = newNames(now);
-  return { ...names, payload: JSON.stringify(bodyOf(names.reference)), now };
 }
 
 type Message = NewBatch & { body: object; shown: ShownDeliveries };

@@ -1,20 +1,20 @@
 import type { Logger } from 'pino';
+import { composeNotice } from '../domain/batch.ts';
 import { type Clock, HOUR, workEvery } from '../domain/clock.ts';
 import type { Outbox } from '../domain/sender.ts';
 import type { Silence } from '../domain/subscription.ts';
 import type { Store } from '../store/store.ts';
-import { composeNotice } from './send.ts';
 
 export interface SilenceOptions {
   store: Store;
   clock: Clock;
   log: Logger;
-  render(silences: Silence[], language: string | null, now: number, reference: string): object;
+  renderSilence(silences: Silence[], language: string | null, now: number, reference: string): object;
   outbox: Outbox;
 }
 
 /** The first check is an hour after the start: deliveries that a stopped bot missed are retried by then. */
-export function watchSilence({ store, clock, log, render, outbox }: SilenceOptions) {
+export function watchSilence({ store, clock, log, renderSilence, outbox }: SilenceOptions) {
   async function check(): Promise<void> {
     const now = clock.now();
     try {
@@ -22,7 +22,7 @@ export function watchSilence({ store, clock, log, render, outbox }: SilenceOptio
       for (const [channelId, silences] of byChannel) {
         const { guildId } = silences[0]!;
         const language = await store.guilds.language(guildId);
-        const message = composeNotice(now, (reference) => render(silences, language, now, reference));
+        const message = composeNotice(now, (reference) => renderSilence(silences, language, now, reference));
         const ids = silences.map(({ subscription }) => subscription);
         if (await store.silence.report({ guildId, channelId, aboutChannelId: null, ...message }, ids))
           outbox.wake([{ channelId, guildId }]);

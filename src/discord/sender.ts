@@ -15,13 +15,13 @@ export function createSender({
   token,
   apiUrl,
   timeoutMs = 15_000,
-  maySend = () => true,
+  lock = null,
 }: {
   token: string;
   apiUrl: string;
   timeoutMs?: number;
-  /** Checked right before each request: while the process slept, another one may have begun to send. */
-  maySend?(): boolean;
+  /** Asked right before each request: while the process slept, another one may have begun to send. */
+  lock?: { isHeld(): boolean } | null;
 }): Sender {
   const rest = new REST({
     version: '10',
@@ -32,7 +32,7 @@ export function createSender({
     offset: 20,
     globalRequestsPerSecond: 1_000,
     async makeRequest(...request) {
-      if (!maySend()) throw new Error('Another process sends now.');
+      if (lock?.isHeld() === false) throw new Error('Another process sends now.');
       return readWhole(...request);
     },
   }).setToken(token);

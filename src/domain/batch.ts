@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { Alert, DigestReason, Hold, Mentioning, RenderedAlert } from './alert.ts';
 import { backOff, MINUTE, SECOND } from './clock.ts';
 import type { Transfer } from './transfer.ts';
@@ -169,6 +170,19 @@ export interface Notice extends Pick<PostBatch, 'channelId' | 'nonce' | 'referen
 }
 
 export type MadeNotice = Pick<Notice, 'nonce' | 'reference' | 'payload' | 'attachment' | 'now'>;
+
+/** `reference`: ten capitals and digits. `nonce`, of at most 25 characters: Discord recognizes a repeated message by it. */
+export function newNames(now: number): { reference: string; nonce: string } {
+  const random = randomBytes(8).readBigUInt64BE().toString(36);
+  const reference = random.padStart(10, '0').slice(-10).toUpperCase();
+  return { reference, nonce: `${now.toString(36)}${reference}`.slice(0, 25) };
+}
+
+/** A message about something other than transfers. */
+export function composeNotice(now: number, bodyOf: (reference: string) => object): MadeNotice {
+  const names = newNames(now);
+  return { ...names, payload: JSON.stringify(bodyOf(names.reference)), now };
+}
 
 /** If more transactions wait in a channel, they become a digest. */
 export const BACKLOG_TRANSACTIONS = 50;

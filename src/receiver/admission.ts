@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { isIP, SocketAddress } from 'node:net';
 import type { IpRanges } from '../config/values.ts';
 import type { Config } from '../config.ts';
 import { type Clock, createBuckets, DAY, SECOND } from '../domain/clock.ts';
@@ -6,6 +6,7 @@ import type { Run } from '../domain/identity.ts';
 import type { InboxUsage, NewDelivery, QuotaLimits, QuotaReason, RefusedSource, ScopeQuota } from '../domain/inbox.ts';
 import { isOperatorScope } from '../domain/inbox.ts';
 import { MIB } from '../domain/units.ts';
+import type { PathTokens } from './path-tokens.ts';
 import type { Refusal, Refusals } from './refusals.ts';
 
 const METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
@@ -38,12 +39,10 @@ export interface Ticket extends Omit<NewDelivery, 'body'> {
   bytes: number | null;
 }
 
-/** Who may send to a URL: from where, and signed with which secrets (null: without a signature). */
-export type SendersOf = (scope: number) => { sources: IpRanges; secrets: readonly string[] | null };
-
-interface AdmissionOptions {
+export interface AdmissionOptions {
   config: Pick<Config, 'RECEIVER_SOURCE_CHECK' | 'TRUSTED_PROXIES'>;
-  sendersOf: SendersOf;
+  networks: readonly { id: number; RECEIVER_SOURCES: IpRanges }[];
+  tokens: Pick<PathTokens, 'networkOf'>;
   run: Pick<Run, 'stamp'>;
   quotas: Pick<Quotas, 'admit'>;
   refusals: Pick<Refusals, 'record'>;
@@ -55,8 +54,9 @@ export type Admission = ReturnType<typeof createAdmission>;
 
 /** The one place that admits or refuses requests before their bodies are read. */
 export function createAdmission(options: AdmissionOptions) {
-  const { config, sendersOf, run, quotas, refusals, storage } = options;
+  const { config, networks, tokens, run, quotas, refusals, storage } = options;
   const { now, elapsed } = options.clock;
+  const sourcesOf = new Map(networks.map(({ id, RECEIVER_SOURCES: sources }) => [id, sources]));
   /** In the order of arrival. */
   const open = new Set<Ticket>();
   const bytesOf = new Map<number, number>();
@@ -69,8 +69,9 @@ export function createAdmission(options: AdmissionOptions) {
     admit(scope: number | null, method: string, ip: string | undefined): Ticket | Refusal {
       if (scope === null) return { reason: 'token', scope };
       if (!METHODS.has(method)) return { reason: 'method', scope };
-      const source =
-        config.RECEIVER_SOURCE_CHECK === 'off' ? null : refusedSource(ip, sendersOf(scope).sources, config);
+      // The first network's, if this one is no longer configured.
+      const sources = sourcesOf.get(tokens.networkOf(scope)) ?? networks[0]!.RECEIVER_SOURCES;
+      const source = config.RECEIVER_SOURCE_CHECK === 'off' ? null : refusedSource(ip, sources, config);
       if (source) {
         const refusal: Refusal = { reason: 'source', scope, source };
         if (config.RECEIVER_SOURCE_CHECK === 'enforce') return refusal;
@@ -127,13 +128,15 @@ function refusedSource(
 ): RefusedSource | null {
   const source = plainIp(ip);
   if (source === null) return { reason: 'unreadable', source };
-  if (sources.has(source)) return null;
-  return { reason: TRUSTED_PROXIES.has(source) ? 'no-sender' : 'unlisted', source };
+  if (sources.check(source)) return null;
+  return { reason: TRUSTED_PROXIES.check(source) ? 'no-sender' : 'unlisted', source: source.address };
 }
 
-export function plainIp(text: string | undefined): string | null {
-  const ip = (text ?? '').replace(/^::ffff:(?=\d+\.)/i, '');
-  return isIP(ip) === 0 ? null : ip;
+/** null: it is no IP address. */
+export function plainIp(text: string | undefined): SocketAddress | null {
+  const address = (text ?? '').replace(/^::ffff:(?=\d+\.)/i, '');
+  const version = isIP(address);
+  return version === 0 ? null : new SocketAddress({ address, family: `ipv${version as 4 | 6}` });
 }
 
 interface Usage extends Omit<InboxUsage, 'scope'> {

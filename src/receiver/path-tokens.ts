@@ -17,8 +17,6 @@ export interface ReceiverPaths extends Pick<PathTokens, 'rotate' | 'revoke' | 'r
   urls(scope: number): ReceiverUrls;
 }
 
-export type ScopeOf = (given: string) => number | null;
-
 /** Known to this process alone: the time that a lookup takes says nothing about a token that somebody guesses. */
 const SALT = randomBytes(32).toString('base64');
 const hashOf = (token: string): string => hash('sha256', SALT + token, 'base64');

@@ -1,7 +1,8 @@
 import { METHODS } from 'node:http';
-import type { Server } from 'node:net';
+import type { Server, SocketAddress } from 'node:net';
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
+import type { IpRanges } from '../config/values.ts';
 import type { Config } from '../config.ts';
 import { type Clock, repeat, SECOND } from '../domain/clock.ts';
 import { startRun } from '../domain/identity.ts';
@@ -10,10 +11,17 @@ import { MIB } from '../domain/units.ts';
 import { HEADERS, listen, NO_SCHEMAS } from '../listen.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Store } from '../store/store.ts';
-import { type Admission, createAdmission, createQuotas, plainIp, type SendersOf, type Ticket } from './admission.ts';
+import {
+  type Admission,
+  type AdmissionOptions,
+  createAdmission,
+  createQuotas,
+  plainIp,
+  type Ticket,
+} from './admission.ts';
 import { watchDisk } from './disk.ts';
 import { createIntake, createStorageFault, type Intake, type StorageFault } from './intake.ts';
-import type { ScopeOf } from './path-tokens.ts';
+import type { PathTokens } from './path-tokens.ts';
 import { createRefusals, type Refusal, type Refusals } from './refusals.ts';
 import { checkSignature } from './signature.ts';
 
@@ -27,14 +35,15 @@ declare module 'fastify' {
   }
 }
 
-export interface ReceiverOptions {
+export interface ReceiverOptions extends Pick<AdmissionOptions, 'networks'> {
+  tokens: Pick<PathTokens, 'scopeOf' | 'networkOf'>;
   config: Config;
   store: Pick<Store, 'inbox' | 'retention'>;
   /** null: the database is on a server. */
   file: string | null;
   inbox: Inbox;
-  scopeOf: ScopeOf;
-  sendersOf: SendersOf;
+  /** The secrets of each scope whose deliveries are signed; none: they cannot be read, so nothing is accepted. */
+  signing: ReadonlyMap<number, readonly string[]>;
   limits: QuotaLimits;
   maxConnections: number;
   /** Tests shorten these. */
@@ -101,13 +110,14 @@ interface Parts {
 
 /** Writes 200 once the bytes are on disk; does not interpret the body. */
 function createServer(options: ReceiverOptions, { admission, intake, refusals, storage }: Parts) {
-  const { config, scopeOf, sendersOf, clock, log } = options;
+  const { config, tokens, signing, clock, log } = options;
+  const { TRUSTED_PROXIES: proxies } = config;
   const app = fastify({
     ...NO_SCHEMAS,
     logger: false,
     http: options.headers ?? HEADERS,
     bodyLimit: MIB,
-    trustProxy: (address: string) => config.TRUSTED_PROXIES.has(plainIp(address) ?? ''),
+    trustProxy: proxies.entries.length > 0 && ((address: string) => isIn(proxies, plainIp(address))),
     // A body that stops half-way must not keep its connection; the sender itself times out after 3 s.
     requestTimeout: 10_000,
     return503OnClosing: false,
@@ -138,7 +148,7 @@ function createServer(options: ReceiverOptions, { admission, intake, refusals, s
     url: '/hooks/:token',
     onRequest(request: FastifyRequest, reply, done): void {
       const { token } = request.params as { token: string };
-      const admitted = admission.admit(scopeOf(token), request.method, request.ip);
+      const admitted = admission.admit(tokens.scopeOf(token), request.method, request.ip);
       if ('reason' in admitted) return void refuse(reply, admitted);
       request.ticket = admitted;
       request.headers['content-type'] = 'application/octet-stream';
@@ -157,8 +167,8 @@ function createServer(options: ReceiverOptions, { admission, intake, refusals, s
       const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
       const ticket = request.ticket!;
       const { scope } = ticket;
-      const { secrets } = sendersOf(scope);
-      if (secrets !== null) {
+      const secrets = signing.get(scope);
+      if (secrets) {
         const signature = checkSignature(secrets, request.headers, body, clock.now());
         if (signature.status === 'refused')
           return void refuse(reply, { reason: 'signature', scope, fault: signature.fault });
@@ -191,20 +201,26 @@ function createServer(options: ReceiverOptions, { admission, intake, refusals, s
   return app;
 }
 
+const isIn = (ranges: IpRanges, ip: SocketAddress | null): boolean => ip !== null && ranges.check(ip);
+
 /**
  * Connections leave file descriptors for the database and Discord. Those of strangers, whose deliveries would all be
  * refused, leave half for the others: for sources and for the proxies that forward their deliveries.
  */
-function capConnections(server: Server, { config, maxConnections }: ReceiverOptions, refusals: Refusals): void {
+function capConnections(
+  server: Server,
+  { config, networks, maxConnections }: ReceiverOptions,
+  refusals: Refusals,
+): void {
   const refuse = () => refusals.record({ reason: 'connections', scope: null });
-  const known = [config.TRUSTED_PROXIES, ...config.networks.map(({ RECEIVER_SOURCES: sources }) => sources)];
+  const known = [config.TRUSTED_PROXIES, ...networks.map(({ RECEIVER_SOURCES: sources }) => sources)];
   let strangers = 0;
   server.maxConnections = maxConnections;
   server.on('drop', refuse);
   if (config.RECEIVER_SOURCE_CHECK !== 'enforce') return;
   server.on('connection', (socket) => {
     const ip = plainIp(socket.remoteAddress);
-    for (const ranges of known) if (ip !== null && ranges.has(ip)) return;
+    if (known.some((ranges) => isIn(ranges, ip))) return;
     strangers++;
     socket.once('close', () => strangers--);
     if (strangers <= maxConnections / 2) return;

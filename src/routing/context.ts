@@ -1,4 +1,5 @@
 import type { AddressText, Asset } from '../domain/address.ts';
+import type { Clock } from '../domain/clock.ts';
 import { type InboxRow, isOperatorScope } from '../domain/inbox.ts';
 import { FIRST_NETWORK, type Network } from '../domain/network.ts';
 import type { Learned, RoutingQuery, WatchedTransfer } from '../domain/routing.ts';
@@ -6,7 +7,7 @@ import type { CatalogEntry, TokenKnowledge } from '../domain/scam.ts';
 import { type ChainPrices, isItem, type Transfer, type TransferEvent } from '../domain/transfer.ts';
 import type { Store } from '../store/store.ts';
 import { addToCatalog, type ScamSignals, tokensLike, toScamSignals } from './scam.ts';
-import type { TokenCatalog, WantedToken } from './token-catalog.ts';
+import { createTokenCatalog, type TokenCatalog, type WantedToken } from './token-catalog.ts';
 
 /** How long routing waits for the price of a token that the explorer just listed: the source is asked once a second. */
 const PRICE_WAIT_MS = 1_000;
@@ -33,6 +34,22 @@ export interface RoutedNetwork extends Pick<Network, 'chainId' | 'nativeSymbol'>
   catalog: TokenCatalog | null;
   prices?: ChainPrices | null;
 }
+
+/** A network's interfaces, as far as routing asks them. */
+interface RoutedInterfaces {
+  network: Pick<Network, 'id' | 'chainId' | 'nativeSymbol'>;
+  projects: { operatorId: string | null };
+  explorer: { token: Parameters<typeof createTokenCatalog>[0]['lookUp'] } | null;
+  prices: ChainPrices | null;
+}
+
+export const routedNetworks = (all: readonly RoutedInterfaces[], clock: Clock): ReadonlyMap<number, RoutedNetwork> =>
+  new Map(
+    all.map(({ network: { id, chainId, nativeSymbol }, projects, explorer, prices }) => {
+      const catalog = explorer && createTokenCatalog({ lookUp: explorer.token, clock });
+      return [id, { chainId, nativeSymbol, operatorProject: projects.operatorId, catalog, prices }];
+    }),
+  );
 
 /** One call to the store. `covered`: for how many of the deliveries, from the first on, the context is complete. */
 export async function readContext(parsed: ParsedDelivery[], { store, networks }: ContextOptions, now: number) {

@@ -24,13 +24,15 @@ export interface RouterOptions extends Omit<DecideOptions, 'markRepeat'> {
   receiver: Receiver;
   outbox: Outbox;
   log: Logger;
-  count(events: number): void;
+  metrics: { routed: { inc(events: number): void } };
+  /** Reads balances once alerts are stored; null: no network has a node. */
+  balances: { wake(): void } | null;
   clock: Clock;
 }
 
 /** Turns stored deliveries into alerts, oldest first, several per commit. */
 export function startRouter(options: RouterOptions) {
-  const { store, receiver, outbox, count, log, clock } = options;
+  const { store, receiver, outbox, metrics, balances, log, clock } = options;
   const deciding = { ...options, markRepeat: createRepeatMarker() };
   const quarantine = limitQuarantine(store, options);
   let isWanted = false;
@@ -105,7 +107,8 @@ export function startRouter(options: RouterOptions) {
   async function commit({ decided, result }: Decided, after: typeof MAX_ROUTED | null): Promise<ParsedRow[]> {
     const { edited, next } = await store.routing.commit(result, after);
     for (const decision of decided) logDecision(log, decision, result.now);
-    count(decided.length);
+    metrics.routed.inc(decided.length);
+    balances?.wake();
     if (result.quarantined.length > 0) quarantine.added();
 
     const items = next.map(parseRow);

@@ -4,17 +4,27 @@ import type { Config, NetworkConfig } from '../config.ts';
 import type { ChainNode } from '../domain/chain-node.ts';
 import type { Clock } from '../domain/clock.ts';
 import { makeFolder } from '../domain/folder.ts';
+import { operatorScope } from '../domain/inbox.ts';
 import { FIRST_NETWORK, type Network } from '../domain/network.ts';
+import type { ChainPrices } from '../domain/transfer.ts';
 import type { Interface, UpstreamFailure } from '../domain/upstream.ts';
 import { type Metrics, networkLabels } from '../metrics/metrics.ts';
-import { closeToOthers, createSeal, keyFromFile, type Seal } from '../secrets.ts';
+import { closeToOthers, createSeal, keyFromFile } from '../secrets.ts';
 import type { Store } from '../store/store.ts';
 import { createChain } from './chain.ts';
 import { createDiscovery, type Discovery } from './discovery.ts';
 import { createExplorer, type Explorer } from './explorer.ts';
 import { createInterfaceHealth, type InterfaceHealth } from './health.ts';
 import { createPrices, type Prices } from './prices.ts';
-import { createProjects, type ProjectKeys, type Projects, type ProjectsOptions, resealProjects } from './projects.ts';
+import {
+  createProjects,
+  createSigning,
+  type ProjectKeys,
+  type Projects,
+  type ProjectsOptions,
+  resealProjects,
+  type Signing,
+} from './projects.ts';
 
 /** The key that seals guilds' projects, unless the environment has one. */
 const KEY_NAME = 'secrets.key';
@@ -28,13 +38,16 @@ export interface NetworkInterfaces {
   explorer: Explorer | null;
   discovery: Discovery | null;
   chain: ChainNode | null;
+  prices: ChainPrices | null;
 }
 
+type Opened = Omit<NetworkInterfaces, 'prices'>;
+
 export interface Interfaces {
-  prices: Prices | null;
   all: readonly NetworkInterfaces[];
-  /** The first network's, if this one is no longer configured. */
-  onNetwork(network: number): NetworkInterfaces;
+  /** By network, of those that have a node. */
+  chains: ReadonlyMap<number, ChainNode>;
+  signing: Signing;
 }
 
 interface InterfacesOptions extends Pick<ProjectsOptions, 'newToken' | 'onTokens'> {
@@ -73,11 +86,20 @@ export async function openInterfaces(options: InterfacesOptions): Promise<Interf
       'cannot decrypt these servers’ projects: restore the key that encrypted them, or have each server store its project again',
     );
   }
+  const ofOperator = networks.flatMap(({ id, NOTIFICATION_SIGNING_SECRET: secrets }) =>
+    secrets ? [[operatorScope(id), secrets] as const] : [],
+  );
+  const signing = createSigning(store, seal, new Map(ofOperator));
+  await signing.read();
   const labels = networkLabels(networks);
-  const all: NetworkInterfaces[] = [];
-  for (const [index, network] of networks.entries()) all.push(await openNetwork(options, network, labels[index], seal));
-  const byId = new Map(all.map((network) => [network.network.id, network]));
-  return { prices: openPrices(options, all), all, onNetwork: (network) => byId.get(network) ?? all[0]! };
+  const opened = networks.map((network, index) => openNetwork({ ...options, seal, signing }, network, labels[index]));
+  const prices = openPrices(options, opened);
+  const all = opened.map((one) => ({
+    ...one,
+    prices: (one.network.PRICES_CHAIN && prices?.on(one.network.PRICES_CHAIN)) || null,
+  }));
+  const chains = new Map(all.flatMap(({ network: { id }, chain }) => (chain ? [[id, chain] as const] : [])));
+  return { all, chains, signing };
 }
 
 /** Processes on different machines have no folder in common. */
@@ -94,7 +116,7 @@ const MAX_PRICED_AT_START = 100;
 /** The outages of the source are those of the first network that it serves. */
 function openPrices(
   { config, store, clock, log, stack, timeoutMs }: InterfacesOptions,
-  all: readonly NetworkInterfaces[],
+  all: readonly Opened[],
 ): Prices | null {
   const url = config.PRICES_URL;
   const priced = all.filter(({ network }) => network.PRICES_CHAIN !== undefined);
@@ -115,12 +137,12 @@ function openPrices(
   return prices;
 }
 
-async function openNetwork(
-  { config, store, newToken, onTokens, timeoutMs, metrics, clock, log: ofAll, stack }: InterfacesOptions,
+function openNetwork(
+  options: InterfacesOptions & Pick<ProjectsOptions, 'seal' | 'signing'>,
   network: NetworkInterfaces['network'],
   label: string | undefined,
-  seal: Seal,
-): Promise<NetworkInterfaces> {
+): Opened {
+  const { config, timeoutMs, metrics, clock, log: ofAll, stack } = options;
   const log = label === undefined ? ofAll : ofAll.child({ network: network.name });
   const health = createInterfaceHealth({ clock, log, errors: metrics.interfaceErrors, network: label });
   stack.defer(health.close);
@@ -130,19 +152,14 @@ async function openNetwork(
     onResponse: (failure: UpstreamFailure | null) => health.note(name, failure),
   });
   const projects = createProjects({
+    ...options,
     ...common('notification'),
-    store,
     network: network.id,
-    seal,
     url: network.NOTIFICATION_URL,
     operator: operatorKeys(network),
-    operatorSigning: network.NOTIFICATION_SIGNING_SECRET,
     operatorGuildIds: config.OPERATOR_GUILD_IDS,
-    newToken,
-    onTokens,
   });
   if (projects.probe) health.watch('notification', projects.probe);
-  await projects.readSigning();
   const {
     EXPLORER_API_URL: explorerUrl,
     EXPLORER_ADDRESS_PARAM: addressParam,

@@ -35,15 +35,43 @@ export async function resealProjects(store: Store, seal: Seal): Promise<{ reseal
   return { resealed, closed };
 }
 
+/** null: they can no longer be read. */
+function keysOf({ sealed, guildId }: StoredProject, seal: Seal): Sealed | null {
+  const opened = seal.open(sealed, guildId);
+  return opened && (JSON.parse(opened.text) as Sealed);
+}
+
+export type Signing = ReturnType<typeof createSigning>;
+
+type Secrets = ReadonlyMap<number, readonly string[]>;
+
+/** `operators`: the secrets of the operator's scopes whose deliveries are signed. */
+export function createSigning({ projects }: Pick<Store, 'projects'>, seal: Seal, operators: Secrets) {
+  const secrets = new Map<number, readonly string[]>();
+
+  function use(stored: readonly StoredProject[]): void {
+    secrets.clear();
+    for (const [scope, own] of operators) secrets.set(scope, own);
+    for (const project of stored)
+      if (project.signed) secrets.set(project.scope, keysOf(project, seal)?.signingSecrets ?? []);
+  }
+
+  return {
+    /** As of the last `read`, by scope; empty: none can be read. */
+    secrets: secrets as Secrets,
+    /** In order: otherwise a read that began before a project was stored could accept its deliveries without a signature. */
+    read: readInOrder(() => projects.all(), use),
+  };
+}
+
 export interface ProjectsOptions extends Omit<ClientOptions, 'url'> {
   store: Store;
   network?: number;
   seal: Seal;
+  signing: Signing;
   /** Undefined: the interface is off. */
   url: string | undefined;
   operator: ProjectKeys | null;
-  /** None: deliveries to the operator's URL need no signature. */
-  operatorSigning?: readonly string[] | undefined;
   operatorGuildIds: readonly string[];
   now(): number;
   newToken(): string;
@@ -54,42 +82,25 @@ export interface ProjectsOptions extends Omit<ClientOptions, 'url'> {
 export function createProjects(options: ProjectsOptions) {
   const { network = FIRST_NETWORK } = options;
   const operators = operatorScope(network);
-  const { store, seal, url, operator, operatorSigning, operatorGuildIds, now, newToken, onTokens } = options;
+  const { store, seal, signing, url, operator, operatorGuildIds, now, newToken, onTokens } = options;
   const clientOf = createProjectClients(now, options);
-  let signing = new Map<number, readonly string[]>();
-
-  const keysOf = ({ sealed, guildId }: StoredProject): Sealed | null => {
-    const opened = seal.open(sealed, guildId);
-    return opened && (JSON.parse(opened.text) as Sealed);
-  };
-
-  function useSigning(projects: readonly StoredProject[]): void {
-    const signed = projects.filter((project) => project.signed && project.network === network);
-    signing = new Map(signed.map((project) => [project.scope, keysOf(project)?.signingSecrets ?? []]));
-    if (operatorSigning) signing.set(operators, operatorSigning);
-  }
-
-  // Otherwise a read that began before a project was stored could accept its deliveries without a signature.
-  const readSigning = readInOrder(() => store.projects.all(), useSigning);
 
   async function own(project: StoredProject): Promise<ProjectAccess> {
     const { scope, projectId } = project;
     if (!url) return { status: 'off', own: true, scope };
-    const keys = keysOf(project);
+    const keys = keysOf(project, seal);
     if (!keys) return { status: 'sealed', own: true, scope };
     return { status: 'ready', own: true, scope, notification: clientOf(url, { projectId, ...keys }) };
   }
 
   return {
-    /** Needed once before deliveries are received. */
-    readSigning,
-    /** As of the last `readSigning`. null: no signature is needed; empty: no secret can be read. */
-    signingSecrets: (scope: number): readonly string[] | null => signing.get(scope) ?? null,
+    /** Whether its deliveries must be signed. */
+    isSigned: (scope: number | null): boolean => scope !== null && signing.secrets.has(scope),
 
     /** Empty: the guild has none, or none can be read. */
     async ownSigningSecrets(guildId: string): Promise<readonly string[]> {
       const stored = await store.projects.ofGuild(guildId, network);
-      return (stored && keysOf(stored)?.signingSecrets) ?? [];
+      return (stored && keysOf(stored, seal)?.signingSecrets) ?? [];
     },
 
     enabled: Boolean(url),
@@ -116,13 +127,13 @@ export function createProjects(options: ProjectsOptions) {
       const sealed = seal.seal(JSON.stringify(keys satisfies Sealed), guildId);
       const project = { guildId, network, projectId, sealed, signed: Boolean(keys.signingSecrets?.length) };
       const scope = await store.projects.save(project, newToken());
-      await Promise.all([onTokens(), readSigning()]);
+      await Promise.all([onTokens(), signing.read()]);
       return scope;
     },
 
     async remove(guildId: string): Promise<boolean> {
       const removed = await store.projects.remove(guildId, network);
-      await Promise.all([onTokens(), readSigning()]);
+      await Promise.all([onTokens(), signing.read()]);
       return removed;
     },
   };

@@ -58,13 +58,12 @@ async function callsADay(addresses: number, blockSeconds: number, confirmations:
   };
   const chain = createChain({ urls: [node.url], rate: 999_999_999, clock });
   const checker = startChecker({
-    network: { id: 0, name: 'x', title: '', chainId: null, nativeSymbol: undefined },
+    network: { id: 0, name: 'x', title: '', chainId: null, nativeSymbol: undefined, RPC_CONFIRMATIONS: confirmations },
     chain,
-    confirmations,
     store: store as never,
     inbox: { wake: () => undefined },
     outbox: { wake: () => undefined, rescan: async () => undefined },
-    onFound: () => undefined,
+    metrics: { found: { inc: () => undefined } },
     clock,
     log: pino({ level: 'silent' }),
     roundMs: 1e9,

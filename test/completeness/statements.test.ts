@@ -152,7 +152,8 @@ async function post(change: Partial<Given> = {}) {
       return { status: outcome, statement } as never;
     },
     chains: new Map([[0, null]]),
-    render: () => ({}) as never,
+    renderStatement: () => ({}),
+    statementCsv: () => '',
     outbox: { wake: () => undefined, rescan: async () => undefined },
     clock: { ...manual, now: () => now },
     log: pino({ level: 'silent' }),

@@ -21,7 +21,7 @@ it('stops sending when another process sends', async () => {
   const discord = await startDiscord({ seed: 'default', limits: 'none' });
   onTestFinished(() => discord.close());
   let mine = true;
-  const sender = createSender({ token: discord.token, apiUrl: discord.apiUrl, maySend: () => mine });
+  const sender = createSender({ token: discord.token, apiUrl: discord.apiUrl, lock: { isHeld: () => mine } });
   const sent = await sender.create(seed.harbor.alerts, { content: 'mine' }, 'nonce-1');
   mine = false;
   const messageId = sent.status === 'sent' ? sent.messageId! : '';

@@ -37,7 +37,7 @@ const statementOf = (sums: AssetSum[], others: number | null = null, wallets = 1
 });
 const SETTINGS = { explorerUrl: 'https://explorer.example', nativeSymbol: 'HARBOR' };
 function shown(statement: GuildStatement) {
-  const { embeds } = renderStatement(statement, SETTINGS, 'ref') as {
+  const { embeds } = renderStatement(SETTINGS, statement, 'ref') as {
     embeds: [{ title: string; description: string }];
   };
   return embeds[0];
@@ -77,7 +77,7 @@ it.each<[string, AssetSum, others: number | null, text: string, line: string]>([
 
 it('names each wallet’s network and its coin where there are several', () => {
   const networks = new Map([[0, { title: 'Base', explorerUrl: 'https://base.example', nativeSymbol: 'ETH' }]]);
-  const { embeds } = renderStatement(statementOf([sum()]), { ...SETTINGS, networks }, 'ref') as {
+  const { embeds } = renderStatement({ ...SETTINGS, networks }, statementOf([sum()]), 'ref') as {
     embeds: [{ description: string }];
   };
   expect(embeds[0].description).toMatch(/https:\/\/base\.example\/.* · Base\n100 → \*\*100\*\* ETH/);
@@ -90,13 +90,13 @@ it('leaves wallets of a long statement to its file', () => {
   expect(description.split('**Treasury**').length - 1).toBe(
     99 - Number(/…and (\d+) more wallets/.exec(description)![1]),
   );
-  expect(statementCsv(long, SETTINGS).split('\r\n')).toHaveLength(100);
+  expect(statementCsv(SETTINGS, long).split('\r\n')).toHaveLength(100);
 });
 
 it('has exact amounts in its file', () => {
   const sums = [sum({ closing: 99n * COIN - 1n }), token({ closing: null })];
   expect(
-    statementCsv(statementOf(sums), SETTINGS)
+    statementCsv(SETTINGS, statementOf(sums))
       .split('\r\n')
       .map((row) => row.split(',').slice(4).join()),
   ).toEqual([

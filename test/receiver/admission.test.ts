@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { FIRST_NETWORK } from '../../src/domain/network.ts';
 import { createAdmission, type Ticket } from '../../src/receiver/admission.ts';
 import { createIntake, createStorageFault } from '../../src/receiver/intake.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -15,7 +16,8 @@ function open() {
   const config = configOf({ token: 'x', apiUrl: 'http://127.0.0.1:9/api' }, 'x.sqlite', {});
   const admission = createAdmission({
     config,
-    sendersOf: () => ({ sources: config.networks[0]!.RECEIVER_SOURCES, secrets: null }),
+    networks: config.networks.map((network) => ({ ...network, id: FIRST_NETWORK })),
+    tokens: { networkOf: () => FIRST_NETWORK },
     run: { stamp: () => (state.wasSuspended ? null : { run: 'a run', runMs: state.time }) },
     quotas: { admit: () => null },
     refusals: { record: () => 0 },

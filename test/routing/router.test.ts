@@ -65,7 +65,8 @@ async function start() {
     clock,
     log: testLog(),
     networks: new Map([[0, { chainId: null, operatorProject: null, catalog, nativeSymbol: undefined }]]),
-    count: () => undefined,
+    metrics: { routed: { inc: () => undefined } },
+    balances: null,
   });
   onTestFinished(router.close);
   return {

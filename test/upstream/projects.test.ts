@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { createSeal } from '../../src/secrets.ts';
-import { createProjects } from '../../src/upstream/projects.ts';
+import { createProjects, createSigning } from '../../src/upstream/projects.ts';
 import { takeStore } from '../store/sqlite/reused.ts';
 
 it('requires the signatures of a project that was stored while the secrets were being read', async () => {
@@ -15,9 +15,12 @@ it('requires the signatures of a project that was stored while the secrets were 
     await reading;
     return read;
   };
+  const seal = createSeal([Buffer.alloc(32, 7)]);
+  const signing = createSigning({ projects: { ...store.projects, all } }, seal, new Map());
   const projects = createProjects({
-    store: { ...store, projects: { ...store.projects, all } },
-    seal: createSeal([Buffer.alloc(32, 7)]),
+    store,
+    seal,
+    signing,
     url: undefined,
     operator: null,
     operatorGuildIds: [],
@@ -28,10 +31,10 @@ it('requires the signatures of a project that was stored while the secrets were 
 
   const slow = Promise.withResolvers<void>();
   wait.reading = slow.promise;
-  const reread = projects.readSigning();
+  const reread = signing.read();
   wait.reading = Promise.resolve();
   const scope = await projects.save('1', { projectId: 'p', apiKey: 'k', apiSecret: 's', signingSecrets: ['secret'] });
   slow.resolve();
   await reread;
-  expect(projects.signingSecrets(scope)).toEqual(['secret']);
+  expect(signing.secrets.get(scope)).toEqual(['secret']);
 });

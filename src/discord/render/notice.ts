@@ -46,9 +46,9 @@ export function renderSilence(silences: Silence[], language: string | null, now:
 }
 
 export function renderCrossing(
+  settings: RenderSettings,
   { watched, isLow, balance, limit, symbol, asset, block }: Crossing,
   network: number,
-  settings: RenderSettings,
   language: string | null,
   reference: string,
 ): object {

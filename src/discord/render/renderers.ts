@@ -3,7 +3,8 @@ import type { Network } from '../../domain/network.ts';
 import { isLinkable } from '../../domain/text.ts';
 import { countFitting, renderAgain, renderAlerts, renderPlain } from './alert.ts';
 import { renderDigest } from './digest.ts';
-import { renderParked } from './notice.ts';
+import { renderCrossing, renderParked, renderSilence } from './notice.ts';
+import { renderStatement, statementCsv } from './statement.ts';
 import type { RenderSettings } from './wording.ts';
 
 export function renderSettings(
@@ -28,6 +29,10 @@ export const createRenderers = (settings: RenderSettings) => ({
   renderAgain: renderAgain.bind(null, settings),
   countFitting: countFitting.bind(null, settings),
   renderPlain,
-  renderParked,
   renderDigest: renderDigest.bind(null, settings),
+  renderParked,
+  renderSilence,
+  renderCrossing: renderCrossing.bind(null, settings),
+  renderStatement: renderStatement.bind(null, settings),
+  statementCsv: statementCsv.bind(null, settings),
 });

@@ -100,8 +100,8 @@ const MAX_CHARACTERS = 3_500;
 const CSV_HEAD = 'address,name,token,symbol,opening,in,out,fees,closing,does not add up,from block,to block';
 
 export function renderStatement(
-  { plan, since, until, wallets, known, language }: GuildStatement,
   settings: RenderSettings,
+  { plan, since, until, wallets, known, language }: GuildStatement,
   reference: string,
 ): object {
   const { t, language: chosen } = translationFor(language);
@@ -133,7 +133,7 @@ export function renderStatement(
   return noticeBody(title, lines.join('\n'), reference);
 }
 
-export function statementCsv({ wallets }: GuildStatement, settings: RenderSettings): string {
+export function statementCsv(settings: RenderSettings, { wallets }: GuildStatement): string {
   const rows = wallets.flatMap(({ address, label, statement: { range, sums, network } }) =>
     sums.map((sum) => {
       const { token, symbol, opening, incoming, outgoing, fees, closing, difference } = sumCells(sum);

@@ -1,13 +1,17 @@
+import { existsSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { ConfigError, StoreError } from '../../errors.ts';
-import type { OpenStore } from '../open.ts';
+import type { OpenStore, StoreLog } from '../open.ts';
 import { type Method, portOver } from '../queries/index.ts';
 import type { MigrationReport } from '../schema.ts';
 import type { Mode } from '../sql.ts';
-import { damageMessage, isDamage, REPLACED, whereBackups } from './files.ts';
+import { damageMessage, isDamage, prepareFolder, REPLACED, whereBackups } from './files.ts';
 import type { Call, Post } from './worker.ts';
 
-export async function openSqlite(file: string, report: MigrationReport = () => undefined): Promise<OpenStore> {
+export async function openSqlite(file: string, log?: StoreLog): Promise<OpenStore> {
+  const report: MigrationReport = (details, message) => log?.info(details, message);
+  const isNew = !existsSync(file);
+  prepareFolder(file);
   await using stack = new AsyncDisposableStack();
   // The last connection to close writes the log back to the file, so the writer closes last.
   const writer = stack.adopt(await startThread({ file, isReader: false }, report), ({ close }) => close());
@@ -61,6 +65,9 @@ export async function openSqlite(file: string, report: MigrationReport = () => u
     fail(error);
   });
   const store = portOver(make);
+  // With a wrong path the bot would run without any subscription: it would accept every delivery and alert nobody.
+  if (isNew)
+    log?.warn({ database: file }, 'no database found, creating an empty one; if you expected one, check DATABASE_URL');
   const opened = stack.move();
   return {
     store,
