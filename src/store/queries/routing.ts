@@ -218,9 +218,8 @@ async function readWatchers(
     WHERE subscriptions.address = q.asked AND coalesce(subscriptions.network, -1) IN (-1, q.network)
       AND coalesce(own.own_scope, -q.network) = q.scope
     ORDER BY q.place, id LIMIT ${most + 1}`;
-  // The watchers of the transfer in this place may be cut.
-  const cut = found.length > most ? found.at(-1)!.place : Infinity;
-  if (cut === 0) return readWatchers(sql, queries.slice(0, 1), known, networks, Number.MAX_SAFE_INTEGER - 1);
+  if (found.length > most && found.at(-1)!.place === 0)
+    return readWatchers(sql, queries.slice(0, 1), known, networks, Number.MAX_SAFE_INTEGER - 1);
   for (const { scope, place: _, ...watcher } of withFilters(found))
     watchers.get(`${scope} ${watcher.address}`)!.push(watcher);
   const concerned = new Map<RoutingQuery, Watcher[]>();
@@ -229,7 +228,8 @@ async function readWatchers(
     const watching: Watcher[] = [];
     for (const address of addresses) for (const watcher of watchers.get(address)!) watching.push(watcher);
     reached += watching.length;
-    if (place >= cut || (reached > most && place > 0)) return { concerned, covered: place };
+    // Also where what was read ends: it was one more than `most`.
+    if (reached > most && place > 0) return { concerned, covered: place };
     if (watching.length > 0) concerned.set(query, watching);
   }
   return { concerned, covered: queries.length };
