@@ -8,7 +8,7 @@ import {
   SnowflakeUtil,
 } from 'discord.js';
 import { MINUTE, SECOND } from '../domain/clock.ts';
-import type { Sender, SendOutcome } from '../domain/sender.ts';
+import type { FindOutcome, Sender, SendOutcome } from '../domain/sender.ts';
 
 /** Sends each request once: retrying and waiting is up to the deliverer. */
 export function createSender({
@@ -83,6 +83,15 @@ const PAGE_SIZE = 100;
 const MAX_PAGES = 11;
 
 function createMessageSearch(rest: REST, attempt: (request: Promise<unknown>) => Promise<SendOutcome>): Sender['find'] {
+  /** Also a channel with a hidden history shows the ID of its last message, which it keeps when that is deleted. */
+  async function withoutHistory(channelId: string, after: bigint, countRequest: () => void): Promise<FindOutcome> {
+    countRequest();
+    const channel = await rest.get(Routes.channel(channelId)).catch(() => null);
+    const { last_message_id: last } = (channel ?? {}) as { last_message_id?: unknown };
+    const isOlder = last === null || (typeof last === 'string' && /^\d+$/.test(last) && BigInt(last) < after);
+    return { status: isOlder ? 'absent' : 'unknown' };
+  }
+
   return async function find(channelId, reference, since, countRequest) {
     // A message's ID begins with its time; allows a minute for clocks that disagree.
     const after = BigInt(Math.max(0, since - MINUTE - DISCORD_EPOCH)) << 22n;
@@ -92,7 +101,7 @@ function createMessageSearch(rest: REST, attempt: (request: Promise<unknown>) =>
       const query = new URLSearchParams({ limit: String(PAGE_SIZE), ...(from === null ? {} : { after: from }) });
       const response = rest.get(Routes.channelMessages(channelId), { query });
       const outcome = await attempt(response);
-      if (outcome.status === 'forbidden') return { status: 'unknown' };
+      if (outcome.status === 'forbidden') return withoutHistory(channelId, after, countRequest);
       if (outcome.status !== 'sent') return outcome;
       const messages = await response.catch(() => null);
       if (!Array.isArray(messages)) return { status: 'unknown' };
@@ -100,7 +109,7 @@ function createMessageSearch(rest: REST, attempt: (request: Promise<unknown>) =>
       const hit = list.find((message) => JSON.stringify(message, withoutQuotes).includes(reference));
       if (hit) return { status: 'found', messageId: hit.id };
       // Without permission to read the history, Discord returns an empty one.
-      if (from === null && list.length === 0) return { status: 'unknown' };
+      if (from === null && list.length === 0) return withoutHistory(channelId, after, countRequest);
       const ids = list.map(({ id }) => BigInt(id)).sort((a, b) => (a < b ? -1 : 1));
       // The newest messages reach back far enough, or there are no more.
       if (ids.length < PAGE_SIZE || (from === null && ids[0]! <= after)) return { status: 'absent' };

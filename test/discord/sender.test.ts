@@ -17,6 +17,19 @@ it('reports each request of a search for a message, so that the rate limit count
   expect(discord.requests(before)).toHaveLength(counted);
 });
 
+it('sees from the last message whether a message may be in a history that it cannot read', async () => {
+  const discord = await startDiscord({ seed: 'default', limits: 'none' });
+  onTestFinished(() => discord.close());
+  const sender = createSender({ token: discord.token, apiUrl: discord.apiUrl });
+  const { alerts } = seed.harbor;
+  const found = async (since: number) => (await sender.find(alerts, 'nowhere', since, () => undefined)).status;
+  discord.act({ do: 'channel.forbid', channelId: alerts, permissions: ['ReadMessageHistory'] });
+  expect(await found(Date.now())).toBe('absent');
+  await sender.create(alerts, { content: 'a message' }, 'nonce-1');
+  expect(await found(Date.now())).toBe('unknown');
+  expect(await found(Date.now() + 120_000)).toBe('absent');
+});
+
 it('stops sending when another process sends', async () => {
   const discord = await startDiscord({ seed: 'default', limits: 'none' });
   onTestFinished(() => discord.close());
