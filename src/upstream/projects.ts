@@ -50,10 +50,12 @@ export function createSigning({ projects }: Pick<Store, 'projects'>, seal: Seal,
   const secrets = new Map<number, readonly string[]>();
 
   function use(stored: readonly StoredProject[]): void {
-    secrets.clear();
-    for (const [scope, own] of operators) secrets.set(scope, own);
+    const current = new Map(operators);
     for (const project of stored)
-      if (project.signed) secrets.set(project.scope, keysOf(project, seal)?.signingSecrets ?? []);
+      if (project.signed) current.set(project.scope, keysOf(project, seal)?.signingSecrets ?? []);
+    // Only now: if one of them could not be read, unsigned deliveries would be accepted at the others.
+    secrets.clear();
+    for (const [scope, own] of current) secrets.set(scope, own);
   }
 
   return {

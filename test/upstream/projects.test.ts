@@ -1,4 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
+import type { StoredProject } from '../../src/domain/project.ts';
 import { createSeal } from '../../src/secrets.ts';
 import { createProjects, createSigning } from '../../src/upstream/projects.ts';
 import { takeStore } from '../store/sqlite/reused.ts';
@@ -37,4 +38,23 @@ it('requires the signatures of a project that was stored while the secrets were 
   slow.resolve();
   await reread;
   expect(signing.secrets.get(scope)).toEqual(['secret']);
+});
+
+it('keeps requiring all signatures, of every network, when one project’s secrets cannot be read again', async () => {
+  let text = '{"signingSecrets":["secret"]}';
+  const seal = { seal: () => new Uint8Array(), open: () => ({ text, stale: false }) };
+  const signed = { guildId: '1', projectId: 'p', sealed: new Uint8Array(), signed: true };
+  const all = async (): Promise<StoredProject[]> => [
+    { ...signed, scope: 7, network: 0 },
+    { ...signed, scope: 8, network: 137 },
+  ];
+  const signing = createSigning({ projects: { all } } as never, seal, new Map([[0, ['operator’s']]]));
+  await signing.read();
+  text = 'damaged';
+  await expect(signing.read()).rejects.toThrow();
+  expect([...signing.secrets]).toEqual([
+    [0, ['operator’s']],
+    [7, ['secret']],
+    [8, ['secret']],
+  ]);
 });
