@@ -217,5 +217,3 @@ export async function openUptime({ store, metrics, clock, log }: UptimeOptions) 
     since: (ms: number): number => uptimeSince(checked(), ms, pauses),
   };
 }
-
-export type Uptime = Awaited<ReturnType<typeof openUptime>>;

@@ -8,7 +8,6 @@ import { type Checker, startChecker } from '../completeness/checker.ts';
 import { postStatements } from '../completeness/statement-posts.ts';
 import { createStatements } from '../completeness/statement-reader.ts';
 import { startDeliverer } from '../delivery/deliverer.ts';
-
 import { watchSilence } from '../delivery/silence.ts';
 import { createCharts } from '../discord/chart.ts';
 import { startGateway } from '../discord/gateway.ts';
@@ -60,8 +59,8 @@ export async function startWorking(base: Base, receiving: Receiving, overrides: 
     stack.defer(checker.close);
     checkers.push(checker);
   }
-  const own = { settings, deliverer, checkers, statement };
-  const services: CommandServices = { ...commandServices(base, receiving, own), ...overrides.services };
+  const parts = { settings, deliverer, checkers, statement };
+  const services: CommandServices = { ...commandServices(base, receiving, parts), ...overrides.services };
   if (checkers.length > 0) stack.defer(watchGaps(services, outbox, clock, log).close);
   const { connect = startGateway } = overrides;
   const gateway = connect({
@@ -96,7 +95,7 @@ export async function startWorking(base: Base, receiving: Receiving, overrides: 
   return { deliverer, router, gateway, services, checkers, balances };
 }
 
-interface Own extends Pick<CommandServices, 'statement'> {
+interface Parts extends Pick<CommandServices, 'statement'> {
   settings: RenderSettings;
   deliverer: ReturnType<typeof startDeliverer>;
   checkers: readonly Checker[];
@@ -105,7 +104,7 @@ interface Own extends Pick<CommandServices, 'statement'> {
 function commandServices(
   { config, store, networks: named, tokens, interfaces, clock, log }: Base,
   { publicUrl, receiver, reachability }: Receiving,
-  { settings, deliverer, checkers, statement }: Own,
+  { settings, deliverer, checkers, statement }: Parts,
 ): CommandServices {
   const common = {
     maxSubscriptions: config.MAX_SUBSCRIPTIONS,

@@ -68,8 +68,9 @@ export function postStatements(options: StatementOptions) {
     }
     const language = await store.guilds.language(guildId);
     const statement = { plan, since, until, wallets, known, language };
-    const message = () => composeNotice(clock.now(), (reference) => renderStatement(statement, reference));
-    const made = wallets.length === 0 ? null : { ...message(), attachment: statementCsv(statement) };
+    const bodyOf = (reference: string) => renderStatement(statement, reference);
+    const made =
+      wallets.length === 0 ? null : { ...composeNotice(clock.now(), bodyOf), attachment: statementCsv(statement) };
     const posted = { guildId, since, until, closing: closingOf(wallets) };
     const channelId = await store.balances.postStatement(posted, made);
     if (channelId !== null) outbox.wake([{ channelId, guildId }]);

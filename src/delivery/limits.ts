@@ -30,6 +30,7 @@ export function createLimits({ elapsed }: Pick<Clock, 'elapsed'>) {
   /** By guild: one must not use up the process's own limit of refusals. */
   const inFlightOf = new Map<string, number>();
   const refusalsOf = new Map<string, number[]>();
+  /** Of the whole process. */
   let refusals: number[] = [];
   /** A fault that concerns every channel. After its pause one request at a time probes whether it is over. */
   let fault: 'token' | 'breaker' | null = null;
@@ -107,8 +108,7 @@ export function createLimits({ elapsed }: Pick<Clock, 'elapsed'>) {
     /** Milliseconds; infinite until a request in flight has ended. */
     guildWait(guildId: string): number {
       const now = elapsed();
-      const refusals = refusalsOf.get(guildId);
-      const refused = refusals ? inWindow(refusals, now).length : 0;
+      const refused = inWindow(refusalsOf.get(guildId) ?? [], now).length;
       const max = refused < MAX_REFUSALS_OF_GUILD ? MAX_IN_FLIGHT_OF_GUILD - refused : 1;
       if ((inFlightOf.get(guildId) ?? 0) >= max) return NEVER;
       return refused < MAX_REFUSALS_OF_GUILD ? 0 : (guildPause(guildId)?.probeAt ?? now) - now;

@@ -122,7 +122,7 @@ export const channelsWithWork = (sql: Sql) =>
             UNION ALL SELECT DISTINCT channel_id, 0 FROM batches WHERE state = 'frozen') AS work GROUP BY channel_id) w
     JOIN channels c ON c.channel_id = w.channel_id ORDER BY c.channel_id`;
 
-/** A frozen message first, then the lane that is due first, then an edit. */
+/** A frozen message first, then alerts, the significant ones before others, then an edit. */
 export async function claim(sql: Sql, channelId: string, options: ClaimOptions, now: number) {
   const found = await sql.get<ChannelHead & { message: number | null; edit: number | null }>`
     SELECT ${HEAD_COLUMNS},

@@ -140,11 +140,11 @@ async function readWatched(
     networks.set(scope, network);
     heads.set(scope, head ?? -1);
   }
-  const { concerned, covered } = await readWatchers(sql, queries, known, networks);
+  const { watchersOf, covered } = await readWatchers(sql, queries, known, networks);
   const watched: WatchedTransfer[] = [];
   const observed: ObservedTransfer[] = [];
   const [subscriptions, guilds, holding] = [new Set<number>(), new Set<string>(), new Set<string>()];
-  for (const [{ transferKey, scope, at, transfer }, watchers] of concerned) {
+  for (const [{ transferKey, scope, at, transfer }, watchers] of watchersOf) {
     for (const watcher of watchers) {
       subscriptions.add(watcher.id);
       guilds.add(watcher.guildId);
@@ -190,7 +190,7 @@ async function readWatchers(
   known: ReadonlySet<string>,
   networks: ReadonlyMap<number, number>,
   most = MAX_WATCHERS,
-): Promise<{ concerned: Map<RoutingQuery, Watcher[]>; covered: number }> {
+): Promise<{ watchersOf: Map<RoutingQuery, Watcher[]>; covered: number }> {
   const asked = new Map<string, { place: number; scope: number; network: number | null; asked: string }>();
   /** By scope and address, with a space between them. */
   const watchers = new Map<string, Watcher[]>();
@@ -222,17 +222,17 @@ async function readWatchers(
     return readWatchers(sql, queries.slice(0, 1), known, networks, Number.MAX_SAFE_INTEGER - 1);
   for (const { scope, place: _, ...watcher } of withFilters(found))
     watchers.get(`${scope} ${watcher.address}`)!.push(watcher);
-  const concerned = new Map<RoutingQuery, Watcher[]>();
+  const watchersOf = new Map<RoutingQuery, Watcher[]>();
   let reached = 0;
   for (const { place, query, addresses } of transfers.values()) {
     const watching: Watcher[] = [];
     for (const address of addresses) for (const watcher of watchers.get(address)!) watching.push(watcher);
     reached += watching.length;
-    // Also where what was read ends: it was one more than `most`.
-    if (reached > most && place > 0) return { concerned, covered: place };
-    if (watching.length > 0) concerned.set(query, watching);
+    // No watchers are missing: where the statement's limit cut them off, one more than `most` was read.
+    if (reached > most && place > 0) return { watchersOf, covered: place };
+    if (watching.length > 0) watchersOf.set(query, watching);
   }
-  return { concerned, covered: queries.length };
+  return { watchersOf, covered: queries.length };
 }
 
 export const WATCHER_COLUMNS = part`id, guild_id, channel_id, address, direction, kind, minimum, minimum_usd, token,
