@@ -1,20 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { type Fault, seed } from '../../sandbox/discord/index.ts';
 import { MINUTE, SECOND } from '../../src/domain/clock.ts';
-import {
-  ALERTS,
-  GENERAL,
-  HARBOR,
-  MESSAGES,
-  type Pipeline,
-  startPipeline,
-  TREASURY,
-  WHALES,
-} from '../pipeline/harness.ts';
+import { ALERTS, GENERAL, HARBOR, MESSAGES, TREASURY, WHALES } from '../pipeline/harness.ts';
+import { pipeline, pipelineForEachTest } from '../pipeline/per-test.ts';
 
 const CHANNELS = [ALERTS, WHALES, GENERAL];
 
-let pipeline: Pipeline;
+pipelineForEachTest();
+
 const posts = () => pipeline.discord.requests().filter(({ method }) => method === 'POST');
 
 describe('the breaker', () => {
@@ -26,7 +19,6 @@ describe('the breaker', () => {
   it.each(faults)(
     'pauses every channel after %s and probes after 1, 2, 4, 8, 15 and 15 minutes',
     async (_name, fault) => {
-      pipeline = await startPipeline();
       await pipeline.watch(TREASURY, ALERTS);
       const active = pipeline.discord.fault({ fault, path: MESSAGES });
       await pipeline.payAndWait(1);
@@ -61,7 +53,6 @@ describe('the breaker', () => {
 });
 
 it('sends only probes while Discord refuses the token, keeps receiving, and sends again once it is accepted', async () => {
-  pipeline = await startPipeline();
   for (const channel of CHANNELS) await pipeline.watch(TREASURY, channel);
   const fault = pipeline.discord.fault({ fault: { kind: 'error', status: 401, code: 0 } });
   await pipeline.payAndWait(1);
@@ -85,7 +76,6 @@ it('sends only probes while Discord refuses the token, keeps receiving, and send
 });
 
 it('uses few refusals for 200 blocked channels of one server, and sends another server’s alerts meanwhile', async () => {
-  pipeline = await startPipeline();
   const channels = Array.from({ length: 200 }, (_, n) => {
     const { id } = pipeline.discord.act({ do: 'channel.create', guildId: HARBOR, name: `c${n}` });
     pipeline.discord.act({ do: 'channel.forbid', channelId: id! });

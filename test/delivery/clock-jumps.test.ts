@@ -1,15 +1,7 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/domain/clock.ts';
-import {
-  ALERTS,
-  HARBOR,
-  MESSAGES,
-  type Pipeline,
-  payment,
-  startPipeline,
-  TREASURY,
-  WHALES,
-} from '../pipeline/harness.ts';
+import { ALERTS, HARBOR, MESSAGES, payment, TREASURY, WHALES } from '../pipeline/harness.ts';
+import { pipeline, pipelineForEachTest } from '../pipeline/per-test.ts';
 
 const JUMPS: [string, number[]][] = [
   ['forward', [HOUR]],
@@ -19,11 +11,7 @@ const JUMPS: [string, number[]][] = [
   ['a day back and forward again', [-DAY, DAY]],
 ];
 
-let pipeline: Pipeline;
-beforeEach(async () => {
-  pipeline = await startPipeline();
-  await pipeline.watch(TREASURY, ALERTS);
-});
+pipelineForEachTest(ALERTS);
 
 describe.each(JUMPS)('a clock that is set %s', (_name, jumps) => {
   async function jump(): Promise<void> {

@@ -1,24 +1,11 @@
 import { request } from 'undici';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { renderDigest } from '../../src/discord/render/digest.ts';
 import { MINUTE } from '../../src/domain/clock.ts';
-import {
-  ALERTS,
-  ALICE,
-  GENERAL,
-  type Pipeline,
-  type PipelineOptions,
-  payment,
-  startPipeline,
-  TREASURY,
-  WHALES,
-} from '../pipeline/harness.ts';
+import { ALERTS, ALICE, GENERAL, type PipelineOptions, payment, TREASURY, WHALES } from '../pipeline/harness.ts';
+import { pipeline, pipelineForEachTest, usePipeline } from '../pipeline/per-test.ts';
 
-let pipeline: Pipeline;
-beforeEach(async () => {
-  pipeline = await startPipeline();
-  await pipeline.watch(TREASURY, ALERTS);
-});
+pipelineForEachTest(ALERTS);
 
 const digests = () => pipeline.alerts(ALERTS).filter(({ title }) => title.includes('Digest'));
 const counts = () => digests().map(({ title }) => Number(/(\d+) transfers/.exec(title)![1]));
@@ -85,7 +72,7 @@ describe('a backlog', () => {
   });
 
   it('posts alerts that do not fit into one digest in the next ones, each once', async () => {
-    pipeline = await startPipeline({ renderers: { renderDigest: withRoomFor(60) } });
+    await usePipeline({ renderers: { renderDigest: withRoomFor(60) } });
     await pipeline.watch(TREASURY, ALERTS);
     await pileUp(200, 10);
     await pipeline.turnUntilSettled();

@@ -8,20 +8,16 @@ import {
   HARBOR,
   MESSAGES,
   OTHER_BLOCK,
-  type Pipeline,
   payment,
   REFUSED,
   ROLE,
-  startPipeline,
   TREASURY,
   USDC,
 } from '../pipeline/harness.ts';
+import { pipeline, pipelineForEachTest, usePipeline } from '../pipeline/per-test.ts';
 import { until } from '../until.ts';
 
-let pipeline: Pipeline;
-beforeEach(async () => {
-  pipeline = await startPipeline();
-});
+pipelineForEachTest();
 
 const messages = () => pipeline.discord.messages(ALERTS).map(({ message }) => message);
 const titles = () => pipeline.alerts(ALERTS).map(({ title }) => title);
@@ -239,7 +235,7 @@ describe('an edit of a sent message', () => {
 
   it('makes an edit that is requested while another one is in flight after it', async () => {
     const held = Promise.withResolvers<void>();
-    pipeline = await startPipeline({
+    await usePipeline({
       sender: (real) => ({
         ...real,
         edit: async (...change) => {
@@ -263,7 +259,7 @@ describe('an edit of a sent message', () => {
   });
 
   it('dead-letters an edit that does not fit into its message', async () => {
-    pipeline = await startPipeline({ environment: { EXPLORER_URL: '' } });
+    await usePipeline({ environment: { EXPLORER_URL: '' } });
     await pipeline.store.guilds.changeSettings(HARBOR, { style: 'full' });
     await pipeline.watch(TREASURY, ALERTS);
     const { txHash } = payment();

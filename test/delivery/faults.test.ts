@@ -1,17 +1,14 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Fault } from '../../sandbox/discord/index.ts';
 import { GATHER_MS } from '../../src/delivery/schedule.ts';
 import { StoreError } from '../../src/errors.ts';
-import { ALERTS, GENERAL, MESSAGES, type Pipeline, startPipeline, TREASURY, WHALES } from '../pipeline/harness.ts';
+import { ALERTS, GENERAL, MESSAGES, startPipeline, TREASURY, WHALES } from '../pipeline/harness.ts';
+import { pipeline, pipelineForEachTest } from '../pipeline/per-test.ts';
 
 const CHANNELS = [ALERTS, WHALES, GENERAL];
 
-let pipeline: Pipeline;
-beforeEach(async () => {
-  pipeline = await startPipeline();
-  for (const channel of CHANNELS) await pipeline.watch(TREASURY, channel);
-});
+pipelineForEachTest(...CHANNELS);
 
 /** Faults of one request or one channel. */
 const LOCAL: [string, Fault][] = [

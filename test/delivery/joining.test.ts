@@ -1,4 +1,4 @@
-import { beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { MINUTE, SECOND } from '../../src/domain/clock.ts';
 import { plain, shownIn, textOf } from '../discord/shown.ts';
 import {
@@ -7,25 +7,20 @@ import {
   GENERAL,
   HARBOR,
   MESSAGES,
-  type Pipeline,
   payment,
   REFUSED,
   ROLE,
-  startPipeline,
   TREASURY,
   USDC,
   WHALES,
 } from '../pipeline/harness.ts';
+import { pipeline, pipelineForEachTest } from '../pipeline/per-test.ts';
 import { NOTHING_WAITS } from '../pipeline/time.ts';
 
 const AMOUNTS = /\b(\d+) `USDC`/g;
 const STRANGER = `0x${'9'.repeat(40)}` as const;
 
-let pipeline: Pipeline;
-beforeEach(async () => {
-  pipeline = await startPipeline();
-  await pipeline.watch(TREASURY, ALERTS);
-});
+pipelineForEachTest(ALERTS);
 
 let serial = 0;
 const hash = () => `0x${`${++serial}`.padStart(64, 'e')}`;

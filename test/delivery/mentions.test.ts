@@ -1,22 +1,10 @@
-import { beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { MINUTE } from '../../src/domain/clock.ts';
 import { textOf } from '../discord/shown.ts';
-import {
-  MESSAGES,
-  type Pipeline,
-  payment,
-  REFUSED,
-  ROLE,
-  startPipeline,
-  TREASURY,
-  USDC,
-  WHALES,
-} from '../pipeline/harness.ts';
+import { MESSAGES, payment, REFUSED, ROLE, TREASURY, USDC, WHALES } from '../pipeline/harness.ts';
+import { pipeline, pipelineForEachTest } from '../pipeline/per-test.ts';
 
-let pipeline: Pipeline;
-beforeEach(async () => {
-  pipeline = await startPipeline();
-});
+pipelineForEachTest();
 
 /** The mention in each message, or nothing. */
 const mentions = () =>

@@ -1,23 +1,10 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { MINUTE, SECOND } from '../../src/domain/clock.ts';
 import { StoreError } from '../../src/errors.ts';
-import {
-  ALERTS,
-  GENERAL,
-  HARBOR,
-  MESSAGES,
-  type Pipeline,
-  payment,
-  startPipeline,
-  TREASURY,
-  WHALES,
-} from '../pipeline/harness.ts';
+import { ALERTS, GENERAL, HARBOR, MESSAGES, payment, TREASURY, WHALES } from '../pipeline/harness.ts';
+import { pipeline, pipelineForEachTest, usePipeline } from '../pipeline/per-test.ts';
 
-let pipeline: Pipeline;
-beforeEach(async () => {
-  pipeline = await startPipeline();
-  for (const channel of [ALERTS, WHALES]) await pipeline.watch(TREASURY, channel);
-});
+pipelineForEachTest(ALERTS, WHALES);
 
 const notices = (channel: string) => pipeline.alerts(channel).filter(({ title }) => title.includes('can’t post'));
 const close = (channelId: string) => pipeline.discord.act({ do: 'channel.forbid', channelId });
@@ -54,7 +41,7 @@ describe('a blocked channel', () => {
 
   it('parks and reports a channel soon although storing its state fails once', async () => {
     let failures = 0;
-    pipeline = await startPipeline({
+    await usePipeline({
       store: ({ channels, ...others }) => ({
         ...others,
         channels: {

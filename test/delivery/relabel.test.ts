@@ -1,24 +1,11 @@
-import { beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { HOUR, SECOND } from '../../src/domain/clock.ts';
-import {
-  ALERTS,
-  ALICE,
-  HARBOR,
-  MESSAGES,
-  type Pipeline,
-  payment,
-  startPipeline,
-  TREASURY,
-  WHALES,
-} from '../pipeline/harness.ts';
+import { ALERTS, ALICE, HARBOR, MESSAGES, payment, TREASURY, WHALES } from '../pipeline/harness.ts';
+import { pipeline, pipelineForEachTest } from '../pipeline/per-test.ts';
 
 const STRANGER = `0x${'9'.repeat(40)}` as const;
 
-let pipeline: Pipeline;
-beforeEach(async () => {
-  pipeline = await startPipeline();
-  await pipeline.watch(TREASURY, ALERTS);
-});
+pipelineForEachTest(ALERTS);
 
 const edits = () => pipeline.discord.requests().filter(({ method }) => method === 'PATCH').length;
 const names = (channel: string) => pipeline.alerts(channel).map(({ text }) => text.includes('Mallory'));

@@ -1,26 +1,15 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/domain/clock.ts';
-import {
-  ALERTS,
-  ALICE,
-  HARBOR,
-  MESSAGES,
-  type Pipeline,
-  ROLE,
-  startPipeline,
-  TREASURY,
-  USDC,
-  WHALES,
-} from '../pipeline/harness.ts';
+import { ALERTS, ALICE, HARBOR, MESSAGES, ROLE, TREASURY, USDC, WHALES } from '../pipeline/harness.ts';
+import { pipeline, usePipeline } from '../pipeline/per-test.ts';
 
 /** The clock begins at midnight UTC, 01:00 in Berlin. */
 const MIDNIGHT = Date.UTC(2026, 0, 1);
 const STRANGER = `0x${'9'.repeat(40)}` as const;
 const OTHERS = `0x${'8'.repeat(40)}`;
 
-let pipeline: Pipeline;
 beforeEach(async () => {
-  pipeline = await startPipeline();
+  await usePipeline();
   await pipeline.store.guilds.changeSettings(HARBOR, { timezone: 'Europe/Berlin' });
 });
 

@@ -1,25 +1,11 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type RequestRecord, seed } from '../../sandbox/discord/index.ts';
 import { HOUR, MINUTE, SECOND } from '../../src/domain/clock.ts';
 import { StoreError } from '../../src/errors.ts';
-import {
-  ALERTS,
-  ALICE,
-  HARBOR,
-  MESSAGES,
-  type Pipeline,
-  payment,
-  REFUSED,
-  startPipeline,
-  TREASURY,
-  USDC,
-} from '../pipeline/harness.ts';
+import { ALERTS, ALICE, HARBOR, MESSAGES, payment, REFUSED, TREASURY, USDC } from '../pipeline/harness.ts';
+import { pipeline, pipelineForEachTest, usePipeline } from '../pipeline/per-test.ts';
 
-let pipeline: Pipeline;
-beforeEach(async () => {
-  pipeline = await startPipeline();
-  await pipeline.watch(TREASURY, ALERTS);
-});
+pipelineForEachTest(ALERTS);
 
 const blocked = () => pipeline.store.channels.blocked(HARBOR);
 const posts = (channel: string): RequestRecord[] =>
@@ -112,7 +98,7 @@ it.each([
     isFailing = isKilled;
     throw new StoreError('disk full', 'SQLITE_FULL');
   };
-  pipeline = await startPipeline({
+  await usePipeline({
     store: ({ channels, outbox, ...others }) => ({
       ...others,
       channels: { ...channels, setState: (...to) => (fails('setState') ? fail() : channels.setState(...to)) },
@@ -142,7 +128,7 @@ it.each([
 
 it('posts within five seconds what an earlier process left, although the first looks into the database fail', async () => {
   let failing = 0;
-  pipeline = await startPipeline({
+  await usePipeline({
     store: ({ outbox, ...others }) => ({
       ...others,
       outbox: {

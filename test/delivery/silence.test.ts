@@ -1,11 +1,9 @@
-import { beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { HOUR, MINUTE } from '../../src/domain/clock.ts';
-import { ALERTS, ALICE, HARBOR, type Pipeline, payment, startPipeline, TREASURY, WHALES } from '../pipeline/harness.ts';
+import { ALERTS, ALICE, HARBOR, payment, TREASURY, WHALES } from '../pipeline/harness.ts';
+import { pipeline, pipelineForEachTest } from '../pipeline/per-test.ts';
 
-let pipeline: Pipeline;
-beforeEach(async () => {
-  pipeline = await startPipeline();
-});
+pipelineForEachTest();
 
 async function hours(count: number, change?: object): Promise<void> {
   for (let hour = 0; hour < count; hour++) {

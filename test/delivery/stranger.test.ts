@@ -1,24 +1,10 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { HOUR, SECOND } from '../../src/domain/clock.ts';
 import { shownIn, textOf } from '../discord/shown.ts';
-import {
-  ALERTS,
-  ALICE,
-  COIN,
-  GENERAL,
-  HARBOR,
-  type Pipeline,
-  payment,
-  ROLE,
-  startPipeline,
-  TREASURY,
-  WHALES,
-} from '../pipeline/harness.ts';
+import { ALERTS, ALICE, COIN, GENERAL, HARBOR, payment, ROLE, TREASURY, WHALES } from '../pipeline/harness.ts';
+import { pipeline, pipelineForEachTest } from '../pipeline/per-test.ts';
 
-let pipeline: Pipeline;
-beforeEach(async () => {
-  pipeline = await startPipeline();
-});
+pipelineForEachTest();
 
 /** A worthless token that anybody can send: one of 40. Each costs a stranger a log of a transaction. */
 const dust = (n: number, change: object = {}) => {

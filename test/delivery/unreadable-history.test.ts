@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { HOUR, MINUTE } from '../../src/domain/clock.ts';
-import { ALERTS, HARBOR, MESSAGES, type Pipeline, startPipeline, TREASURY } from '../pipeline/harness.ts';
+import { ALERTS, HARBOR, MESSAGES, TREASURY } from '../pipeline/harness.ts';
+import { pipeline, usePipeline } from '../pipeline/per-test.ts';
 
 const DOWN = { kind: 'error', status: 503 } as const;
 
-let pipeline: Pipeline;
 beforeEach(async () => {
-  pipeline = await startPipeline();
+  await usePipeline();
   await pipeline.watch(TREASURY, ALERTS);
   await pipeline.pay(1);
   await pipeline.turnUntilSettled();

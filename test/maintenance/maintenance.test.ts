@@ -1,26 +1,15 @@
 import { request } from 'undici';
-import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { seed } from '../../sandbox/discord/index.ts';
 import { DAY, HOUR, MINUTE } from '../../src/domain/clock.ts';
 import { readLog } from '../app.ts';
-import {
-  ALERTS,
-  HARBOR,
-  openPipeline,
-  type Pipeline,
-  payment,
-  startPipeline,
-  TREASURY,
-  USDC,
-} from '../pipeline/harness.ts';
+import { ALERTS, HARBOR, openPipeline, payment, startPipeline, TREASURY, USDC } from '../pipeline/harness.ts';
+import { pipeline, pipelineForEachTest } from '../pipeline/per-test.ts';
 import { GUILD, post, send, txHash } from '../store/contract/given.ts';
 import { until } from '../until.ts';
 import { startUpstream } from '../upstream/server.ts';
 
-let pipeline: Pipeline;
-beforeEach(async () => {
-  pipeline = await startPipeline();
-});
+pipelineForEachTest();
 
 it('deletes transfers after 35 days', async () => {
   const { store, clock } = pipeline;

@@ -9,18 +9,8 @@ import { keyOf } from '../store/contract/given.ts';
 import { rowsOf } from '../store/sqlite/database-file.ts';
 import { until } from '../until.ts';
 import { type Given, startUpstream } from '../upstream/server.ts';
-import {
-  ALERTS,
-  ALICE,
-  COIN,
-  HARBOR,
-  type Pipeline,
-  payment,
-  startPipeline,
-  TREASURY,
-  USDC,
-  WHALES,
-} from './harness.ts';
+import { ALERTS, ALICE, COIN, HARBOR, payment, TREASURY, USDC, WHALES } from './harness.ts';
+import { pipeline, usePipeline } from './per-test.ts';
 
 const { alerts: ORCHID_ALERTS, id: ORCHID } = seed.orchid;
 /** Addresses that look alike: they begin and end with the same digits. */
@@ -43,12 +33,11 @@ function fromCatalog(url: string): Given {
   return { body: result ? found : { status: '0', message: 'Contract address not found', result: null } };
 }
 
-let pipeline: Pipeline;
 let upstream: Awaited<ReturnType<typeof startUpstream>>;
 beforeEach(async () => {
   upstream = await startUpstream(({ url }) => fromCatalog(url));
   onTestFinished(upstream.close);
-  pipeline = await startPipeline({ environment: { EXPLORER_API_URL: upstream.url } });
+  await usePipeline({ environment: { EXPLORER_API_URL: upstream.url } });
   await pipeline.watch(TREASURY, ALERTS, { label: 'Treasury' });
 });
 
@@ -112,7 +101,7 @@ describe('look-alike addresses', () => {
   });
 
   it('takes nobody for paid because a token that nobody knows claims so, without an explorer (one transaction)', async () => {
-    pipeline = await startPipeline();
+    await usePipeline();
     await pipeline.watch(TREASURY, ALERTS);
     await send({ from: TREASURY, to: POISON, tokenAddress: FAKE });
     await send({ from: TREASURY, to: GENUINE, ...FUSE });

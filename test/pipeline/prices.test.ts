@@ -3,14 +3,14 @@ import { SECOND } from '../../src/domain/clock.ts';
 import { DEFAULT_FILTERS } from '../../src/domain/subscription.ts';
 import { until } from '../until.ts';
 import { type Given, startUpstream } from '../upstream/server.ts';
-import { ALERTS, ALICE, COIN, type Pipeline, payment, ROLE, startPipeline, TREASURY, USDC, WHALES } from './harness.ts';
+import { ALERTS, ALICE, COIN, payment, ROLE, TREASURY, USDC, WHALES } from './harness.ts';
+import { pipeline, usePipeline } from './per-test.ts';
 
 const ZERO = `0x${'0'.repeat(40)}`;
 /** Nobody lists it, and the price source knows it. */
 const SPAM = `0x${'f'.repeat(40)}`;
 const BELL = `0x${'b'.repeat(40)}`;
 
-let pipeline: Pipeline;
 let source: (assets: string[]) => Given;
 let asked: string[];
 /** The clock turns while the source does not respond. */
@@ -42,7 +42,7 @@ async function start(environment: Record<string, string> = {}, lookedUp = async 
   });
   onTestFinished(explorer.close);
   onTestFinished(upstream.close);
-  pipeline = await startPipeline({
+  await usePipeline({
     environment: { EXPLORER_API_URL: explorer.url, PRICES_URL: upstream.url, PRICES_CHAIN: 'test', ...environment },
     // Nothing but the clock ends a request.
     upstreamTimeoutMs: 200_000,

@@ -2,14 +2,11 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { seed } from '../../sandbox/discord/index.ts';
 import type { AddressText } from '../../src/domain/address.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/domain/clock.ts';
-import { ALERTS, HARBOR, type Pipeline, payment, startPipeline, TREASURY, WHALES } from './harness.ts';
+import { ALERTS, HARBOR, payment, TREASURY, WHALES } from './harness.ts';
+import { pipeline, pipelineForEachTest } from './per-test.ts';
 import { NOTHING_WAITS } from './time.ts';
 
-let pipeline: Pipeline;
-beforeEach(async () => {
-  pipeline = await startPipeline();
-  await pipeline.watch(TREASURY, ALERTS);
-});
+pipelineForEachTest(ALERTS);
 
 const states = async () => (await pipeline.store.channels.blocked(HARBOR)).map((channel) => channel.state);
 const letters = () => pipeline.store.deadLetters.list(100);

@@ -1,24 +1,12 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { seed } from '../../sandbox/discord/index.ts';
 import { HOUR, MINUTE } from '../../src/domain/clock.ts';
-import {
-  ALERTS,
-  ALICE,
-  HARBOR,
-  type Pipeline,
-  payment,
-  startPipeline,
-  TREASURY,
-  USDC,
-  WHALES,
-} from '../pipeline/harness.ts';
+import { ALERTS, ALICE, HARBOR, payment, TREASURY, USDC, WHALES } from '../pipeline/harness.ts';
+import { pipeline, pipelineForEachTest } from '../pipeline/per-test.ts';
 
 const { alerts: ORCHID_ALERTS, id: ORCHID } = seed.orchid;
 
-let pipeline: Pipeline;
-beforeEach(async () => {
-  pipeline = await startPipeline();
-});
+pipelineForEachTest();
 
 describe('hidden transfers', () => {
   it('records for each subscription that a transfer was posted, or why it was hidden', async () => {

@@ -1,25 +1,11 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { DAY, HOUR, MINUTE, SECOND } from '../../src/domain/clock.ts';
 import type { SeenTransfer } from '../../src/domain/identity.ts';
-import {
-  ALERTS,
-  ALICE,
-  HARBOR,
-  MESSAGES,
-  OTHER_BLOCK,
-  type Pipeline,
-  payment,
-  startPipeline,
-  TREASURY,
-  USDC,
-  WHALES,
-} from '../pipeline/harness.ts';
+import { ALERTS, ALICE, HARBOR, MESSAGES, OTHER_BLOCK, payment, TREASURY, USDC, WHALES } from '../pipeline/harness.ts';
+import { pipeline, pipelineForEachTest } from '../pipeline/per-test.ts';
 import { rewriteQuarantine } from '../store/sqlite/database-file.ts';
 
-let pipeline: Pipeline;
-beforeEach(async () => {
-  pipeline = await startPipeline();
-});
+pipelineForEachTest();
 
 const titles = (channel: string) => pipeline.alerts(channel).map(({ title }) => title);
 /** Expects this many alerts in #alerts. A later transfer proves that nothing else is on its way. */

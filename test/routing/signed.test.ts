@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { DeliveryIdentity } from '../../src/domain/inbox.ts';
-import { ALERTS, type Pipeline, payment, startPipeline, TREASURY } from '../pipeline/harness.ts';
+import { ALERTS, payment, TREASURY } from '../pipeline/harness.ts';
+import { pipeline, usePipeline } from '../pipeline/per-test.ts';
 
-let pipeline: Pipeline;
 beforeEach(async () => {
-  pipeline = await startPipeline({
+  await usePipeline({
     environment: {
       NOTIFICATION_PROJECT_ID: 'the-operator',
       NOTIFICATION_API_KEY: 'key',
