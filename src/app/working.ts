@@ -54,8 +54,7 @@ export async function startWorking(base: Base, receiving: Receiving, overrides: 
   const checkers: Checker[] = [];
   for (const { network, chain } of interfaces.all) {
     if (!chain) continue;
-    const options = { network, chain, inbox: router, outbox, roundMs: overrides.chainRoundMs };
-    const checker = startChecker({ ...base, ...options });
+    const checker = startChecker({ ...base, network, chain, inbox: router, outbox, roundMs: overrides.chainRoundMs });
     stack.defer(checker.close);
     checkers.push(checker);
   }

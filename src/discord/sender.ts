@@ -8,7 +8,7 @@ import {
   SnowflakeUtil,
 } from 'discord.js';
 import { MINUTE, SECOND } from '../domain/clock.ts';
-import type { FindOutcome, Sender, SendOutcome } from '../domain/sender.ts';
+import type { Sender, SendOutcome } from '../domain/sender.ts';
 
 /** Sends each request once: retrying and waiting is up to the deliverer. */
 export function createSender({
@@ -84,9 +84,17 @@ const MAX_PAGES = 11;
 
 function createMessageSearch(rest: REST, attempt: (request: Promise<unknown>) => Promise<SendOutcome>): Sender['find'] {
   /** Also a channel with a hidden history shows the ID of its last message, which it keeps when that is deleted. */
-  async function withoutHistory(channelId: string, after: bigint, countRequest: () => void): Promise<FindOutcome> {
+  async function withoutHistory(
+    channelId: string,
+    after: bigint,
+    countRequest: () => void,
+  ): ReturnType<Sender['find']> {
     countRequest();
-    const channel = await rest.get(Routes.channel(channelId)).catch(() => null);
+    const response = rest.get(Routes.channel(channelId));
+    const outcome = await attempt(response);
+    if (outcome.status === 'forbidden') return { status: 'unknown' };
+    if (outcome.status !== 'sent') return outcome;
+    const channel = await response.catch(() => null);
     const { last_message_id: last } = (channel ?? {}) as { last_message_id?: unknown };
     const isOlder = last === null || (typeof last === 'string' && /^\d+$/.test(last) && BigInt(last) < after);
     return { status: isOlder ? 'absent' : 'unknown' };

@@ -30,6 +30,20 @@ it('sees from the last message whether a message may be in a history that it can
   expect(await found(Date.now() + 120_000)).toBe('absent');
 });
 
+it('leaves a message unconfirmed, and keeps its token, when the last message of a hidden history cannot be read', async () => {
+  const answers = [
+    [403, '{"code":50001,"message":"words"}'],
+    [401, '{"code":0,"message":"words"}'],
+    [200, '{"id":"10"}'],
+  ] as [number, string][];
+  const sender = await serving((response) => {
+    const [status, body] = answers.shift()!;
+    response.writeHead(status, JSON_TYPE).end(body);
+  });
+  expect(await sender.find('1', 'ABCDEFGHIJ', Date.UTC(2026, 0), () => undefined)).toEqual({ status: 'unauthorized' });
+  expect(await sender.create('1', { content: 'again' }, 'nonce-1')).toEqual({ status: 'sent', messageId: '10' });
+});
+
 it('stops sending when another process sends', async () => {
   const discord = await startDiscord({ seed: 'default', limits: 'none' });
   onTestFinished(() => discord.close());
