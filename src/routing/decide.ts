@@ -237,11 +237,9 @@ function decideMatches({ watchers, passedAt }: WatchedTransfer, item: ParsedDeli
     const warnings = [...alike, ...ofCatalog, ...ofDelivery];
     if (warnings.length > 0) alert.warnings = distinct([...alert.warnings, ...warnings]);
   }
-  const alerts: NewAlert[] = [];
-  for (const draft of drafts.values()) alerts.push(finish(draft, network, state));
   const isWorthless = isKnownToNone && decisions.length > 0;
   return {
-    alerts,
+    alerts: [...drafts.values()].map((draft) => finish(draft, network, state)),
     decisions,
     counterparties: [...counterparties.values()],
     isWorthless,

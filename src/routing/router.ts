@@ -151,8 +151,6 @@ function logDecision(log: Logger, decision: Decided['decided'][number], now: num
   const { alerts, decisions, transfer, verdict, isEdit } = decision;
   const level = alerts.length > 0 || isEdit ? 'info' : 'debug';
   if (!log.isLevelEnabled(level)) return;
-  const channels: string[] = [];
-  for (const { channelId } of alerts.slice(0, MAX_CHANNELS)) channels.push(channelId);
   const hidden: Record<string, number> = {};
   for (const { outcome } of decisions) if (outcome !== 'matched') hidden[outcome] = (hidden[outcome] ?? 0) + 1;
   const line = {
@@ -162,7 +160,7 @@ function logDecision(log: Logger, decision: Decided['decided'][number], now: num
     verdict,
     ...(transfer.count > 1 && { count: transfer.count }),
     alerts: alerts.length,
-    channels,
+    channels: alerts.slice(0, MAX_CHANNELS).map(({ channelId }) => channelId),
     hidden,
     ms: now - row.receivedAt,
   };

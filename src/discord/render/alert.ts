@@ -2,7 +2,6 @@ import {
   type APIActionRowComponent,
   type APIButtonComponentWithCustomId,
   type APIEmbed,
-  type APITextDisplayComponent,
   ButtonStyle,
   ComponentType,
   MessageFlags,
@@ -164,9 +163,7 @@ function messageOf(
     // Links to the explorer get no previews.
     return { ...card([]), content, flags: MessageFlags.SuppressEmbeds };
   }
-  const displays: APITextDisplayComponent[] = [];
-  for (const content of texts) displays.push({ type: ComponentType.TextDisplay, content });
-  const [first, ...others] = displays;
+  const [first, ...others] = texts.map((content) => ({ type: ComponentType.TextDisplay as const, content }));
   return {
     flags: MessageFlags.IsComponentsV2,
     components: [

@@ -260,9 +260,7 @@ function wayFacts({ kind, view, alerts }: Way, context: RenderContext): string[]
   if (view === 'mint') facts.push(t('alert.minted'));
   const parties: string[] = [];
   for (const side of sides) {
-    let isOwn = true;
-    for (const alert of alerts) isOwn &&= ownerOf(alert).owner === alert.transfer[side];
-    if (isOwn) continue;
+    if (alerts.every((alert) => ownerOf(alert).owner === alert.transfer[side])) continue;
     // Some languages inflect the zero address after a preposition.
     const isZero = alerts[0]!.transfer[side] === ZERO_ADDRESS && partiesOn(alerts, side).length === 1;
     const zero = side === 'from' ? 'alert.fromZero' : 'alert.toZero';
@@ -325,9 +323,8 @@ function partyName(address: AddressText | null, alerts: readonly Alert[], contex
   // No link: it must not invite a click.
   if (like) return `\`${ends}\``;
   const shown = own || label !== null ? `**${name}**` : name;
-  let page: 'address' | 'token' = 'address';
-  for (const { transfer } of alerts) if (transfer.token === address) page = 'token';
-  const url = addressPage(context, address, page);
+  const isToken = alerts.some(({ transfer }) => transfer.token === address);
+  const url = addressPage(context, address, isToken ? 'token' : 'address');
   if (url !== null) return `[${linkText(shown)}](${url})`;
   // The title shows the shortened address; the full one follows below.
   if (own) return shown;

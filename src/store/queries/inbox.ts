@@ -22,9 +22,7 @@ export const inbox: QueriesOf<Inbox> = {
           bytes = CASE WHEN scope_usage.day = excluded.day THEN scope_usage.bytes ELSE 0 END + excluded.bytes`;
     }
     const stored = await insertAll<{ id: number }>(sql, 'inbox', deliveries, { rest: 'RETURNING id' });
-    const ids: number[] = [];
-    for (const { id } of stored) ids.push(id);
-    return ids.toSorted((a, b) => a - b);
+    return stored.map(({ id }) => id).toSorted((a, b) => a - b);
   }),
 
   next: read(nextRows),
@@ -55,9 +53,7 @@ export async function nextRows(sql: Sql, limit: number, bytes = Number.MAX_SAFE_
     WHERE id ${isIn(ids)}`;
   const byId = new Map<number, InboxRow>();
   for (const row of found) byId.set(row.id, { ...row, body: row.body.toString() });
-  const taken: InboxRow[] = [];
-  for (const id of ids) taken.push(byId.get(id)!);
-  return taken;
+  return ids.map((id) => byId.get(id)!);
 }
 
 /** Scopes up to `last`, by a few look-ups in an index instead of reading all rows of a flood. */
