@@ -7,7 +7,7 @@ import type { AnyCommand } from '../../src/discord/command.ts';
 import { startGateway } from '../../src/discord/gateway.ts';
 import { MINUTE } from '../../src/domain/clock.ts';
 import type { ActivityStats, NewSubscription } from '../../src/domain/subscription.ts';
-import { readLog } from '../app.ts';
+import { readLog, registered } from '../app.ts';
 import { openPipeline, type Restart } from '../pipeline/harness.ts';
 import { routed } from '../store/contract/given.ts';
 import { type Actor, createPeople } from './people.ts';
@@ -72,9 +72,7 @@ export async function startWorld(options: WorldOptions = {}) {
   for (const userId of [seed.mia, seed.noa]) discord.act({ do: 'user.update', userId, locale: 'en-US' });
   discord.act({ do: 'guild.update', guildId: seed.orchid.id, locale: 'en-US' });
   const services = () => pipeline.app.internals.working().services;
-  await discord.until('the commands are registered', ({ state }) =>
-    state.commands.some((list) => list.commands.length > 0),
-  );
+  await registered(discord);
 
   /** Replaces services until the test ends. */
   function replace(changed: Partial<CommandServices>): void {

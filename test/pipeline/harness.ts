@@ -37,8 +37,6 @@ export interface PipelineOptions
   extends DiscordOptions,
     Pick<AppOverrides, 'renderers' | 'services' | 'connect' | 'log' | 'upstreamTimeoutMs'> {
   startAt?: number;
-  /** Replaces the machine's elapsed time. */
-  elapsed?: () => number;
   /** Stands between the deliverer and Discord. */
   sender?: (real: Sender) => Sender;
   /** Opens the data, again after each restart; by default an SQLite file. */
@@ -71,13 +69,12 @@ export async function openPipeline({
   renderers,
   services,
   startAt,
-  elapsed,
   ...options
 }: PipelineOptions = {}) {
   await using stack = new AsyncDisposableStack();
   const { file, open: openFile } = stack.adopt(await takeStore(), (it) => it.giveBack());
   const clock = createManualClock(startAt);
-  const machine = createMachine(clock, elapsed);
+  const machine = createMachine(clock);
   const discord = stack.adopt(await startDiscord({ clock, limits: 'none', ...options }), (it) => it.close());
   const connection = createConnection(discord);
   const next: Required<Pick<Restart, 'environment'>> & Restart = {

@@ -36,7 +36,8 @@ interface HarnessOptions extends Pick<AppOverrides, 'limits' | 'headers'> {
   environment?: Record<string, string>;
   /** The servers with a project of their own; their scopes are 1, 2, and so on. */
   projects?: OwnProject[];
-  between?: (store: Store) => Store;
+  /** Replaces methods of the inbox that the receiver stores in. */
+  inbox?: (real: Store['inbox']) => Partial<Store['inbox']>;
 }
 
 /**
@@ -46,7 +47,7 @@ interface HarnessOptions extends Pick<AppOverrides, 'limits' | 'headers'> {
 export async function openReceiver({
   environment = {},
   projects = [{ token: OTHER_TOKEN }],
-  between = (store) => store,
+  inbox = () => ({}),
   limits,
   headers,
 }: HarnessOptions = {}) {
@@ -58,6 +59,7 @@ export async function openReceiver({
   const machine = createMachine(clock, () => clock.elapsed() + aged);
   await addProjects(database.store, projects);
   const routing = createHeldRouting();
+  const held = routing.hold(database.store);
   const logged: string[] = [];
   const config = configOf(DISCORD, taken.file, {
     RECEIVER_TOKEN: TOKEN,
@@ -66,7 +68,7 @@ export async function openReceiver({
     ...environment,
   });
   const app = await startApp(config, {
-    database: { ...database, store: between(routing.hold(database.store)) },
+    database: { ...database, store: { ...held, inbox: { ...held.inbox, ...inbox(held.inbox) } } },
     clock: machine,
     log: readLog('trace', (line) => void logged.push(line)),
     connect: noGateway,

@@ -3,7 +3,6 @@ import { request } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { StoreError } from '../../src/errors.ts';
 import { createOps } from '../../src/operator/ops.ts';
-import type { Store } from '../../src/store/store.ts';
 import { inTime, until } from '../until.ts';
 import { firstLine, head, OTHER_TOKEN, type Receiver, startReceiver, TOKEN } from './harness.ts';
 
@@ -100,17 +99,14 @@ describe('overload by many servers’ URLs', () => {
 
 it('returns 503 after 2 s when a commit takes longer, also to what is stored later', async () => {
   const release = Promise.withResolvers<void>();
-  const slow = (store: Store): Store => ({
-    ...store,
-    inbox: {
-      ...store.inbox,
+  const receiver = await startReceiver({
+    inbox: (real) => ({
       append: async (rows) => {
         await release.promise;
-        return store.inbox.append(rows);
+        return real.append(rows);
       },
-    },
+    }),
   });
-  const receiver = await startReceiver({ between: slow });
   const response = receiver.post(HOOK, 'late');
   await until('1 request is open', () => receiver.admission.openRequests() === 1);
   receiver.advance(1_999);
@@ -127,17 +123,14 @@ describe('a server’s own URL', () => {
 
   it('is closed for a minute after the disk was full, while the operator’s takes deliveries', async () => {
     let isFull = true;
-    const onFullDisk = (store: Store): Store => ({
-      ...store,
-      inbox: {
-        ...store.inbox,
+    const receiver = await startReceiver({
+      inbox: (real) => ({
         append: async (rows) => {
           if (isFull) throw new StoreError('database or disk is full', 'SQLITE_FULL');
-          return store.inbox.append(rows);
+          return real.append(rows);
         },
-      },
+      }),
     });
-    const receiver = await startReceiver({ between: onFullDisk });
     expect((await receiver.post(HOOK, 'x')).status).toBe(503);
     isFull = false;
     expect([await post(receiver), (await receiver.post(HOOK, 'x')).status]).toEqual([503, 200]);
@@ -151,7 +144,7 @@ describe('a server’s own URL', () => {
     const usage = async () => [{ scope: 1, waiting, waitingBytes: 1, day: 0, dayBytes: 0 }];
     const receiver = await startReceiver({
       environment: { QUOTA_WAITING: '1' },
-      between: (store) => ({ ...store, inbox: { ...store.inbox, usage } }),
+      inbox: () => ({ usage }),
     });
     expect([await post(receiver), await receiver.refused()]).toEqual([503, ['backlog']]);
     waiting = 0;

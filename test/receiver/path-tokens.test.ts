@@ -1,7 +1,7 @@
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { openPathTokens } from '../../src/receiver/path-tokens.ts';
 import type { Store } from '../../src/store/store.ts';
-import { takeStore } from '../store/sqlite/reused.ts';
+import { storeForTest } from '../store/sqlite/reused.ts';
 import { inTime } from '../until.ts';
 import { head, startReceiver, TOKEN } from './harness.ts';
 
@@ -54,11 +54,7 @@ it('logs no path token, whatever goes wrong', async () => {
 });
 
 it('accepts no URL again that was revoked while the tokens were being read', async () => {
-  const taken = await takeStore();
-  onTestFinished(taken.giveBack);
-  const { store, close } = await taken.open();
-  onTestFinished(close);
-  const { projects } = store;
+  const { projects } = await storeForTest();
   const wait = { reading: Promise.resolve() };
   const tokens = async () => {
     const { reading } = wait;

@@ -1,9 +1,9 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { createManualClock } from '../../sandbox/discord/index.ts';
 import { limitQuarantine } from '../../src/routing/router.ts';
 import { readLog } from '../app.ts';
 import { quarantine } from '../store/contract/given.ts';
-import { takeStore } from '../store/sqlite/reused.ts';
+import { storeForTest } from '../store/sqlite/reused.ts';
 import { until } from '../until.ts';
 
 const MIB = 1024 * 1024;
@@ -11,10 +11,7 @@ const [OPERATOR, OWN] = [0, 7];
 
 /** A quarantine in a real store; `measured`: how often it was measured. */
 async function start() {
-  const taken = await takeStore();
-  onTestFinished(taken.giveBack);
-  const { store, close } = await taken.open();
-  onTestFinished(close);
+  const store = await storeForTest();
   const clock = createManualClock();
   const logged: string[] = [];
   const state = { measured: 0 };

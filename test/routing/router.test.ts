@@ -11,15 +11,12 @@ import { testLog } from '../app.ts';
 import { newDelivery } from '../new-delivery.ts';
 import { ALICE, payment, TREASURY } from '../pipeline/harness.ts';
 import { NOW, subscribe, txHash } from '../store/contract/given.ts';
-import { takeStore } from '../store/sqlite/reused.ts';
+import { storeForTest } from '../store/sqlite/reused.ts';
 import { until } from '../until.ts';
 
 /** The router over a real store whose reads and commits can fail. */
 async function start() {
-  const taken = await takeStore();
-  onTestFinished(taken.giveBack);
-  const { store, close } = await taken.open();
-  onTestFinished(close);
+  const store = await storeForTest();
   const clock = createManualClock(NOW);
   const state = { isBusy: false, isLocked: false, bugs: 0, commit: 'works' as 'works' | 'refused' | 'response lost' };
   let reads = 0;

@@ -1,14 +1,11 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import type { StoredProject } from '../../src/domain/project.ts';
 import { createSeal } from '../../src/secrets.ts';
 import { createProjects, createSigning } from '../../src/upstream/projects.ts';
-import { takeStore } from '../store/sqlite/reused.ts';
+import { storeForTest } from '../store/sqlite/reused.ts';
 
 it('requires the signatures of a project that was stored while the secrets were being read', async () => {
-  const taken = await takeStore();
-  onTestFinished(taken.giveBack);
-  const { store, close } = await taken.open();
-  onTestFinished(close);
+  const store = await storeForTest();
   const wait = { reading: Promise.resolve() };
   const all = async () => {
     const { reading } = wait;

@@ -56,8 +56,6 @@ export function makeNewer(file: string): number {
   return schema;
 }
 
-export const NEXT_SCHEMA = 'CREATE TABLE of_the_next_schema (a)';
-
 export const isNewer = (file: string): boolean =>
   readRows(file, 'SELECT * FROM of_the_future').length === 0 &&
   readRows<{ user_version: number }>(file, 'PRAGMA user_version')[0]?.user_version === MIGRATIONS.length + 1;

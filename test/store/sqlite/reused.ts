@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
+import { onTestFinished } from 'vitest';
 import { StoreError } from '../../../src/errors.ts';
 import type { OpenStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -45,6 +46,15 @@ export async function takeStore(): Promise<StoreFile> {
     },
     giveBack: () => void unused.push(running),
   };
+}
+
+/** A store for the running test. */
+export async function storeForTest(): Promise<Store> {
+  const { open, giveBack } = await takeStore();
+  onTestFinished(giveBack);
+  const { store, close } = await open();
+  onTestFinished(close);
+  return store;
 }
 
 /** A database that a test gave back, empty again; null when there is none, or the test has broken it. */
