@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, it } from 'vitest';
 import { launchChromium } from '../sandbox/browser.ts';
+import { listen } from './listen.ts';
 import { testBrowser } from './sandbox/chromium.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -22,8 +22,7 @@ async function serve(folder: string): Promise<{ url: string; close(): void }> {
       response.writeHead(404).end();
     }
   });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => void server.close() };
+  return { url: `http://127.0.0.1:${await listen(server)}`, close: () => void server.close() };
 }
 
 it.skipIf(chromium === null)(

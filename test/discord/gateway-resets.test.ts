@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { listen } from '../listen.ts';
 import { inTime, until } from '../until.ts';
 import { startGatewayBot } from './gateway-bot.ts';
 
@@ -66,8 +67,7 @@ async function start(options: { heartbeatMs?: number; hold?: boolean; mute?: boo
       send(connection, { op: 10, d: { heartbeat_interval: options.heartbeatMs ?? 40_000 } });
     });
   });
-  await new Promise<void>((done) => void server.listen(0, '127.0.0.1', done));
-  const apiUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`;
+  const apiUrl = `http://127.0.0.1:${await listen(server)}/api`;
   const { gateway, close } = await startGatewayBot({ token: 'OQ.relay.relay', apiUrl });
   onTestFinished(async () => {
     await close();

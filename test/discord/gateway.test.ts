@@ -2,13 +2,8 @@ import { ChannelType, SlashCommandBuilder } from 'discord.js';
 import pino from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { commands } from '../../commands/index.ts';
-import {
-  type Discord,
-  type DiscordOptions,
-  seed,
-  startDiscord,
-  type WorldAction,
-} from '../../sandbox/discord/index.ts';
+import { type Discord, seed, type WorldAction } from '../../sandbox/discord/index.ts';
+import { standIn } from '../discord-stand-in/bot.ts';
 import { until } from '../until.ts';
 import { type ChangedOptions, startGatewayBot } from './gateway-bot.ts';
 
@@ -18,12 +13,6 @@ interface Logged {
   level: number;
   msg: string;
   shard?: number;
-}
-
-async function standIn(options: DiscordOptions = {}): Promise<Discord> {
-  const discord = await startDiscord({ limits: 'none', ...options });
-  onTestFinished(() => discord.close());
-  return discord;
 }
 
 /** Starts the bot until the test ends; `changes` and `logged` are what its gateway reports and what it logs. */
@@ -45,7 +34,7 @@ const untilReady = ({ gateway }: Pick<Awaited<ReturnType<typeof start>>, 'gatewa
   until('the gateway is ready', () => gateway.state() === 'ready');
 
 async function startReady() {
-  const discord = await standIn();
+  const discord = await standIn({ limits: 'none' });
   const bot = await start(discord);
   await untilReady(bot);
   return { discord, ...bot };
@@ -58,7 +47,7 @@ const has = (logged: { msg: string }[], msg: string, times = 1) =>
 
 describe('connecting', () => {
   it('retries when Discord is unreachable at the start', async () => {
-    const discord = await standIn();
+    const discord = await standIn({ limits: 'none' });
     const away = discord.fault({ fault: { kind: 'away' } });
     const { gateway, logged } = await start(discord);
     await until(
@@ -70,7 +59,7 @@ describe('connecting', () => {
   });
 
   it('uses as many connections as Discord recommends for many servers', async () => {
-    const discord = await standIn();
+    const discord = await standIn({ limits: 'none' });
     for (let n = 0; n < 2_501; n++) discord.act({ do: 'guild.create', name: `Server ${n}`, ownerId: seed.ada });
     const { gateway, logged } = await start(discord);
     await until('the log says “connected to Discord”', () => has(logged, 'connected to Discord'));
@@ -86,7 +75,7 @@ describe('connecting', () => {
   });
 
   it('waits when Discord allows no more sessions today, and logs until when', async () => {
-    const discord = await standIn({ sessionStarts: { shards: 16, remaining: 15 } });
+    const discord = await standIn({ limits: 'none', sessionStarts: { shards: 16, remaining: 15 } });
     const { gateway, logged } = await start(discord);
     await until('the gateway is away', () => gateway.state() === 'away');
     expect(logged.find(({ msg }) => msg === 'no connection to Discord')).toMatchObject({
@@ -98,7 +87,7 @@ describe('connecting', () => {
   });
 
   it('is not ready until every shard is back', async () => {
-    const discord = await standIn({ sessionStarts: { shards: 2 } });
+    const discord = await standIn({ limits: 'none', sessionStarts: { shards: 2 } });
     const { gateway, logged } = await start(discord);
     const shards = () => [...gateway.shards()].sort();
     await expect.poll(shards, { ...POLL, message: 'the shards did not connect' }).toEqual([
@@ -124,7 +113,7 @@ describe('connecting', () => {
   });
 
   it('keeps running with a refused token, and reports it', async () => {
-    const discord = await standIn();
+    const discord = await standIn({ limits: 'none' });
     const { gateway, logged } = await start(discord, { token: 'bm90.the.right-one' });
     await until('the gateway is unauthorized', () => gateway.state() === 'unauthorized');
     expect(JSON.stringify(logged)).toContain('set the right DISCORD_TOKEN and restart');
@@ -144,7 +133,7 @@ describe('connecting', () => {
 
 describe('registering', () => {
   it('registers all commands at once, and again only when a definition changed', async () => {
-    const discord = await standIn();
+    const discord = await standIn({ limits: 'none' });
     const first = await start(discord);
     await until('the log says “commands registered”', () => has(first.logged, 'commands registered'));
     expect(discord.state.commands.flatMap((list) => list.commands.map(({ name }) => name)).sort()).toEqual(
@@ -166,7 +155,7 @@ describe('registering', () => {
   });
 
   it('reports at each attempt that commands cannot be loaded, and stays connected', async () => {
-    const discord = await standIn();
+    const discord = await standIn({ limits: 'none' });
     const broken = () => Promise.reject(new SyntaxError('half a file'));
     const { gateway, logged } = await start(discord, { commands: broken });
     await until('the log says “cannot register commands” twice', () => has(logged, 'cannot register commands', 2));
@@ -175,7 +164,7 @@ describe('registering', () => {
   });
 
   it('retries when Discord refuses the commands', async () => {
-    const discord = await standIn();
+    const discord = await standIn({ limits: 'none' });
     discord.fault({ fault: { kind: 'error', status: 403, code: 50001 }, method: 'PUT', times: 1 });
     const { gateway, logged } = await start(discord);
     await until('the log says “cannot register commands”', () => has(logged, 'cannot register commands'));

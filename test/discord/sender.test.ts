@@ -1,12 +1,12 @@
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { seed, startDiscord } from '../../sandbox/discord/index.ts';
+import { seed } from '../../sandbox/discord/index.ts';
 import { createSender } from '../../src/discord/sender.ts';
+import { standIn } from '../discord-stand-in/bot.ts';
+import { listen } from '../listen.ts';
 
 it('reports each request of a search for a message, so that the rate limit counts all of them', async () => {
-  const discord = await startDiscord({ seed: 'default', limits: 'none' });
-  onTestFinished(() => discord.close());
+  const discord = await standIn({ seed: 'default', limits: 'none' });
   const sender = createSender({ token: discord.token, apiUrl: discord.apiUrl });
   for (let n = 0; n < 101; n++) await sender.create(seed.harbor.alerts, { content: `line ${n}` }, `nonce-${n}`);
   const before = discord.requests().at(-1)!.number;
@@ -18,8 +18,7 @@ it('reports each request of a search for a message, so that the rate limit count
 });
 
 it('sees from the last message whether a message may be in a history that it cannot read', async () => {
-  const discord = await startDiscord({ seed: 'default', limits: 'none' });
-  onTestFinished(() => discord.close());
+  const discord = await standIn({ seed: 'default', limits: 'none' });
   const sender = createSender({ token: discord.token, apiUrl: discord.apiUrl });
   const { alerts } = seed.harbor;
   const found = async (since: number) => (await sender.find(alerts, 'nowhere', since, () => undefined)).status;
@@ -45,8 +44,7 @@ it('leaves a message unconfirmed, and keeps its token, when the last message of 
 });
 
 it('stops sending when another process sends', async () => {
-  const discord = await startDiscord({ seed: 'default', limits: 'none' });
-  onTestFinished(() => discord.close());
+  const discord = await standIn({ seed: 'default', limits: 'none' });
   let mine = true;
   const sender = createSender({ token: discord.token, apiUrl: discord.apiUrl, lock: { isHeld: () => mine } });
   const sent = await sender.create(seed.harbor.alerts, { content: 'mine' }, 'nonce-1');
@@ -106,12 +104,11 @@ async function serving(answer: (response: ServerResponse) => void, timeoutMs = 1
     request.resume();
     answer(response);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const port = await listen(server);
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
   });
-  const { port } = server.address() as AddressInfo;
   return createSender({ token: 'token', apiUrl: `http://127.0.0.1:${port}/api`, timeoutMs });
 }
 

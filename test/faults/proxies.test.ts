@@ -3,11 +3,12 @@ import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer as createHttp, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { type AddressInfo, connect, createServer as createTcp } from 'node:net';
+import { connect, createServer as createTcp } from 'node:net';
 import { join, resolve } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { freePorts } from '../../sandbox/ports.ts';
 import { temporaryFolder } from '../folder.ts';
+import { listen } from '../listen.ts';
 import { openReceiver, TOKEN } from '../receiver/harness.ts';
 import { until } from '../until.ts';
 
@@ -112,10 +113,8 @@ async function startBalancer(target: number): Promise<Place> {
     );
     request.pipe(onward);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   onTestFinished(() => void server.close());
-  return { port: (server.address() as AddressInfo).port, isOuter: false };
+  return { port: await listen(server), isOuter: false };
 }
 
 async function post({ port, isOuter }: Place, from: string, headers = {}, body = '{}'): Promise<number> {

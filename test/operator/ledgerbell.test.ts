@@ -4,9 +4,10 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
-import { type Discord, startDiscord } from '../../sandbox/discord/index.ts';
+import type { Discord } from '../../sandbox/discord/index.ts';
 import { progressBar } from '../../src/operator/terminal.ts';
 import { BARE_ENVIRONMENT, ledgerbell as runMain } from '../bare-environment.ts';
+import { standIn } from '../discord-stand-in/bot.ts';
 import { temporaryFolder } from '../folder.ts';
 import { networksEnvironment } from '../networks-file.ts';
 import { openStore } from '../store/sqlite/database-file.ts';
@@ -19,8 +20,7 @@ let discord: Discord;
 beforeEach(async () => {
   directory = temporaryFolder();
   file = join(directory, 'bot.sqlite');
-  discord = await startDiscord();
-  onTestFinished(() => discord.close());
+  discord = await standIn();
 });
 
 const ledgerbell = (args: string[], environment: Record<string, string> = {}) =>

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createServer as createHttp, type Server } from 'node:http';
 import { createServer as createHttps } from 'node:https';
-import { type AddressInfo, createServer as createTcp } from 'node:net';
+import { createServer as createTcp } from 'node:net';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import pino from 'pino';
@@ -9,6 +9,7 @@ import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { createManualClock } from '../../sandbox/discord/index.ts';
 import type { Reachability } from '../../src/domain/inbox.ts';
 import { probeReceiver, watchReachability } from '../../src/receiver/reachability.ts';
+import { listen } from '../listen.ts';
 
 const file = (name: string) => readFileSync(join(import.meta.dirname, 'certificates', name), 'utf8');
 const usual = getCACertificates('default');
@@ -19,12 +20,12 @@ beforeAll(() => {
 });
 
 async function listening(server: Server | ReturnType<typeof createTcp>): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const port = await listen(server);
   onTestFinished(async () => {
     if ('closeAllConnections' in server) server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   });
-  return (server.address() as AddressInfo).port;
+  return port;
 }
 
 const behindTls = (certificate: string) =>

@@ -1,12 +1,12 @@
 import { chmodSync, mkdtempSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { request } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { seed } from '../../sandbox/discord/index.ts';
 import { plain, shownIn } from '../discord/shown.ts';
+import { listen } from '../listen.ts';
 import { isPostgresMissing } from '../store/postgres/server.ts';
 import { act, addressOf, familyOf, follow, living, run, sharedSandbox } from './run.ts';
 
@@ -169,9 +169,8 @@ describe('a port that is in use', () => {
 
   it('reports that another program uses the port', async () => {
     const server = createServer((_request, response) => response.end('hello'));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const port = await listen(server);
     onTestFinished(() => void server.close());
-    const { port } = server.address() as AddressInfo;
     const sandbox = run(String(port));
     expect(await sandbox.ended()).toBe(1);
     expect(sandbox.output()).toContain(`Port ${port} is in use by another program.`);

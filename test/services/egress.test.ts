@@ -1,9 +1,9 @@
 import type { lookup as dnsLookup } from 'node:dns';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { request } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createEgress, isRange } from '../../services/notification/egress.ts';
+import { listen } from '../listen.ts';
 import { limitedSurroundings } from './harness.ts';
 
 describe('private addresses', () => {
@@ -36,9 +36,8 @@ describe('names', () => {
   /** A server on this machine, and a guard that may reach 127.0.0.2 alone, with names that lead where a test says. */
   async function start() {
     const server = createServer((_, response) => response.writeHead(200, { connection: 'close' }).end());
-    await new Promise<void>((resolve) => server.listen(0, '0.0.0.0', resolve));
+    const port = await listen(server, '0.0.0.0');
     onTestFinished(() => void server.close());
-    const { port } = server.address() as AddressInfo;
     let leadsTo: string[] = [];
     const lookup = (_host: string, _options: object, done: (error: null, found: object[]) => void) =>
       done(

@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { MethodMissing, type Node } from '../../services/chain/node.ts';
+import { listen } from '../listen.ts';
 
 export interface Asked {
   method: string;
@@ -40,9 +40,9 @@ export async function startFakeNode(reply: (asked: Asked) => Reply) {
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => answer(Buffer.concat(chunks).toString(), request.headers, response));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const port = await listen(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${port}`,
     asked,
     close() {
       server.close();

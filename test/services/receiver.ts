@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect } from 'vitest';
+import { listen } from '../listen.ts';
 
 export interface Received {
   method: string | undefined;
@@ -31,9 +31,9 @@ export async function startReceiver() {
     else response.writeHead(status, status === 302 ? { location: '/elsewhere' } : {}).end();
   };
   const server = createServer((request, response) => void handle(request, response).catch(() => undefined));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const port = await listen(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    url: `http://127.0.0.1:${port}/hook`,
     received,
     events: () => received.map(({ body }) => JSON.parse(body) as Event),
     async until(count: number): Promise<Received[]> {

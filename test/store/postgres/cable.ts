@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+import { listen } from '../../listen.ts';
 
 export interface Cable {
   port: number;
@@ -42,13 +43,12 @@ export async function layCable(to: number): Promise<Cable> {
     add(near, far);
     add(far, near);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listen(server);
   const each = (act: (socket: Socket) => void) => {
     for (const socket of sockets) act(socket);
   };
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     cut() {
       isCut = true;
       each((socket) => socket.pause());
