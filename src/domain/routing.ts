@@ -82,7 +82,12 @@ export interface Learned {
   counterparties: Counterparty[];
   nativeSymbols: { network: number; symbol: string }[];
   /** The highest block that each scope's events name. */
-  heads: { scope: number; block: number; at: number }[];
+  heads: (Head & { scope: number })[];
+}
+
+export interface Head {
+  block: number;
+  at: number;
 }
 
 /** No delivery is repeated for longer, so older samples do not matter. */
@@ -94,4 +99,11 @@ export function latenessOf(passedAt: readonly number[], at: number): number | nu
   const [first, second] = passedAt;
   if (first === undefined || second === undefined || Math.max(first, second) > at - LATE_MS) return null;
   return at - Math.min(first, second);
+}
+
+/** One sample a minute. One absurd block must not count as progress, so the middle of the latest three does. */
+export function isNextHead(latest: readonly Head[], { block, at }: Head): boolean {
+  if (latest[0] && at < latest[0].at + MINUTE) return false;
+  const middle = latest.toSorted((a, b) => a.block - b.block)[(latest.length - 1) >> 1];
+  return middle === undefined || block > middle.block;
 }

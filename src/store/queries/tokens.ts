@@ -1,6 +1,5 @@
 import { outerDigitsOf } from '../../domain/address.ts';
-import { MINUTE } from '../../domain/clock.ts';
-import { HEADS_MS, type Learned } from '../../domain/routing.ts';
+import { HEADS_MS, type Head, isNextHead, type Learned } from '../../domain/routing.ts';
 import {
   COUNTERPARTY_MS,
   COUNTERPARTY_REFRESH_MS,
@@ -123,13 +122,8 @@ export async function keepLearned(sql: Sql, learned: Learned): Promise<void> {
     await putValue(sql, META_KEYS.nativeSymbol + network, symbol);
 
   for (const { scope, ...head } of learned.heads) {
-    const latest = await sql.all<Omit<Learned['heads'][number], 'scope'>>`
-      SELECT at, block FROM heads WHERE scope = ${scope} ORDER BY at DESC LIMIT 3`;
-    // One sample a minute.
-    if (latest[0] && head.at < latest[0].at + MINUTE) continue;
-    // One absurd block must not count as progress, so the middle of the latest three does.
-    const middle = latest.toSorted((a, b) => a.block - b.block)[(latest.length - 1) >> 1];
-    if (middle && head.block <= middle.block) continue;
+    const latest = await sql.all<Head>`SELECT at, block FROM heads WHERE scope = ${scope} ORDER BY at DESC LIMIT 3`;
+    if (!isNextHead(latest, head)) continue;
     await insertAll(sql, 'heads', [{ scope, ...head }]);
     await sql.run`DELETE FROM heads WHERE scope = ${scope} AND at < ${head.at - HEADS_MS}`;
   }
