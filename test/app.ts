@@ -3,23 +3,28 @@ import type { Discord } from '../sandbox/discord/index.ts';
 import type { AppOverrides } from '../src/app/context.ts';
 import { type Config, readConfig } from '../src/config.ts';
 
-/** Shared by tests of the whole bot in this process; each of them starts it with `startApp`. */
+/** Shared by tests of the whole bot. Those in this process start it with `startApp`. */
 
 export const PATH_TOKEN = 'path-token-of-the-test';
 
-/** The usual environment of a test, with a free port for each server, and what differs from it. */
+/** What every bot of a test has in its environment, with a free port for each server. */
+export const botEnvironment = ({ token, apiUrl }: Pick<Discord, 'token' | 'apiUrl'>, databaseUrl: string) => ({
+  DISCORD_TOKEN: token,
+  DISCORD_API_URL: apiUrl,
+  PORT: '0',
+  OPS_PORT: '0',
+  DATABASE_URL: databaseUrl,
+  RECEIVER_TOKEN: PATH_TOKEN,
+});
+
+/** The usual configuration of a test over a file, and what differs from it. */
 export const configOf = (
   discord: Pick<Discord, 'token' | 'apiUrl'>,
   file: string,
   environment: Record<string, string> = {},
 ): Config =>
   readConfig({
-    DISCORD_TOKEN: discord.token,
-    DISCORD_API_URL: discord.apiUrl,
-    PORT: '0',
-    OPS_PORT: '0',
-    DATABASE_URL: `sqlite:${file}`,
-    RECEIVER_TOKEN: PATH_TOKEN,
+    ...botEnvironment(discord, `sqlite:${file}`),
     RECEIVER_SOURCE_CHECK: 'off',
     EXPLORER_URL: 'https://explorer.example',
     ...environment,

@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type FaultRule, startDiscord } from '../../sandbox/discord/index.ts';
 import { freePorts } from '../../sandbox/ports.ts';
 import { SECOND } from '../../src/domain/clock.ts';
+import { botEnvironment, PATH_TOKEN } from '../app.ts';
 import { type BotProcess, launchBot } from '../bot-process.ts';
 import { countShown, watchUnshown } from './count.ts';
 import { type CrashEngine, sqliteEngine } from './engines.ts';
@@ -57,13 +58,9 @@ export async function crash(
   const discord = stack.adopt(await startDiscord({ limits: 'none' }), (one) => one.close());
   const [port] = await freePorts(1);
   const environment = {
-    DISCORD_TOKEN: discord.token,
-    DISCORD_API_URL: discord.apiUrl,
+    ...botEnvironment(discord, engine.url),
     PORT: String(port),
-    OPS_PORT: '0',
-    DATABASE_URL: engine.url,
     SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
-    RECEIVER_TOKEN: 'path-token-of-the-test',
     RECEIVER_SOURCES: '127.0.0.1',
     LOG_LEVEL: 'info',
     NODE_COMPILE_CACHE: join(folder, 'cache'),
@@ -79,7 +76,7 @@ export async function crash(
 
   const unshown = watchUnshown(discord);
   const waiting = () => unshown.count(sender.sent);
-  const sender = startSender(`http://127.0.0.1:${port}/hooks/path-token-of-the-test`, watched, waiting);
+  const sender = startSender(`http://127.0.0.1:${port}/hooks/${PATH_TOKEN}`, watched, waiting);
   stack.defer(sender.close);
   const owing: Owing = () => {
     const enough = sender.acknowledged() + PATIENCE_BODIES;

@@ -3,44 +3,35 @@ import { request } from 'undici';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { DAY, HOUR, MINUTE } from '../../src/domain/clock.ts';
 import { accepted, startBot, startStandIn, watchingFile } from '../lifecycle/bot.ts';
-import { ALERTS, type Pipeline, payment, startPipeline, TREASURY } from '../pipeline/harness.ts';
+import { ALERTS, payment, TREASURY } from '../pipeline/harness.ts';
+import { pipeline, usePipeline } from '../pipeline/per-test.ts';
 import { until } from '../until.ts';
 
 describe('what a bot remembers', () => {
-  let pipeline: Pipeline;
   let logged: string[];
   beforeEach(async () => {
     logged = [];
     const log = pino({ level: 'warn' }, { write: (line: string) => void logged.push(JSON.parse(line).msg) });
-    pipeline = await startPipeline({ log });
+    await usePipeline({ log });
     await pipeline.watch(TREASURY, ALERTS);
   });
-  const aboutClock = () => logged.filter((msg) => msg.startsWith('clock '));
 
-  it('does not post a repeat again when the clock is 40 days ahead at a start, and logs how far it is ahead', async () => {
-    const event = payment();
-    await pipeline.receive(event);
+  it.each([
     // Once a minute the bot records that it works.
-    await pipeline.pass(1.5 * MINUTE);
-    pipeline.jump(40 * DAY);
-    await pipeline.restart();
-    await pipeline.pass(6 * HOUR, MINUTE);
-    await pipeline.receive(event);
-    await pipeline.pass(MINUTE);
-    expect(pipeline.numbers(ALERTS)).toEqual(['5']);
-    expect(aboutClock()).toEqual([expect.stringMatching(/^clock is ahead/)]);
-  });
-
-  it('does not post a repeat again when the clock jumps 40 days ahead while the bot runs, and logs that it jumped', async () => {
+    ['is 40 days ahead at a start', 1.5 * MINUTE, () => pipeline.restart(), /^clock is ahead/],
+    ['jumps 40 days ahead while the bot runs', HOUR, () => undefined, /^clock jumped/],
+  ])('does not post a repeat again when the clock %s, and logs that', async (_name, before, afterJump, line) => {
     const event = payment();
     await pipeline.receive(event);
-    await pipeline.pass(HOUR, MINUTE);
+    await pipeline.pass(before, MINUTE);
     pipeline.jump(40 * DAY);
+    await afterJump();
     await pipeline.pass(6 * HOUR, MINUTE);
     await pipeline.receive(event);
     await pipeline.pass(MINUTE);
     expect(pipeline.numbers(ALERTS)).toEqual(['5']);
-    expect(aboutClock()).toEqual([expect.stringMatching(/^clock jumped/)]);
+    const aboutClock = logged.filter((msg) => msg.startsWith('clock '));
+    expect(aboutClock).toEqual([expect.stringMatching(line)]);
   });
 
   it('deletes nothing in the first hour, and then at most a day’s worth per hour', async () => {

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { type Dispatcher, request } from 'undici';
 import { onTestFinished } from 'vitest';
 import { seed, startDiscord } from '../../sandbox/discord/index.ts';
+import { botEnvironment, PATH_TOKEN } from '../app.ts';
 import { type BotProcess, launchBot } from '../bot-process.ts';
 import { temporaryFolder } from '../folder.ts';
 import { TREASURY } from '../pipeline/harness.ts';
@@ -12,7 +13,8 @@ import { inTime } from '../until.ts';
 
 const FAULTS = resolve(import.meta.dirname, 'faults.ts');
 const POINTS = resolve(import.meta.dirname, '../crash/points.ts');
-const TOKEN = 'path-token-of-the-test';
+/** Nobody answers there. */
+const NO_DISCORD = { token: 'no-token', apiUrl: 'http://127.0.0.1:9/api' };
 
 export const temporaryFile = (): string => join(temporaryFolder(), 'bot.sqlite');
 
@@ -47,13 +49,7 @@ export type Bot = Awaited<ReturnType<typeof startBot>>;
 /** Starts a bot, `within` a command that becomes it; it is killed after the test. */
 export function launch(file: string, environment: Record<string, string>, within: string[] = []): BotProcess {
   const usual = {
-    DISCORD_TOKEN: 'no-token',
-    // Nobody answers there.
-    DISCORD_API_URL: 'http://127.0.0.1:9/api',
-    PORT: '0',
-    OPS_PORT: '0',
-    DATABASE_URL: `sqlite:${file}`,
-    RECEIVER_TOKEN: TOKEN,
+    ...botEnvironment(NO_DISCORD, `sqlite:${file}`),
     RECEIVER_SOURCE_CHECK: 'off',
   };
   const bot = launchBot({ ...usual, ...environment }, { preloaded: [FAULTS, POINTS], within });
@@ -101,7 +97,7 @@ export async function startBot(file: string, environment: Record<string, string>
     log: log as readonly Line[],
     nextLine,
     async post(body: string, options: { dispatcher?: Dispatcher; headersTimeout?: number } = {}): Promise<number> {
-      const answer = await request(`${receiver}/hooks/${environment.RECEIVER_TOKEN ?? TOKEN}`, {
+      const answer = await request(`${receiver}/hooks/${environment.RECEIVER_TOKEN ?? PATH_TOKEN}`, {
         method: 'POST',
         body,
         ...options,
@@ -133,4 +129,4 @@ export async function accepted(post: () => Promise<number>): Promise<void> {
   }
 }
 
-export const HALF = `POST /hooks/${TOKEN} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf`;
+export const HALF = `POST /hooks/${PATH_TOKEN} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf`;

@@ -3,6 +3,7 @@ import { request } from 'undici';
 import type { Discord } from '../../sandbox/discord/index.ts';
 import { freePorts } from '../../sandbox/ports.ts';
 import { EX_TEMPFAIL } from '../../src/errors.ts';
+import { botEnvironment, PATH_TOKEN } from '../app.ts';
 import { type BotProcess, launchBot } from '../bot-process.ts';
 import { type Cable, layCable } from '../store/postgres/cable.ts';
 
@@ -19,7 +20,6 @@ export interface Member {
   isReady(): Promise<boolean>;
 }
 
-export const TOKEN = 'path-token-of-the-test';
 /** A running process reports its readiness within this time; a stopped one never does. */
 const RESPONSE_MS = 500;
 /** The pause before each request: these must not be the load. */
@@ -35,13 +35,10 @@ export async function startGroup(names: readonly string[], discord: Discord, dat
     const [port, opsPort] = await freePorts(2);
     const cable = stack.adopt(await layCable(Number(url.port)), (it) => it.close());
     const environment = {
-      DISCORD_TOKEN: discord.token,
-      DISCORD_API_URL: discord.apiUrl,
+      ...botEnvironment(discord, database.replace(`:${url.port}/`, `:${cable.port}/`)),
       PORT: String(port),
       OPS_PORT: String(opsPort),
-      DATABASE_URL: database.replace(`:${url.port}/`, `:${cable.port}/`),
       SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
-      RECEIVER_TOKEN: TOKEN,
       RECEIVER_SOURCES: '127.0.0.1',
       LOG_LEVEL: 'info',
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? folder,
@@ -68,7 +65,7 @@ export async function startGroup(names: readonly string[], discord: Discord, dat
     };
     return {
       name,
-      receiver: `http://127.0.0.1:${port}/hooks/${TOKEN}`,
+      receiver: `http://127.0.0.1:${port}/hooks/${PATH_TOKEN}`,
       cable,
       log: () => bot!.tail(),
       signal: (signal) => bot!.kill(signal),

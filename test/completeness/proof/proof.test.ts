@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Discord, seed as people, startDiscord } from '../../../sandbox/discord/index.ts';
 import { freePorts } from '../../../sandbox/ports.ts';
 import type { AddressText } from '../../../src/domain/address.ts';
-import { PATH_TOKEN } from '../../app.ts';
+import { botEnvironment, PATH_TOKEN } from '../../app.ts';
 import { type BotProcess, launchBot } from '../../bot-process.ts';
 import { settle } from '../../crash/settle.ts';
 import { type LimitedNode, startLimitedNode } from '../../services/limited-node.ts';
@@ -41,13 +41,9 @@ beforeAll(async () => {
   const [port] = await freePorts(1);
   url = `http://127.0.0.1:${port}/hooks/${PATH_TOKEN}`;
   environment = {
-    DISCORD_TOKEN: discord.token,
-    DISCORD_API_URL: discord.apiUrl,
+    ...botEnvironment(discord, `sqlite:${join(folder, 'bot.sqlite')}`),
     PORT: String(port),
-    OPS_PORT: '0',
-    DATABASE_URL: `sqlite:${join(folder, 'bot.sqlite')}`,
     SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
-    RECEIVER_TOKEN: PATH_TOKEN,
     RECEIVER_SOURCES: '127.0.0.1',
     RPC_URL: node.url,
     RPC_CONFIRMATIONS: String(CONFIRMATIONS),
