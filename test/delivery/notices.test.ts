@@ -42,10 +42,8 @@ describe('a blocked channel', () => {
   it('parks and reports a channel soon although storing its state fails once', async () => {
     let failures = 0;
     await usePipeline({
-      store: ({ channels, ...others }) => ({
-        ...others,
+      store: ({ channels }) => ({
         channels: {
-          ...channels,
           async setState(...state) {
             if (failures++ === 0) throw new StoreError('disk full', 'SQLITE_FULL');
             return channels.setState(...state);

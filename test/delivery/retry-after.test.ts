@@ -53,10 +53,7 @@ it.each([
 ])('waits for the Retry-After of %s, and shows why', async (_name, reason, outcome) => {
   const { asked, sender } = scripted(outcome);
   const fails = () => Promise.reject(new StoreError('disk full', 'SQLITE_FULL'));
-  const pipeline = await startPipeline({
-    sender,
-    store: ({ outbox, ...others }) => ({ ...others, outbox: { ...outbox, markNotSent: fails } }),
-  });
+  const pipeline = await startPipeline({ sender, store: () => ({ outbox: { markNotSent: fails } }) });
   await pipeline.watch(TREASURY, ALERTS);
   await pipeline.pay(1);
   await pipeline.pass(89 * SECOND);

@@ -99,10 +99,9 @@ it.each([
     throw new StoreError('disk full', 'SQLITE_FULL');
   };
   await usePipeline({
-    store: ({ channels, outbox, ...others }) => ({
-      ...others,
-      channels: { ...channels, setState: (...to) => (fails('setState') ? fail() : channels.setState(...to)) },
-      outbox: { ...outbox, markSent: (...of) => (fails('markSent') ? fail() : outbox.markSent(...of)) },
+    store: ({ channels, outbox }) => ({
+      channels: { setState: (...to) => (fails('setState') ? fail() : channels.setState(...to)) },
+      outbox: { markSent: (...of) => (fails('markSent') ? fail() : outbox.markSent(...of)) },
     }),
   });
   await pipeline.watch(TREASURY, ALERTS);
@@ -129,10 +128,8 @@ it.each([
 it('posts within five seconds what an earlier process left, although the first looks into the database fail', async () => {
   let failing = 0;
   await usePipeline({
-    store: ({ outbox, ...others }) => ({
-      ...others,
+    store: ({ outbox }) => ({
       outbox: {
-        ...outbox,
         channelsWithWork: () =>
           failing-- > 0 ? Promise.reject(new StoreError('locked', 'SQLITE_BUSY')) : outbox.channelsWithWork(),
       },

@@ -93,7 +93,7 @@ it('logs that an erasure failed, unless it was stopped', async () => {
   const failing = Promise.withResolvers<never>();
   const { close, restart } = await openPipeline({
     log: readLog('warn', (line) => void logged.push((JSON.parse(line) as { msg: string }).msg)),
-    store: ({ erasure, ...store }) => ({ ...store, erasure: { ...erasure, begun: () => failing.promise } }),
+    store: () => ({ erasure: { begun: () => failing.promise } }),
   });
   // The first start waits for the database, too, but was stopped.
   await restart();

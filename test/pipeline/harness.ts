@@ -15,9 +15,9 @@ import type { AddressText } from '../../src/domain/address.ts';
 import type { Sender } from '../../src/domain/sender.ts';
 import type { NewSubscription } from '../../src/domain/subscription.ts';
 import type { OpenStore } from '../../src/store/open.ts';
-import type { Store } from '../../src/store/store.ts';
 import { configOf, noGateway, testLog } from '../app.ts';
 import { shownIn } from '../discord/shown.ts';
+import { type Replaced, replaceMethods } from '../store/replaced.ts';
 import { takeStore } from '../store/sqlite/reused.ts';
 import { createMachine, createTime } from './time.ts';
 import { createTraffic } from './traffic.ts';
@@ -41,8 +41,8 @@ export interface PipelineOptions
   sender?: (real: Sender) => Sender;
   /** Opens the data, again after each restart; by default an SQLite file. */
   openStore?: () => Promise<OpenStore>;
-  /** Stands between the bot and its data. */
-  store?: (real: Store) => Store;
+  /** Methods that stand between the bot and its data. */
+  store?: Replaced;
   environment?: Record<string, string>;
 }
 
@@ -60,7 +60,7 @@ export async function startPipeline(options: PipelineOptions = {}): Promise<Pipe
  */
 export async function openPipeline({
   sender = (real) => real,
-  store: wrap = (real) => real,
+  store: replaced = () => ({}),
   environment,
   upstreamTimeoutMs,
   openStore: open,
@@ -84,7 +84,7 @@ export async function openPipeline({
   const start = async () => {
     const opened = await (open ?? openFile)();
     return startApp(configOf(discord, file, next.environment), {
-      database: { ...opened, store: wrap(opened.store) },
+      database: { ...opened, store: replaceMethods(opened.store, replaced) },
       clock: machine,
       random: () => 1,
       sender: sender(connection.sender()),

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { routedIn } from '../../sandbox/routed.ts';
 import { SECOND } from '../../src/domain/clock.ts';
 import { StoreError } from '../../src/errors.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { Replaced } from '../store/replaced.ts';
 import { until } from '../until.ts';
 import { ALERTS, MESSAGES, payment, startPipeline, TREASURY, WHALES } from './harness.ts';
 
@@ -14,7 +14,7 @@ interface Line {
   tx: string | string[];
 }
 
-async function startLogged(level: string, store?: (real: Store) => Store) {
+async function startLogged(level: string, store?: Replaced) {
   const lines: Line[] = [];
   const log = pino({ level, base: null }, { write: (line: string) => void lines.push(JSON.parse(line) as Line) });
   const pipeline = await startPipeline({ log, ...(store && { store }) });
@@ -73,10 +73,8 @@ it('logs a routed delivery in the form that the sandbox reads', async () => {
 
 it('logs a quarantined delivery once, when it is stored, however often storing it fails before', async () => {
   let failures = 3;
-  const { pipeline, lines } = await startLogged('warn', ({ routing, ...store }) => ({
-    ...store,
+  const { pipeline, lines } = await startLogged('warn', ({ routing }) => ({
     routing: {
-      ...routing,
       async commit(result, next) {
         if (failures-- > 0) throw new StoreError('database or disk is full', 'SQLITE_FULL');
         return routing.commit(result, next);

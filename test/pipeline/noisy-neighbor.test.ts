@@ -23,13 +23,11 @@ const routedIds: number[] = [];
 const pipeline = await forFile(
   openPipeline({
     environment: { QUOTA_BURST: '200', QUOTA_RATE: '1' },
-    store: (real) => ({
-      ...real,
+    store: ({ routing }) => ({
       routing: {
-        ...real.routing,
         commit(result, next) {
           routedIds.push(...result.done);
-          return real.routing.commit(result, next);
+          return routing.commit(result, next);
         },
       },
     }),

@@ -10,6 +10,7 @@ import { createSeal } from '../../src/secrets.ts';
 import type { Store } from '../../src/store/store.ts';
 import { configOf, noGateway, readLog } from '../app.ts';
 import { createMachine } from '../pipeline/time.ts';
+import { replaceMethods } from '../store/replaced.ts';
 import { takeStore } from '../store/sqlite/reused.ts';
 import { inTime, until } from '../until.ts';
 
@@ -59,7 +60,6 @@ export async function openReceiver({
   const machine = createMachine(clock, () => clock.elapsed() + aged);
   await addProjects(database.store, projects);
   const routing = createHeldRouting();
-  const held = routing.hold(database.store);
   const logged: string[] = [];
   const config = configOf(DISCORD, taken.file, {
     RECEIVER_TOKEN: TOKEN,
@@ -68,7 +68,10 @@ export async function openReceiver({
     ...environment,
   });
   const app = await startApp(config, {
-    database: { ...database, store: { ...held, inbox: { ...held.inbox, ...inbox(held.inbox) } } },
+    database: {
+      ...database,
+      store: replaceMethods(routing.hold(database.store), (real) => ({ inbox: inbox(real.inbox) })),
+    },
     clock: machine,
     log: readLog('trace', (line) => void logged.push(line)),
     connect: noGateway,

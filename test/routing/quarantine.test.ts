@@ -8,9 +8,7 @@ const BOB = `0x${'b0'.repeat(20)}` as const;
 const BAD = payment({ value: '2000000', from: TREASURY, to: BOB });
 
 async function start(fail: (routing: Routing) => Partial<Routing>): Promise<Pipeline> {
-  const pipeline = await startPipeline({
-    store: (real) => ({ ...real, routing: { ...real.routing, ...fail(real.routing) } }),
-  });
+  const pipeline = await startPipeline({ store: ({ routing }) => ({ routing: fail(routing) }) });
   await pipeline.watch(TREASURY, ALERTS);
   await pipeline.watch(BOB, WHALES);
   return pipeline;
