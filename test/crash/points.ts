@@ -2,7 +2,7 @@ import diagnostics from 'node:diagnostics_channel';
 import { Server, ServerResponse } from 'node:http';
 import { parentPort, Worker } from 'node:worker_threads';
 import { watchCommits } from '../store/postgres/crash-points.ts';
-import { type Post, watchEngine } from '../store/sqlite/crash-points.ts';
+import { type Call, type Post, watchEngine } from '../store/sqlite/crash-points.ts';
 
 /**
  * Preloaded into the bot (`node --import`) and into its database thread: ends the process with SIGKILL when it passes
@@ -17,9 +17,9 @@ function pass(point: string): void {
 }
 
 function calledIn(message: unknown): string | null {
-  if (typeof message !== 'object' || message === null || !('call' in message)) return null;
-  const { group, method } = message.call as { group: string; method: string };
-  return `${group}.${method}`;
+  if (typeof message !== 'object' || message === null || !('group' in message)) return null;
+  const { group, name } = message as Call;
+  return `${group}.${name}`;
 }
 
 function watchStore(): void {

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 
-export type { Post } from '../../../src/store/sqlite/worker.ts';
+export type { Call, Post } from '../../../src/store/sqlite/worker.ts';
 
 /** Calls `pass` whenever the engine passes a point between two of its steps; `current` names the store's method at work. */
 export function watchEngine(pass: (point: string) => void, current: () => string): void {
