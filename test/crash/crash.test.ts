@@ -13,4 +13,6 @@ it('shows everything acknowledged, and nothing twice, after 20 kills at any poin
   // However slow the machine is, a round without any work would show nothing.
   expect(acknowledged).toBeGreaterThan(rounds);
   expect(points.size).toBeGreaterThan(8);
+  // Most points are steps of calls to the store, which are found by their names.
+  expect([...points.keys()].filter((point) => point.includes('.')).length).toBeGreaterThan(3);
 }, 900_000);
