@@ -89,7 +89,7 @@ export function createIntake(options: IntakeOptions) {
       if (isRunning) return;
       isRunning = true;
       // Once the events of this moment are handled: their bodies share the commit.
-      setImmediate(run);
+      setImmediate(() => void run());
     },
   };
 }
